@@ -1,0 +1,23 @@
+"""The few errors a user can cause; each prints as one line and ends a command with exit code 2."""
+
+from __future__ import annotations
+
+
+class EgoEquivError(Exception):
+    """A mistake in input or settings that the user can mend; the message says how."""
+
+
+class DataError(EgoEquivError):
+    """A file or folder does not hold what it should."""
+
+
+class ConfigError(EgoEquivError):
+    """A setting has a value that cannot work."""
+
+
+class DivergedError(EgoEquivError):
+    """A loss stopped being finite; `iteration` is the first one at which it was seen."""
+
+    def __init__(self, message: str, iteration: int) -> None:
+        super().__init__(message)
+        self.iteration = iteration

@@ -1,0 +1,68 @@
+"""What every source and world produces: recordings of frames with poses."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.pose import MotionSpace
+
+Image = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One image with all that is known of it."""
+
+    image: Image
+    pose: NDArray[np.float64]
+    time_s: float | None
+    label: str | None
+
+
+class Recording(ABC):
+    """One capture by one camera: frames in order, each with a pose and perhaps a time and a label.
+
+    A recording must survive pickling, for frames are decoded in worker processes.
+    """
+
+    name: str
+    poses: NDArray[np.float64]  # (N, P), the columns named by the source's motion space
+    times_s: NDArray[np.float64] | None  # (N,)
+    labels: Sequence[str] | None  # N of them
+    attributes: Mapping[str, str]  # of the whole recording, such as {"lighting": "3"}
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+    @abstractmethod
+    def image(self, frame: int) -> Image:
+        """Decode one frame: (H, W) gray or (H, W, 3) colour, uint8."""
+
+    def frame(self, frame: int) -> Frame:
+        """One frame with its pose, time and label."""
+        return Frame(
+            image=self.image(frame),
+            pose=self.poses[frame],
+            time_s=None if self.times_s is None else float(self.times_s[frame]),
+            label=None if self.labels is None else self.labels[frame],
+        )
+
+
+@dataclass(frozen=True)
+class Source:
+    """The recordings of one data set or world, and the motion space their poses live in."""
+
+    name: str
+    space: MotionSpace
+    recordings: Sequence[Recording]
+    settings: Mapping[str, Any] = field(default_factory=dict)  # what made it, for the store's record
+
+    @property
+    def frame_count(self) -> int:
+        return sum(len(recording) for recording in self.recordings)

@@ -1,0 +1,142 @@
+"""The frame store: images decoded once and memory-mapped, beside a Parquet index of all that is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.files import read_json
+from egoequiv.pose import MotionSpace, space_from_description
+
+FORMAT = "egoequiv-store"
+VERSION = 1
+META, INDEX, IMAGES = "store.json", "index.parquet", "frames.npy"
+POSE_PREFIX, ATTRIBUTE_PREFIX = "pose_", "attr_"
+KIND = "a frame store (made by `egoequiv ingest`)"
+
+
+@dataclass(frozen=True)
+class FrameStore:
+    """Frames of many recordings in one memory-mapped array, with poses, times, labels and attributes."""
+
+    path: Path
+    images: NDArray[np.uint8]  # (N, H, W, C), memory-mapped
+    recording: NDArray[np.int64]  # (N,) index into recording_names
+    recording_names: tuple[str, ...]
+    frame: NDArray[np.int64]  # (N,) place within the recording
+    times_s: NDArray[np.float64] | None  # (N,)
+    poses: NDArray[np.float64]  # (N, P)
+    labels: NDArray[np.int64]  # (N,) index into class_names, -1 where there is none
+    class_names: tuple[str, ...]
+    attributes: Mapping[str, NDArray[np.str_]]
+    space: MotionSpace
+    meta: Mapping[str, Any]
+
+    @classmethod
+    def open(cls, path: str | Path) -> FrameStore:
+        """Open a store; every file is checked against the others, no image is read."""
+        path = Path(path)
+        if not path.exists():
+            raise DataError(f"{path} does not exist: make a store with `egoequiv ingest`")
+        meta = read_json(path / META, KIND)
+        if meta.get("format") != FORMAT or meta.get("version") != VERSION:
+            raise DataError(f"{path / META}: expected {FORMAT} version {VERSION}; ingest the data again")
+        table = _read_index(path / INDEX)
+        images = _open_images(path / IMAGES, table.num_rows)
+        space = space_from_description(meta["space"])
+        names, recording = _codes(table, "recording")
+        class_names, labels = _codes(table, "label")
+        times = table["time_s"]
+        return cls(
+            path=path,
+            images=images,
+            recording=recording,
+            recording_names=names,
+            frame=_numbers(table, "frame").astype(np.int64),
+            times_s=None if times.null_count else _numbers(table, "time_s"),
+            poses=np.stack([_numbers(table, POSE_PREFIX + name) for name in space.pose_names], axis=1),
+            labels=labels,
+            class_names=class_names,
+            attributes={
+                name.removeprefix(ATTRIBUTE_PREFIX): np.array(table[name].to_pylist(), dtype=np.str_)
+                for name in table.column_names
+                if name.startswith(ATTRIBUTE_PREFIX)
+            },
+            space=space,
+            meta=meta,
+        )
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    @property
+    def image_shape(self) -> tuple[int, int, int]:
+        """Height, width and channels."""
+        height, width, channels = self.images.shape[1:]
+        return height, width, channels
+
+    def classes(self, column: str = "label") -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """Class numbers (N,) and their names, from the labels or from an attribute such as `category`."""
+        if column == "label":
+            if not self.class_names:
+                raise DataError(f"{self.path} has no labels; train with --no-labels, or ingest labelled frames")
+            return self.labels, self.class_names
+        names, codes = np.unique(self.attribute(column), return_inverse=True)
+        return codes.astype(np.int64), tuple(str(name) for name in names)
+
+    def attribute(self, name: str) -> NDArray[np.str_]:
+        """One attribute of every frame, (N,)."""
+        if name not in self.attributes:
+            have = ", ".join(self.attributes) or "none"
+            raise ConfigError(f"{self.path} has no attribute {name!r}; its attributes are: {have}")
+        return self.attributes[name]
+
+
+def _read_index(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path)
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing: {path.parent} is not {KIND}") from None
+    except pa.ArrowException as problem:
+        raise DataError(f"{path} is damaged ({str(problem).splitlines()[0]}); ingest the data again") from problem
+
+
+def _open_images(path: Path, count: int) -> NDArray[np.uint8]:
+    try:
+        images = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing: {path.parent} is not {KIND}") from None
+    except (ValueError, EOFError) as problem:
+        raise DataError(f"{path} is damaged or cut short ({problem}); ingest the data again") from problem
+    if images.ndim != 4 or images.dtype != np.uint8:
+        raise DataError(f"{path}: expected uint8 images (N, H, W, C), found {images.dtype} {images.shape}")
+    if len(images) != count:
+        raise DataError(f"{path} has {len(images)} images but {INDEX} has {count} rows; ingest the data again")
+    typed: NDArray[np.uint8] = images
+    return typed
+
+
+def _numbers(table: pa.Table, column: str) -> NDArray[np.float64]:
+    if column not in table.column_names:
+        raise DataError(f"{INDEX} has no column {column!r}; ingest the data again")
+    return np.asarray(table[column].to_numpy(), dtype=np.float64)
+
+
+def _codes(table: pa.Table, column: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The distinct strings of a column and each row's number among them, -1 where it is null."""
+    values = table[column].combine_chunks().dictionary_encode()
+    names = [str(name) for name in values.dictionary.to_pylist()]
+    order = np.argsort(names, kind="stable") if column == "label" else np.arange(len(names))
+    rank = np.empty(len(names) + 1, np.int64)
+    rank[order] = np.arange(len(names))
+    rank[-1] = -1
+    codes = np.asarray(values.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+    return tuple(names[k] for k in order), rank[codes]

@@ -1,0 +1,175 @@
+"""From a source to a frame store: decode and resize every frame once, in parallel, all or nothing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from PIL import Image as PillowImage
+
+from egoequiv import __version__
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.files import new_folder, replacing, write_json
+from egoequiv.sources import Recording, Source
+from egoequiv.store.frame_store import (
+    ATTRIBUTE_PREFIX,
+    FORMAT,
+    IMAGES,
+    INDEX,
+    META,
+    POSE_PREFIX,
+    VERSION,
+    FrameStore,
+)
+
+Progress = Callable[[int, int], None]  # frames done, frames in all
+
+_SMALL = 400  # below this many frames, starting worker processes costs more than it saves
+_FRAMES_A_JOB = 256
+
+
+def ingest(
+    source: Source,
+    out: str | Path,
+    *,
+    size: tuple[int, int] | None = None,
+    color: bool = False,
+    workers: int | None = None,
+    overwrite: bool = False,
+    on_progress: Progress | None = None,
+) -> FrameStore:
+    """Write the frames of `source` as a store at `out`, resized to `size` (height, width) if given."""
+    out = Path(out)
+    if not source.frame_count:
+        raise DataError(f"source {source.name!r} has no frames")
+    height, width = size or source.recordings[0].image(0).shape[:2]
+    if min(height, width) < 1:
+        raise ConfigError(f"size {height} x {width}: expected at least 1 x 1")
+    shape = (source.frame_count, height, width, 3 if color else 1)
+    with new_folder(out, overwrite) as folder:
+        _reserve(folder / IMAGES, shape)
+        _fill(source.recordings, folder / IMAGES, workers, on_progress)
+        _write_index(source, folder / INDEX)
+        write_json(
+            folder / META,
+            {
+                "format": FORMAT,
+                "version": VERSION,
+                "made_by": f"egoequiv {__version__}",
+                "source": source.name,
+                "settings": dict(source.settings),
+                "space": source.space.describe(),
+                "frames": shape[0],
+                "image_shape": list(shape[1:]),
+            },
+        )
+    return FrameStore.open(out)
+
+
+def _reserve(path: Path, shape: tuple[int, ...]) -> None:
+    """Create the image file with its full length on disk: a disk that is too small says so now, not by a bus error."""
+    np.lib.format.open_memmap(path, "w+", np.uint8, shape)
+    length = path.stat().st_size
+    with open(path, "r+b") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, length)
+        except OSError as problem:
+            raise DataError(
+                f"no room for {length / 1e6:.1f} MB of images at {path.parent.parent}: {problem}"
+            ) from problem
+
+
+def _fill(recordings: Sequence[Recording], path: Path, workers: int | None, on_progress: Progress | None) -> None:
+    total = sum(len(recording) for recording in recordings)
+    report = on_progress or _silent
+    workers = workers or os.cpu_count() or 1
+    jobs = _jobs(recordings)
+    done = 0
+    report(done, total)
+    if workers == 1 or total < _SMALL:
+        for recording, frames, offset in jobs:
+            done += _decode(recording, frames, path, offset)
+            report(done, total)
+        return
+    # Workers are spawned, not forked: a fork of a process that runs threads (torch, numba) may hang.
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        pending = {pool.submit(_decode, recording, frames, path, offset) for recording, frames, offset in jobs}
+        try:
+            while pending:
+                finished, pending = wait(pending, return_when=FIRST_COMPLETED)
+                done += sum(job.result() for job in finished)
+                report(done, total)
+        except BrokenProcessPool:
+            raise DataError("a worker process was ended from outside (out of memory?); try --workers 1") from None
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _silent(done: int, total: int) -> None:
+    """Report nothing."""
+
+
+def _jobs(recordings: Sequence[Recording]) -> Iterator[tuple[Recording, range, int]]:
+    """Pieces of recordings with the row at which each piece starts in the store."""
+    offset = 0
+    for recording in recordings:
+        for start in range(0, len(recording), _FRAMES_A_JOB):
+            frames = range(start, min(start + _FRAMES_A_JOB, len(recording)))
+            yield recording, frames, offset + start
+        offset += len(recording)
+
+
+def _decode(recording: Recording, frames: range, path: Path, offset: int) -> int:
+    images = np.lib.format.open_memmap(path, "r+")
+    _, height, width, channels = images.shape
+    for row, frame in enumerate(frames, offset):
+        images[row] = fit_image(recording.image(frame), height, width, channels)
+    return len(frames)
+
+
+def fit_image(image: NDArray[np.uint8], height: int, width: int, channels: int) -> NDArray[np.uint8]:
+    """Bring an image (H, W) or (H, W, 3) to (height, width, channels), squeezing it if the aspect differs."""
+    mode = "L" if channels == 1 else "RGB"
+    if image.shape[:2] != (height, width) or (image.ndim == 3) != (channels == 3):
+        picture = PillowImage.fromarray(image).convert(mode)
+        # Pillow widens the filter when it shrinks, so bilinear does not alias.
+        image = np.asarray(picture.resize((width, height), PillowImage.Resampling.BILINEAR))
+    return image.reshape(height, width, channels)
+
+
+def _write_index(source: Source, path: Path) -> None:
+    lengths = [len(recording) for recording in source.recordings]
+    columns: dict[str, pa.Array] = {
+        "recording": pa.array(np.repeat([r.name for r in source.recordings], lengths)),
+        "frame": pa.array(np.concatenate([np.arange(n) for n in lengths])),
+        "time_s": pa.array(_concatenated(source, "times_s"), pa.float64()),
+        "label": pa.array(_concatenated(source, "labels"), pa.string()),
+    }
+    poses = np.concatenate([recording.poses for recording in source.recordings])
+    if not np.isfinite(poses).all():
+        row = int(np.flatnonzero(~np.isfinite(poses).all(axis=1))[0])
+        raise DataError(f"source {source.name!r}: the pose of frame {row} is not finite: {poses[row].tolist()}")
+    for column, name in enumerate(source.space.pose_names):
+        columns[POSE_PREFIX + name] = pa.array(poses[:, column])
+    for name in dict.fromkeys(key for recording in source.recordings for key in recording.attributes):
+        values = [recording.attributes.get(name, "") for recording in source.recordings]
+        columns[ATTRIBUTE_PREFIX + name] = pa.array(np.repeat(values, lengths))
+    with replacing(path) as temporary:
+        pq.write_table(pa.table(columns), temporary, compression="zstd")
+
+
+def _concatenated(source: Source, field: str) -> list[object]:
+    values: list[object] = []
+    for recording in source.recordings:
+        own = getattr(recording, field)
+        values += [None] * len(recording) if own is None else list(own)
+    return values
