@@ -1,0 +1,23 @@
+"""Which frames belong together: motion patterns, motion pairs, neighbour pairs and splits."""
+
+from egoequiv.pairs.motion import MotionPairs, find_motion_pairs
+from egoequiv.pairs.neighbours import NeighbourPairs, are_neighbours, sample_neighbour_pairs
+from egoequiv.pairs.patterns import MotionPatterns, atomic_names, composite_names, declare_patterns
+from egoequiv.pairs.splits import Split, count_leaked, draw_labelled, make_split, split_frames
+
+__all__ = [
+    "MotionPairs",
+    "MotionPatterns",
+    "NeighbourPairs",
+    "Split",
+    "are_neighbours",
+    "atomic_names",
+    "composite_names",
+    "count_leaked",
+    "declare_patterns",
+    "draw_labelled",
+    "find_motion_pairs",
+    "make_split",
+    "sample_neighbour_pairs",
+    "split_frames",
+]

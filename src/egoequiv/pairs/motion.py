@@ -1,0 +1,54 @@
+"""Motion pairs: which frames are related by which motion pattern."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.pairs.candidates import Indices, close_pairs
+from egoequiv.pairs.patterns import MotionPatterns
+from egoequiv.store import FrameStore
+
+
+@dataclass(frozen=True)
+class MotionPairs:
+    """Pairs of store rows with x_j = g x_i, where g is the pattern; -1 stands for a motion of no pattern."""
+
+    i: Indices  # (N,)
+    j: Indices  # (N,)
+    pattern: NDArray[np.int64]  # (N,)
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.i)
+
+    def of(self, name: str) -> MotionPairs:
+        """Only the pairs of one pattern."""
+        chosen = self.pattern == self.names.index(name)
+        return MotionPairs(self.i[chosen], self.j[chosen], self.pattern[chosen], self.names)
+
+    def counts(self) -> dict[str, int]:
+        """How many pairs each pattern has."""
+        return {name: int((self.pattern == number).sum()) for number, name in enumerate(self.names)}
+
+
+def find_motion_pairs(
+    store: FrameStore, frames: Indices, patterns: MotionPatterns, max_gap_s: float = 1.0
+) -> MotionPairs:
+    """All pairs of `frames` (store rows) of one recording whose motion is one of the patterns."""
+    found: list[tuple[Indices, Indices, NDArray[np.int64]]] = []
+    for first, second in close_pairs(store, frames, max_gap_s):
+        for i, j in ((first, second), (second, first)):
+            if store.times_s is not None and i is second:
+                continue  # a track is walked forwards in time only
+            pattern = patterns.assign(store.space.difference(store.poses[i], store.poses[j]))
+            kept = pattern >= 0
+            found.append((i[kept], j[kept], pattern[kept]))
+    if not found:
+        empty = np.empty(0, np.int64)
+        return MotionPairs(empty, empty, empty, patterns.names)
+    i, j, pattern = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.lexsort((j, i, pattern))
+    return MotionPairs(i[order], j[order], pattern[order], patterns.names)

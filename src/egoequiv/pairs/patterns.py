@@ -1,0 +1,68 @@
+"""Motion patterns: the few named motions that pairs of frames are sorted into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import ConfigError
+from egoequiv.pose import MotionSpace
+
+
+@dataclass(frozen=True)
+class MotionPatterns:
+    """G named motions of one motion space; a motion belongs to the pattern it lies within `tolerance` of."""
+
+    names: tuple[str, ...]
+    motions: NDArray[np.float64]  # (G, M)
+    tolerance: NDArray[np.float64]  # (M,)
+    space: MotionSpace
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def assign(self, motion: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The pattern of each motion, -1 for none; (..., M) -> (...)."""
+        pattern = np.full(motion.shape[:-1], -1, np.int64)
+        for number, centre in enumerate(self.motions):
+            # The difference is taken in the motion space, so that half a turn left and right count as near.
+            off = np.abs(self.space.compose(motion, self.space.invert(centre)))
+            pattern[(off <= self.tolerance).all(axis=-1) & (pattern < 0)] = number
+        return pattern
+
+
+def declare_patterns(space: MotionSpace, names: Sequence[str]) -> MotionPatterns:
+    """Patterns from names: elementary motions of the space ("up"), or sums of them ("up+right")."""
+    if not names:
+        raise ConfigError("no motions were named; give at least one, such as motions=up,right")
+    if len(set(names)) != len(names):
+        raise ConfigError(f"a motion is named twice in {', '.join(names)}")
+    known = space.named_motions()
+    motions = []
+    for name in names:
+        motion = np.zeros_like(space.tolerance())
+        for part in name.split("+"):
+            if part not in known:
+                raise ConfigError(f"motion {name!r}: {part!r} is not known here; choose from {', '.join(known)}")
+            motion = space.compose(motion, known[part])
+        motions.append(motion)
+    return MotionPatterns(tuple(names), np.stack(motions), space.tolerance(), space)
+
+
+def atomic_names(space: MotionSpace) -> tuple[str, ...]:
+    """One step along each axis of the space, in its positive direction: what training knows of by default."""
+    return tuple(space.named_motions())[::2]
+
+
+def composite_names(space: MotionSpace) -> tuple[str, ...]:
+    """The diagonal motions of the paper for two axes a and b: +a+b, +a-b, -a+b (their inverses say nothing new)."""
+    directions = tuple(space.named_motions())
+    composites = []
+    for a in range(0, len(directions), 2):
+        for b in range(a + 2, len(directions), 2):
+            plus_a, minus_a, plus_b, minus_b = directions[a], directions[a + 1], directions[b], directions[b + 1]
+            composites += [f"{plus_a}+{plus_b}", f"{plus_a}+{minus_b}", f"{minus_a}+{plus_b}"]
+    return tuple(composites)

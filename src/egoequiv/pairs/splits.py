@@ -1,0 +1,93 @@
+"""Splits into training and validation frames, and how much of one is nearly repeated in the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.pairs.candidates import Indices, close_pairs
+from egoequiv.pairs.neighbours import are_neighbours
+from egoequiv.store import FrameStore
+
+TRAIN_FRACTION = 0.67
+
+
+@dataclass(frozen=True)
+class Split:
+    """Store rows for training and for validation; disjoint."""
+
+    train: Indices
+    validation: Indices
+    kind: str
+
+
+def make_split(
+    store: FrameStore, kind: str = "paper", *, seed: int = 0, train_fraction: float = TRAIN_FRACTION
+) -> Split:
+    """Split a whole store: `paper` over frames at random, `by-recording` or `by-ATTRIBUTE` over whole groups."""
+    return split_frames(store, np.arange(len(store)), kind, seed=seed, train_fraction=train_fraction)
+
+
+def split_frames(store: FrameStore, frames: Indices, kind: str, *, seed: int, train_fraction: float) -> Split:
+    """Split the given frames of a store."""
+    if not 0 < train_fraction < 1:
+        raise ConfigError(f"train_fraction must lie between 0 and 1, found {train_fraction}")
+    units = _units(store, frames, kind)
+    distinct = np.unique(units)
+    if len(distinct) < 2:
+        raise DataError(f"split {kind!r} needs at least two groups to divide, {store.path} has {len(distinct)}")
+    shuffled = np.random.default_rng([seed, 0x5B117]).permutation(distinct)
+    cut = min(max(round(train_fraction * len(distinct)), 1), len(distinct) - 1)
+    in_train = np.isin(units, shuffled[:cut])
+    return Split(frames[in_train], frames[~in_train], kind)
+
+
+def _units(store: FrameStore, frames: Indices, kind: str) -> NDArray[np.int64]:
+    """What each frame is divided by: itself, its recording, or the value of an attribute."""
+    if kind == "paper":
+        return frames
+    if kind == "by-recording":
+        return store.recording[frames]
+    if kind.startswith("by-"):
+        codes, _ = store.classes(kind.removeprefix("by-"))
+        return codes[frames]
+    have = ", ".join(f"by-{name}" for name in ("recording", *store.attributes))
+    raise ConfigError(f"split {kind!r} is not known; choose paper, {have}")
+
+
+def count_leaked(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int:
+    """How many validation frames have a training frame of their recording within `max_gap_s` or one grid step."""
+    in_train = np.zeros(len(store), bool)
+    in_train[split.train] = True
+    in_validation = np.zeros(len(store), bool)
+    in_validation[split.validation] = True
+    leaked = np.zeros(len(store), bool)
+    for i, j in close_pairs(store, np.concatenate([split.train, split.validation]), max_gap_s):
+        crossing = in_train[i] != in_train[j]
+        i, j = i[crossing], j[crossing]
+        near = are_neighbours(store, i, j, max_gap_s)
+        leaked[i[near]] = True
+        leaked[j[near]] = True
+    return int((leaked & in_validation).sum())
+
+
+def draw_labelled(
+    classes: NDArray[np.int64], frames: Indices, per_class: int, class_names: tuple[str, ...], seed: int
+) -> Indices:
+    """Draw `per_class` labelled frames of every class from `frames`."""
+    if per_class < 1:
+        raise ConfigError(f"per_class must be at least 1, found {per_class}")
+    rng = np.random.default_rng([seed, 0x1ABE1])
+    drawn = []
+    for number, name in enumerate(class_names):
+        of_class = frames[classes[frames] == number]
+        if len(of_class) < per_class:
+            raise DataError(
+                f"class {name!r} has {len(of_class)} training frames, {per_class} were asked for: "
+                "lower per_class, or choose a split that keeps every class in the training part"
+            )
+        drawn.append(rng.choice(of_class, per_class, replace=False))
+    return np.concatenate(drawn)
