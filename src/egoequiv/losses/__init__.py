@@ -1,0 +1,21 @@
+"""The losses a method is made of."""
+
+from egoequiv.losses.classification import Classification
+from egoequiv.losses.contrastive import contrastive
+from egoequiv.losses.equivariance import Equivariance, Separation, equivariance_loss, separation_loss
+from egoequiv.losses.slowness import Slowness, slowness_loss
+from egoequiv.losses.term import StreamBatch, StreamName, Term
+
+__all__ = [
+    "Classification",
+    "Equivariance",
+    "Separation",
+    "Slowness",
+    "StreamBatch",
+    "StreamName",
+    "Term",
+    "contrastive",
+    "equivariance_loss",
+    "separation_loss",
+    "slowness_loss",
+]

@@ -1,0 +1,60 @@
+"""The equivariance loss L_e of Eq. 5, and the term that keeps the two images of a pair apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from egoequiv.errors import ConfigError
+from egoequiv.losses.contrastive import contrastive
+from egoequiv.losses.term import StreamBatch, StreamName, Term
+from egoequiv.models import EgoNet
+
+
+def equivariance_loss(z_i: Tensor, mapped_j: Tensor, pattern: Tensor, margin: float) -> Tensor:
+    """Eq. 5: each pair is a positive for its own pattern and a negative for every other.
+
+    z_i (B, D), mapped_j = M_g z(x_j) for every g (B, G, D), pattern (B,) with -1 for none; a scalar, summed over
+    the patterns and averaged over the pairs.
+    """
+    distance = torch.linalg.vector_norm(mapped_j - z_i.unsqueeze(-2), dim=-1)  # (B, G)
+    is_own = pattern.unsqueeze(-1) == torch.arange(mapped_j.shape[-2], device=pattern.device)
+    loss: Tensor = contrastive(distance, is_own, margin).sum(-1).mean()
+    return loss
+
+
+def separation_loss(z_i: Tensor, z_j: Tensor, margin: float) -> Tensor:
+    """Ask that the two images of a motion pair be at least `margin` apart; (B, D) each, a scalar."""
+    return (margin - torch.linalg.vector_norm(z_j - z_i, dim=-1)).clamp_min(0).mean()
+
+
+@dataclass(frozen=True)
+class Equivariance(Term):
+    """The contrastive equivariance loss over motion pairs."""
+
+    name: ClassVar[str] = "equivariance"
+    stream: ClassVar[StreamName] = "motion"
+    margin: float = 1.0
+
+    def loss(self, net: EgoNet, batch: StreamBatch) -> Tensor:
+        if net.maps is None:
+            raise ConfigError("the equivariance loss needs a network with equivariance maps")
+        return equivariance_loss(batch.z_i, net.maps(batch.z_j), batch.target, self.margin)
+
+
+@dataclass(frozen=True)
+class Separation(Term):
+    """A hinge on the distance of the two images of a motion pair.
+
+    Eq. 5 is content with M_g = identity for a motion that hardly changes the features; this term forbids it.
+    """
+
+    name: ClassVar[str] = "separation"
+    stream: ClassVar[StreamName] = "motion"
+    margin: float = 1.0
+
+    def loss(self, net: EgoNet, batch: StreamBatch) -> Tensor:
+        return separation_loss(batch.z_i, batch.z_j, self.margin)

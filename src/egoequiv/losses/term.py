@@ -1,0 +1,35 @@
+"""A loss term: one weighted part of a training objective, over one stream of data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from torch import Tensor
+
+from egoequiv.models import EgoNet
+
+StreamName = Literal["labelled", "motion", "neighbour"]
+
+
+@dataclass(frozen=True)
+class StreamBatch:
+    """The features of one batch of one stream, and what is known of it."""
+
+    z_i: Tensor  # (B, D): the labelled images, or the first image of each pair
+    z_j: Tensor  # (B, D): the second image of each pair; the same as z_i for labelled images
+    target: Tensor  # (B,): class, motion pattern (-1: none), or whether the pair are neighbours
+
+
+@dataclass(frozen=True)
+class Term(ABC):
+    """One weighted loss; `name` is its key in settings and metrics, `stream` the data it looks at."""
+
+    name: ClassVar[str]
+    stream: ClassVar[StreamName]
+    weight: float = 1.0
+
+    @abstractmethod
+    def loss(self, net: EgoNet, batch: StreamBatch) -> Tensor:
+        """The unweighted loss, averaged over the batch; a scalar."""

@@ -1,0 +1,71 @@
+"""Networks on disk: weights as safetensors, everything else as JSON; nothing is unpickled."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from egoequiv.errors import DataError
+from egoequiv.files import read_json, replacing, write_json
+from egoequiv.models.network import EgoNet, NetSpec
+
+MODEL = "model.json"
+RUN_KIND = "a run (made by `egoequiv train`)"
+Which = Literal["last", "best"]
+
+
+def save_spec(run: Path, spec: NetSpec) -> None:
+    """Write the description of the network beside its checkpoints."""
+    write_json(run / MODEL, {"format": "egoequiv-model", "version": 1, **spec.describe()})
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
+    """Write tensors and a JSON object as one safetensors file, whole or not at all."""
+    with replacing(path) as temporary:
+        plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+        try:
+            save_file(plain, temporary, {"egoequiv": json.dumps(meta, sort_keys=True)})
+        except SafetensorError as problem:
+            raise DataError(f"cannot write {path}: {problem}") from problem
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what `save_tensors` wrote."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            # Cloned, so that no tensor depends on how the file happened to be aligned in memory.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+            meta = json.loads((file.metadata() or {}).get("egoequiv", "{}"))
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing: {path.parent} holds no finished checkpoint") from None
+    except (SafetensorError, json.JSONDecodeError) as problem:
+        raise DataError(f"{path} is damaged ({problem}); train again, or use another checkpoint") from problem
+    return tensors, meta
+
+
+def load_model(run: str | Path, which: Which = "last", device: str = "cpu") -> EgoNet:
+    """The trained network of a run folder, ready to encode images."""
+    run = Path(run)
+    if not run.exists():
+        raise DataError(f"{run} does not exist: expected {RUN_KIND}")
+    net = EgoNet(NetSpec.from_description(read_json(run / MODEL, RUN_KIND)))
+    path = run / f"{which}.safetensors"
+    tensors, _ = load_tensors(path)
+    put_weights(net, tensors, path)
+    return net.to(torch.device(device)).eval()
+
+
+def put_weights(net: EgoNet, tensors: dict[str, Tensor], path: Path) -> None:
+    """Copy the tensors named `model.*` into the network."""
+    state = {name.removeprefix("model."): tensor for name, tensor in tensors.items() if name.startswith("model.")}
+    try:
+        net.load_state_dict(state)
+    except RuntimeError as problem:
+        reason = " ".join(str(problem).split())
+        raise DataError(f"{path} does not fit {path.parent / MODEL}: {reason}") from problem

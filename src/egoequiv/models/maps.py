@@ -1,0 +1,25 @@
+"""Equivariance maps: one affine map of feature space for each motion pattern."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class EquivarianceMaps(nn.Module):
+    """G affine maps of D-dimensional features, applied in one multiplication (the M_g of Eq. 5).
+
+    The maps point back: M_g takes z(g x) to z(x).
+    """
+
+    def __init__(self, patterns: int, feature_dim: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(patterns, feature_dim, feature_dim))
+        self.bias = nn.Parameter(torch.empty(patterns, feature_dim))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Every map on every feature vector: (B, D) -> (B, G, D)."""
+        patterns, dim = self.bias.shape
+        mapped = functional.linear(features, self.weight.view(patterns * dim, dim), self.bias.view(-1))
+        return mapped.view(-1, patterns, dim)

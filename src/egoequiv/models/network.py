@@ -1,0 +1,89 @@
+"""The whole network: normalisation, encoder, equivariance maps and classifier head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.models.encoders import ENCODERS, ImageShape
+from egoequiv.models.maps import EquivarianceMaps
+
+
+@dataclass(frozen=True)
+class NetSpec:
+    """All that is needed to build a network before its weights are known."""
+
+    encoder: str
+    image_shape: ImageShape  # height, width, channels
+    patterns: tuple[str, ...] = ()
+    class_names: tuple[str, ...] = ()
+
+    def describe(self) -> dict[str, Any]:
+        """A JSON object from which `from_description` builds an equal spec."""
+        return asdict(self)
+
+    @classmethod
+    def from_description(cls, description: dict[str, Any]) -> NetSpec:
+        try:
+            height, width, channels = description["image_shape"]
+            return cls(
+                encoder=str(description["encoder"]),
+                image_shape=(int(height), int(width), int(channels)),
+                patterns=tuple(description["patterns"]),
+                class_names=tuple(description["class_names"]),
+            )
+        except (KeyError, TypeError, ValueError) as problem:
+            raise DataError(f"the description of a network is damaged: {problem!r}") from problem
+
+
+class EgoNet(nn.Module):
+    """An encoder with the maps and the head that are trained on top of it."""
+
+    input_mean: Tensor
+    input_std: Tensor
+
+    def __init__(self, spec: NetSpec) -> None:
+        super().__init__()
+        if spec.encoder not in ENCODERS:
+            raise ConfigError(f"encoder {spec.encoder!r} is not known; choose one of {', '.join(ENCODERS)}")
+        self.spec = spec
+        self.encoder = ENCODERS[spec.encoder](spec.image_shape)
+        dim = self.encoder.feature_dim
+        self.maps = EquivarianceMaps(len(spec.patterns), dim) if spec.patterns else None
+        self.head = nn.Linear(dim, len(spec.class_names)) if spec.class_names else None
+        self.register_buffer("input_mean", torch.zeros(spec.image_shape[2]))
+        self.register_buffer("input_std", torch.ones(spec.image_shape[2]))
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Features (B, D) of uint8 images (B, H, W, C)."""
+        pixels = (images.to(self.input_mean.dtype) - self.input_mean) / self.input_std
+        features: Tensor = self.encoder(pixels.permute(0, 3, 1, 2))
+        return features
+
+    def set_normalisation(self, mean: Sequence[float], std: Sequence[float]) -> None:
+        """Set the mean and standard deviation of each channel, in units of pixel values 0 to 255."""
+        self.input_mean.copy_(torch.tensor(mean))
+        self.input_std.copy_(torch.tensor(std))
+
+
+def initialise(net: EgoNet, generator: torch.Generator) -> None:
+    """Draw all weights anew: uniform with variance 1/fan_in ("xavier" as Caffe has it), biases zero."""
+    for module in net.modules():
+        if isinstance(module, nn.Linear | nn.Conv2d):
+            _draw(module.weight, module.weight[0].numel(), generator)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, EquivarianceMaps):
+            _draw(module.weight, module.weight.shape[-1], generator)
+            nn.init.zeros_(module.bias)
+
+
+def _draw(weight: Tensor, fan_in: int, generator: torch.Generator) -> None:
+    bound = sqrt(3 / fan_in)
+    nn.init.uniform_(weight, -bound, bound, generator=generator)

@@ -1,0 +1,109 @@
+"""The settings of a training run: typed, frozen, checked when built, saved with the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from egoequiv.errors import ConfigError
+from egoequiv.methods import Method, get_method
+
+
+def _split_names(value: object) -> object:
+    return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_split_names)]
+PositiveInt = Annotated[int, Field(ge=1)]
+
+
+class TrainConfig(BaseModel):
+    """Everything that decides what a run computes; the same config on the same machine gives the same bytes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    # what is learned, and from what
+    data: str = Field(description="the store with the motion pairs")
+    method: str = Field("equiv", description="which sum of losses; `egoequiv methods` lists them")
+    use_labels: bool = Field(True, description="off: the unsupervised losses alone")
+    labels: str | None = Field(None, description="another store for the labelled images")
+    label_column: str = Field("label", description="the class: label, or an attribute such as category")
+    per_class: PositiveInt = Field(6, description="labelled images a class")
+    motions: Names | None = Field(None, description="the motions trained on; by default one step along each axis")
+    max_gap_s: Annotated[float, Field(gt=0)] = Field(1.0, description="motion pairs are at most this far apart")
+    neighbour_gap_s: Annotated[float, Field(gt=0)] = Field(2.0, description="neighbours are at most this far apart")
+    neighbour_pairs: PositiveInt = Field(50_000, description="slowness pairs, one in four a neighbour")
+
+    # which frames
+    split: str = Field("paper", description="paper, by-recording or by-ATTRIBUTE")
+    split_seed: int = Field(0, ge=0)
+    train_fraction: float = Field(0.67, gt=0, lt=1)
+    holdout_fraction: float = Field(0.0, ge=0, lt=1, description="above 0: validate on this part of the training part")
+
+    # the network and its optimisation
+    encoder: str = "norb"
+    weight: dict[str, float] = Field(default_factory=dict, description="weight.TERM of each loss term")
+    margin: dict[str, float] = Field(default_factory=dict, description="margin.TERM of each contrastive term")
+    optimizer: Literal["sgd", "adam"] = "sgd"
+    learning_rate: float = Field(0.01, gt=0)
+    decay: Literal["none", "cosine"] = Field("none", description="how the learning rate falls over the run")
+    momentum: float = Field(0.9, ge=0, lt=1)
+    weight_decay: float = Field(0.0, ge=0)
+    batch_size: PositiveInt = Field(16, description="labelled images, and pairs of each kind, in one iteration")
+    iterations: Annotated[int, Field(ge=0)] = 15_000
+    seed: int = Field(0, ge=0, description="draws the initial weights and the labelled images")
+    pair_seed: int = Field(0, ge=0, description="draws the order of the pairs")
+
+    # where and how often
+    device: str = "auto"
+    threads: PositiveInt | None = None
+    log_every: PositiveInt = 100
+    checkpoint_every: PositiveInt = 500
+    validate_every: PositiveInt = 1_000
+
+    def objective(self) -> Method:
+        """The method with this config's weights and margins."""
+        method = get_method(self.method)
+        if not self.use_labels:
+            method = method.without_labels()
+        return method.with_settings(self.weight, self.margin)
+
+
+def make_config(values: Mapping[str, Any]) -> TrainConfig:
+    """Build a config and say in one line what is wrong with it."""
+    try:
+        config = TrainConfig(**values)
+    except ValidationError as problem:
+        raise ConfigError(_explain(problem)) from problem
+    if not config.use_labels and get_method(config.method).terms and not config.objective().terms:
+        raise ConfigError(f"method {config.method!r} learns from labels only: leave out --no-labels")
+    config.objective()
+    for name in ("checkpoint_every", "validate_every"):
+        if getattr(config, name) % config.log_every:
+            raise ConfigError(f"{name}={getattr(config, name)} must be a multiple of log_every={config.log_every}")
+    return config
+
+
+def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
+    """Turn `key=value` and `group.key=value` strings into nested values."""
+    values: dict[str, Any] = {}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"setting {assignment!r}: expected key=value")
+        group, dot, name = key.partition(".")
+        if dot:
+            values.setdefault(group, {})[name] = value
+        else:
+            values[key] = value
+    return values
+
+
+def _explain(problem: ValidationError) -> str:
+    first = problem.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"setting {key!r} is not known; the settings are {', '.join(TrainConfig.model_fields)}"
+    return f"setting {key}={first['input']!r}: {first['msg']}"

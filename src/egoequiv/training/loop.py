@@ -1,0 +1,213 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from egoequiv.errors import ConfigError, DivergedError
+from egoequiv.losses import StreamName
+from egoequiv.methods import Method
+from egoequiv.models import EgoNet, NetSpec, initialise, load_model
+from egoequiv.models.checkpoint import Which, save_spec
+from egoequiv.pairs import count_leaked
+from egoequiv.store import FrameStore
+from egoequiv.training.batches import BatchOrder
+from egoequiv.training.config import TrainConfig, make_config
+from egoequiv.training.data import RunData, prepare_data
+from egoequiv.training.objective import Rows, loss_terms
+from egoequiv.training.optimizer import make_optimizer, set_learning_rate
+from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.validation import score, validate, validation_rows
+
+OnMetrics = Callable[[dict[str, float]], None]
+
+# The order of each stream has a random stream of its own, whichever other streams a method has.
+_STREAM_SEEDS: dict[StreamName, int] = {"labelled": 1, "motion": 2, "neighbour": 3}
+
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """A finished run: its folder, config and summary."""
+
+    path: Path
+    config: TrainConfig
+    result: dict[str, Any]
+
+    def model(self, which: Which = "last") -> EgoNet:
+        """The trained network."""
+        return load_model(self.path, which)
+
+
+def train(
+    data: str | Path, out: str | Path, *, resume: bool = False, on_metrics: OnMetrics | None = None, **settings: Any
+) -> TrainedRun:
+    """Train a method on a store; settings are those of `TrainConfig` (method="equiv", iterations=..., ...)."""
+    return run_training(make_config({"data": str(data), **settings}), out, resume=resume, on_metrics=on_metrics)
+
+
+def run_training(
+    config: TrainConfig, out: str | Path, *, resume: bool = False, on_metrics: OnMetrics | None = None
+) -> TrainedRun:
+    """Train as the config says, in the folder `out`; with `resume`, go on from its last checkpoint."""
+    folder = RunFolder(Path(out))
+    data = prepare_data(config)
+    folder.begin(config, resume)
+    finished = folder.result
+    if finished is None:
+        with _Threads(config.threads):
+            finished = _train(config, data, folder, on_metrics)
+    return TrainedRun(folder.path, config, finished)
+
+
+class _Threads:
+    """Use this many threads inside the block."""
+
+    def __init__(self, count: int | None) -> None:
+        self._count = count or torch.get_num_threads()
+
+    def __enter__(self) -> None:
+        self._before = torch.get_num_threads()
+        torch.set_num_threads(self._count)
+
+    def __exit__(self, *_: object) -> None:
+        torch.set_num_threads(self._before)
+
+
+def build_net(config: TrainConfig, data: RunData) -> EgoNet:
+    """The network of a config with its initial weights, and the normalisation of the training frames."""
+    spec = NetSpec(
+        encoder=config.encoder,
+        image_shape=data.store.image_shape,
+        patterns=data.patterns,
+        class_names=data.recognition.class_names if data.recognition else (),
+    )
+    net = EgoNet(spec)
+    initialise(net, torch.Generator().manual_seed(config.seed))
+    net.set_normalisation(*pixel_statistics(data.store, data.split.train))
+    return net
+
+
+def pixel_statistics(store: FrameStore, frames: Rows) -> tuple[list[float], list[float]]:
+    """Mean and scale of each channel over the given frames, at most 4,000 of them, evenly spread.
+
+    The scale is the standard deviation times the root of the number of values in an image, so that an image has
+    length about 1: then one grid of learning rates serves images of every size.
+    """
+    chosen = np.sort(frames)[np.unique(np.linspace(0, len(frames) - 1, min(len(frames), 4_000)).astype(np.int64))]
+    total, squares, count = 0.0, 0.0, 0
+    for start in range(0, len(chosen), 256):
+        pixels = store.images[chosen[start : start + 256]].astype(np.float64)
+        total = total + pixels.sum(axis=(0, 1, 2))
+        squares = squares + (pixels**2).sum(axis=(0, 1, 2))
+        count += pixels[..., 0].size
+    mean = np.asarray(total) / count
+    std = np.sqrt(np.maximum(np.asarray(squares) / count - mean**2, 1e-6))
+    return mean.tolist(), (std * np.sqrt(np.prod(store.image_shape))).tolist()
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of that name; `auto` is the GPU if there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as problem:
+        raise ConfigError(f"device {name!r} cannot be used here: {str(problem).splitlines()[0]}") from problem
+    return device
+
+
+def _train(config: TrainConfig, data: RunData, folder: RunFolder, on_metrics: OnMetrics | None) -> dict[str, Any]:
+    torch.manual_seed(config.seed)
+    method = config.objective()
+    net = build_net(config, data).to(choose_device(config.device))
+    save_spec(folder.path, net.spec)
+    optimizer = make_optimizer(net, config)
+    start, best = folder.restore(net, optimizer)
+    last_iteration = config.iterations if method.terms else 0
+    orders = {
+        name: BatchOrder(len(stream), config.batch_size, (config.pair_seed, _STREAM_SEEDS[name]))
+        for name, stream in data.train.items()
+    }
+    held_out = validation_rows(data.validation)
+    weights = torch.tensor([term.weight for term in method.terms], device=net.input_mean.device)
+    window: list[Tensor] = []
+    metrics: dict[str, float] = {}
+    clock = time.perf_counter()
+    for iteration in range(start, last_iteration):
+        set_learning_rate(optimizer, config, iteration)
+        rows = {name: order.batch(iteration) for name, order in orders.items()}
+        losses = loss_terms(net, method, data.train, rows)
+        optimizer.zero_grad(set_to_none=False)
+        (losses @ weights).backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        window.append(losses.detach())
+        done = iteration + 1
+        if done % config.log_every and done != last_iteration:
+            continue
+        metrics = _means(method, window, done, config)
+        window.clear()
+        if done % config.validate_every == 0 or done == last_iteration:
+            metrics |= validate(net, method, data.validation, held_out)
+            if best is None or score(metrics) > best:
+                best = score(metrics)
+                folder.save("best", net, optimizer, done, best)
+        folder.add_metrics(metrics)
+        if done % config.checkpoint_every == 0 or done == last_iteration:
+            folder.save("last", net, optimizer, done, best)
+        if on_metrics is not None:
+            on_metrics(metrics | {"iterations_per_s": (done - start) / (time.perf_counter() - clock)})
+    if last_iteration == 0:
+        folder.save("last", net, optimizer, 0, None)
+        folder.save("best", net, optimizer, 0, None)
+    result = _summary(config, data, metrics or _last(folder), best)
+    folder.finish(result)
+    return result
+
+
+def _means(method: Method, window: list[Tensor], iteration: int, config: TrainConfig) -> dict[str, float]:
+    """The mean of each term over the window; raise if any of it is not finite.
+
+    Looking only now and then spares a GPU from waiting in every iteration, and the first bad one is still named.
+    """
+    values = torch.stack(window)
+    bad = torch.nonzero(~torch.isfinite(values).all(dim=1)).flatten()
+    if len(bad):
+        first = iteration - len(window) + int(bad[0]) + 1
+        raise DivergedError(
+            f"the loss stopped being finite at iteration {first}: lower learning_rate (now {config.learning_rate:g})"
+            f" or the weights ({', '.join(f'weight.{t.name}={t.weight:g}' for t in method.terms)})",
+            first,
+        )
+    means = values.mean(dim=0).tolist()
+    metrics: dict[str, float] = {"iteration": iteration}
+    metrics |= {term.name: mean for term, mean in zip(method.terms, means, strict=True)}
+    metrics["loss"] = sum(term.weight * mean for term, mean in zip(method.terms, means, strict=True))
+    return metrics
+
+
+def _last(folder: RunFolder) -> dict[str, float]:
+    lines = folder.metrics()
+    return lines[-1] if lines else {}
+
+
+def _summary(config: TrainConfig, data: RunData, metrics: dict[str, float], best: float | None) -> dict[str, Any]:
+    return {
+        "method": config.method,
+        "iterations": config.iterations,
+        "metrics": metrics,
+        "best_score": best,
+        "train_frames": len(data.split.train),
+        "validation_frames": len(data.split.validation),
+        "leaked_validation_frames": count_leaked(data.store, data.split, config.max_gap_s),
+        "training_rows": {name: len(stream) for name, stream in data.train.items()},
+        "patterns": list(data.patterns),
+    }

@@ -1,0 +1,55 @@
+"""The optimiser of a run, and its state as named tensors."""
+
+from __future__ import annotations
+
+from math import cos, pi
+
+import torch
+from torch import Tensor
+
+from egoequiv.models import EgoNet
+from egoequiv.training.config import TrainConfig
+
+PREFIX = "optimizer."
+
+
+def make_optimizer(net: EgoNet, config: TrainConfig) -> torch.optim.Optimizer:
+    """Nesterov SGD as in the paper, or Adam."""
+    if config.optimizer == "adam":
+        return torch.optim.Adam(net.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
+    return torch.optim.SGD(
+        net.parameters(),
+        lr=config.learning_rate,
+        momentum=config.momentum,
+        nesterov=config.momentum > 0,
+        weight_decay=config.weight_decay,
+        fused=True,
+    )
+
+
+def set_learning_rate(optimizer: torch.optim.Optimizer, config: TrainConfig, iteration: int) -> None:
+    """Set the rate of one iteration; it depends on nothing but the config and the iteration."""
+    rate = config.learning_rate
+    if config.decay == "cosine":
+        rate *= (1 + cos(pi * iteration / config.iterations)) / 2
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+
+
+def optimizer_tensors(net: EgoNet, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """The optimiser's state, each tensor named after its parameter."""
+    tensors = {}
+    for name, parameter in net.named_parameters():
+        for key, value in optimizer.state.get(parameter, {}).items():
+            if value is not None:
+                tensors[f"{PREFIX}{key}:{name}"] = value
+    return tensors
+
+
+def restore_optimizer(net: EgoNet, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    """Put back what `optimizer_tensors` took."""
+    parameters = dict(net.named_parameters())
+    for full_name, value in tensors.items():
+        if full_name.startswith(PREFIX):
+            key, name = full_name.removeprefix(PREFIX).split(":", 1)
+            optimizer.state[parameters[name]][key] = value.to(parameters[name].device)

@@ -1,0 +1,109 @@
+"""The folder of a run: config, checkpoints and metrics, always in a state from which it can go on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.files import read_json, write_json, write_text
+from egoequiv.models.checkpoint import RUN_KIND, Which, load_tensors, put_weights, save_tensors
+from egoequiv.models.network import EgoNet
+from egoequiv.training.config import TrainConfig, make_config
+from egoequiv.training.optimizer import optimizer_tensors, restore_optimizer
+
+CONFIG, METRICS, RESULT = "config.json", "metrics.jsonl", "result.json"
+
+# Settings that may differ when a run is resumed: they say where it is computed, not what.
+FREE_TO_CHANGE = frozenset({"device"})
+
+
+class RunFolder:
+    """Reads and writes the files of one run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def begin(self, config: TrainConfig, resume: bool) -> None:
+        """Claim the folder for a config; with `resume`, check that it is the one the run began with."""
+        if (self.path / CONFIG).exists():
+            if not resume:
+                raise DataError(
+                    f"{self.path} holds a run already: pass --resume to go on with it, or choose another -o"
+                )
+            self._check_same(config)
+            return
+        if self.path.exists() and not self.path.is_dir():
+            raise DataError(f"{self.path} is a file: choose another folder for the run")
+        if self.path.exists() and not resume and any(self.path.iterdir()):
+            raise DataError(f"{self.path} is not empty and holds no run: choose another -o")
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_json(self.path / CONFIG, config.model_dump())
+
+    def config(self) -> TrainConfig:
+        """The config the run began with."""
+        return make_config(read_json(self.path / CONFIG, RUN_KIND))
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """The summary of a finished run, None while it is not finished."""
+        return read_json(self.path / RESULT, RUN_KIND) if (self.path / RESULT).exists() else None
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Mark the run as finished."""
+        write_json(self.path / RESULT, result)
+
+    def save(
+        self, which: Which, net: EgoNet, optimizer: torch.optim.Optimizer, iteration: int, best: float | None
+    ) -> None:
+        """Write a checkpoint: weights, optimiser state, the random state and how far the run has come."""
+        tensors: dict[str, Tensor] = {f"model.{name}": tensor for name, tensor in net.state_dict().items()}
+        if which == "last":
+            tensors |= optimizer_tensors(net, optimizer)
+            tensors["rng.torch"] = torch.get_rng_state()
+        save_tensors(self.path / f"{which}.safetensors", tensors, {"iteration": iteration, "best": best})
+
+    def restore(self, net: EgoNet, optimizer: torch.optim.Optimizer) -> tuple[int, float | None]:
+        """Load the last checkpoint, if there is one; return the iteration to go on with and the best score so far."""
+        path = self.path / "last.safetensors"
+        if not path.exists():
+            self._keep_metrics(0)
+            return 0, None
+        tensors, meta = load_tensors(path)
+        put_weights(net, tensors, path)
+        restore_optimizer(net, optimizer, tensors)
+        torch.set_rng_state(tensors["rng.torch"])
+        iteration = int(meta["iteration"])
+        self._keep_metrics(iteration)
+        return iteration, meta["best"]
+
+    def add_metrics(self, line: dict[str, float]) -> None:
+        """Append one line of metrics."""
+        with open(self.path / METRICS, "a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def metrics(self) -> list[dict[str, float]]:
+        """All lines of metrics; a line cut short by a kill is left out."""
+        path = self.path / METRICS
+        if not path.exists():
+            return []
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def _keep_metrics(self, iteration: int) -> None:
+        """Drop the metrics written after the checkpoint, for they will be written again."""
+        kept = [line for line in self.metrics() if line["iteration"] <= iteration]
+        write_text(self.path / METRICS, "".join(json.dumps(line) + "\n" for line in kept))
+
+    def _check_same(self, config: TrainConfig) -> None:
+        begun, asked = self.config().model_dump(), config.model_dump()
+        for key, value in begun.items():
+            if key not in FREE_TO_CHANGE and asked[key] != value:
+                raise ConfigError(
+                    f"{self.path} began with {key}={value!r}, now {key}={asked[key]!r} was asked for: "
+                    "resume with the same settings, or choose another -o"
+                )

@@ -1,0 +1,157 @@
+"""Greedy selection of the learning rate and the loss weights, on a part cut from the training frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from egoequiv.errors import ConfigError, EgoEquivError
+from egoequiv.files import write_json
+from egoequiv.methods import get_method
+from egoequiv.training.config import TrainConfig, make_config
+from egoequiv.training.many import Job, Outcome, Progress, run_many
+from egoequiv.training.validation import score
+
+LEARNING_RATES = (0.1, 0.01, 0.001, 0.0001)
+WEIGHTS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 3))  # 0.01 to 10 in steps of 10^0.5
+HOLDOUT = 0.25  # of the training frames
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting that was tried; its score is the mean over seeds, not a number if any of them diverged."""
+
+    method: str
+    settings: dict[str, Any]
+    score: float
+    diverged_at: int | None = None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The chosen learning rate, the chosen weights of each method, and everything that was tried."""
+
+    learning_rate: float
+    weight: dict[str, dict[str, float]]
+    trials: list[Trial] = field(default_factory=list)
+
+    def settings(self, method: str) -> dict[str, Any]:
+        """The chosen settings of one method."""
+        return {"learning_rate": self.learning_rate, "weight": self.weight.get(method, {})}
+
+    def describe(self) -> dict[str, Any]:
+        """A JSON object; a trial that diverged has the score null."""
+        return {
+            "learning_rate": self.learning_rate,
+            "weight": self.weight,
+            "trials": [
+                {
+                    "method": t.method,
+                    "settings": t.settings,
+                    "score": None if isnan(t.score) else t.score,
+                    "diverged_at": t.diverged_at,
+                }
+                for t in self.trials
+            ],
+        }
+
+
+OnStage = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class GreedySearch:
+    """Greedy cross-validation: the rate on labels alone, then each regulariser's weight at that rate.
+
+    Every run trains on a part of the training frames and is scored on the rest of them; the validation frames are
+    never read. A run that diverges has lost.
+    """
+
+    base: Mapping[str, Any]  # settings that all runs share
+    out: Path
+    learning_rates: Sequence[float] = LEARNING_RATES
+    weights: Sequence[float] = WEIGHTS
+    seeds: Sequence[int] = (0,)
+    processes: int | None = None
+    on_stage: OnStage | None = None
+    on_progress: Progress | None = None
+
+    def run(self, methods: Sequence[str]) -> Selection:
+        """Search for the settings of the given methods; the outcome is written to OUT/selection.json."""
+        use_labels = bool(self.base.get("use_labels", True))
+        trials: list[Trial] = []
+        first = "clsnet" if use_labels else methods[0]
+        tried = self._try(first, [{"learning_rate": rate} for rate in self.learning_rates])
+        trials += tried
+        rate = float(_winner(tried).settings["learning_rate"])
+        chosen: dict[str, dict[str, float]] = {}
+        for method in methods:
+            kept, searched = _terms_to_search(method, chosen, use_labels)
+            for term in searched:
+                grid = [{"learning_rate": rate, "weight": {**kept, term: weight}} for weight in self.weights]
+                tried = self._try(method, grid)
+                trials += tried
+                kept = dict(_winner(tried).settings["weight"])
+            chosen[method] = kept
+        selection = Selection(rate, chosen, trials)
+        write_json(self.out / "selection.json", selection.describe())
+        return selection
+
+    def _try(self, method: str, grid: Sequence[dict[str, Any]]) -> list[Trial]:
+        if self.on_stage is not None:
+            self.on_stage(f"{method}: {len(grid)} settings")
+        jobs = [
+            Job(self._config(method, setting, seed), self._folder(method, setting, seed))
+            for setting in grid
+            for seed in self.seeds
+        ]
+        outcomes = run_many(jobs, processes=self.processes, on_progress=self.on_progress)
+        per_setting = len(self.seeds)
+        return [
+            _trial(method, setting, outcomes[k * per_setting : (k + 1) * per_setting]) for k, setting in enumerate(grid)
+        ]
+
+    def _config(self, method: str, setting: dict[str, Any], seed: int) -> TrainConfig:
+        values = {"holdout_fraction": HOLDOUT, "threads": 1, **self.base, **setting, "method": method, "seed": seed}
+        config = make_config(values)
+        if not config.holdout_fraction:
+            raise ConfigError("a search needs holdout_fraction above 0, or it would see the validation frames")
+        return config
+
+    def _folder(self, method: str, setting: dict[str, Any], seed: int) -> Path:
+        weights = "".join(f",{term}={weight:g}" for term, weight in setting.get("weight", {}).items())
+        return self.out / f"{method},rate={setting['learning_rate']:g}{weights},seed={seed}"
+
+
+def _terms_to_search(
+    method: str, chosen: Mapping[str, dict[str, float]], use_labels: bool
+) -> tuple[dict[str, float], list[str]]:
+    """Weights kept from methods searched before (equiv+drlim keeps drlim's), and the terms still to search."""
+    terms = get_method(method).without_labels().terms
+    kept: dict[str, float] = {}
+    for part in method.split("+"):
+        if part != method and part == "drlim":
+            kept |= chosen.get(part, {})
+    if not use_labels and len(terms) == 1:
+        return {}, []  # a single loss: its weight would only scale the rate
+    return kept, [term.name for term in terms if term.name not in kept]
+
+
+def _trial(method: str, setting: dict[str, Any], outcomes: Sequence[Outcome]) -> Trial:
+    diverged = [o.diverged_at for o in outcomes if o.diverged_at is not None]
+    if diverged:
+        return Trial(method, setting, nan, min(diverged))
+    return Trial(method, setting, float(np.mean([score(o.result["metrics"]) for o in outcomes if o.result])))
+
+
+def _winner(trials: Sequence[Trial]) -> Trial:
+    finite = [trial for trial in trials if not isnan(trial.score)]
+    if not finite:
+        tried = ", ".join(str(trial.settings) for trial in trials)
+        raise EgoEquivError(f"every setting of {trials[0].method} diverged: {tried}; try lower learning rates")
+    return max(finite, key=lambda trial: trial.score)
