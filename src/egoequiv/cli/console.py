@@ -1,0 +1,87 @@
+"""What all commands share: progress on stderr, tables and JSON on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table as RichTable
+
+from egoequiv.errors import ConfigError
+
+if TYPE_CHECKING:
+    from egoequiv.experiments import Table
+
+PIPE_WIDTH = 140  # a pipe has no width; wide enough for a table
+
+messages = Console(stderr=True)
+
+
+def output() -> Console:
+    """The console for results; made when needed, so that it sees the stdout of the moment."""
+    return Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
+
+
+def print_json(value: Any) -> None:
+    """One JSON object on stdout."""
+    print(json.dumps(value, ensure_ascii=False))
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A function `(what, done, total)` that draws one bar for each `what`, on stderr."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=messages) as progress:
+        bars: dict[str, Any] = {}
+
+        def update(what: str, done: int, total: int) -> None:
+            if what not in bars:
+                bars[what] = progress.add_task(what, total=total)
+            progress.update(bars[what], completed=done, total=total)
+
+        yield update
+
+
+def parse_size(text: str | None) -> tuple[int, int] | None:
+    """`96` or `94x310` (height x width)."""
+    if text is None:
+        return None
+    parts = text.lower().split("x")
+    if len(parts) > 2 or not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise ConfigError(f"size {text!r}: expected a number such as 96, or HEIGHTxWIDTH such as 94x310")
+    return int(parts[0]), int(parts[-1])
+
+
+def print_table(table: Table) -> None:
+    """The table in two halves that fit a screen, then the paired tests that matter most."""
+    from egoequiv.report.tables import cell, title_of
+
+    console = output()
+    single = [c for c in table.columns if c.startswith("rho_") and c not in ("rho_atomic", "rho_composite")]
+    summary = [c for c in table.columns if c not in single]
+    console.print(f"[bold]{table.title}[/bold]  (in brackets: published)")
+    for columns in (summary, single):
+        shown = RichTable("method", *(title_of(c) for c in columns))
+        for row in table.rows:
+            if any(column in row.metrics for column in columns) or row.diverged:
+                name = f"{row.name} [red]{row.diverged} diverged[/red]" if row.diverged else row.name
+                shown.add_row(name, *(cell(row, column) for column in columns))
+        console.print(shown)
+    about = table.about
+    if "leaked_validation_frames" in about:
+        console.print(
+            f"split {about['split']}: {about['leaked_validation_frames']} of {about['validation_frames']} validation "
+            "frames have a training frame of the same recording within one step"
+        )

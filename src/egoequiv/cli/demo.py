@@ -1,0 +1,42 @@
+"""`egoequiv demo`: the whole line on a small embedded world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from egoequiv.cli.console import messages, print_json, print_table, progress_bar
+
+
+def demo(
+    out: Annotated[Path, typer.Option("-o", "--out", help="Where everything goes.")] = Path("demo"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object with `rows`.")] = False,
+) -> None:
+    """Render toys on a turntable, train clsnet, drlim and equiv, and show what the features are worth."""
+    from egoequiv.experiments import NorbOptions, reproduce_norb
+    from egoequiv.report.figures import rho_figure, save_figure
+    from egoequiv.report.pictures import contact_sheet, save_picture
+    from egoequiv.report.tables import save_table
+    from egoequiv.store import FrameStore
+
+    methods = ("random", "clsnet", "drlim", "equiv")
+    with progress_bar() as progress:
+        options = NorbOptions(
+            out, methods=methods, repeats=2, iterations=3_000, size=32, lightings=2, select=False, on_stage=progress
+        )
+        table = reproduce_norb(options)
+    saved = save_table(table, out)
+    save_figure(rho_figure(table), out / "rho.png")
+    store = FrameStore.open(options.store_path)
+    save_picture(contact_sheet(store, rows=25), out / "toys.png")
+    if as_json:
+        print_json(table.describe())
+    else:
+        print_table(table)
+    messages.print(f"look at {out / 'toys.png'} (the toys) and {out / 'rho.png'} (rho for each motion); {saved[0]}")
+    messages.print("what to try next:")
+    messages.print(f"  egoequiv info {store.path}")
+    messages.print(f"  egoequiv train {store.path} --method equiv --no-labels -o my-run && egoequiv evaluate my-run")
+    messages.print("  egoequiv reproduce norb --data FOLDER_OF_SMALL_NORB -o norb-table   (the paper's table)")

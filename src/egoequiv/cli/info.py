@@ -1,0 +1,68 @@
+"""`egoequiv info`: what a store holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from egoequiv.cli.console import messages, output, print_json
+
+
+def info(
+    store: Annotated[Path, typer.Argument(help="The store.")],
+    sheet: Annotated[
+        Path | None, typer.Option(help="Where to write the contact sheet; by default contact_sheet.png in the store.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
+    """Show recordings, frames, poses and labels of a store, and write a contact sheet."""
+    from egoequiv.report.pictures import contact_sheet, save_picture
+    from egoequiv.store import FrameStore
+
+    opened = FrameStore.open(store)
+    described = _describe(opened)
+    picture = sheet or store / "contact_sheet.png"
+    save_picture(contact_sheet(opened), picture)
+    described["contact_sheet"] = str(picture)
+    if as_json:
+        print_json(described)
+        return
+    console = output()
+    console.print(f"[bold]{store}[/bold]  from {described['source']}")
+    console.print(f"frames      {described['frames']:,} of {' x '.join(map(str, described['image_shape']))}")
+    console.print(f"recordings  {described['recordings']} of {described['shortest']} to {described['longest']} frames")
+    for name, (low, high) in described["poses"].items():
+        console.print(f"pose        {name} from {low:g} to {high:g}")
+    console.print(f"motions     {', '.join(described['motions'])}")
+    console.print(f"time        {described['time'] or 'none'}")
+    console.print(f"labels      {len(described['labels'])} classes, {described['labelled_frames']:,} frames")
+    for name, values in described["attributes"].items():
+        console.print(f"attribute   {name}: {', '.join(values[:12])}{' ...' if len(values) > 12 else ''}")
+    messages.print(f"contact sheet: {picture}")
+
+
+def _describe(store: Any) -> dict[str, Any]:
+    import numpy as np
+
+    lengths = np.bincount(store.recording, minlength=len(store.recording_names))
+    times = store.times_s
+    return {
+        "source": store.meta["source"],
+        "frames": len(store),
+        "image_shape": list(store.image_shape),
+        "recordings": len(store.recording_names),
+        "shortest": int(lengths.min()),
+        "longest": int(lengths.max()),
+        "poses": {
+            name: (float(column.min()), float(column.max()))
+            for name, column in zip(store.space.pose_names, store.poses.T, strict=True)
+        },
+        "motions": list(store.space.named_motions()),
+        "time": None if times is None else f"{float(times.max() - times.min()):.1f} s",
+        "labels": {name: int((store.labels == k).sum()) for k, name in enumerate(store.class_names)},
+        "labelled_frames": int((store.labels >= 0).sum()),
+        "attributes": {name: [str(v) for v in np.unique(values)] for name, values in store.attributes.items()},
+        "settings": dict(store.meta["settings"]),
+    }

@@ -1,0 +1,47 @@
+"""`egoequiv ingest`: frames into a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from egoequiv.cli.console import messages, parse_size, print_json, progress_bar
+
+
+def ingest(
+    source: Annotated[str, typer.Argument(help="norb (files), or turntable (rendered here).")],
+    path: Annotated[Path | None, typer.Argument(help="Where the files are, for sources that read files.")] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="The store to write.")] = Path("store"),
+    size: Annotated[str | None, typer.Option(help="Resize to N x N, or to HEIGHTxWIDTH.")] = None,
+    color: Annotated[bool, typer.Option("--color/--gray", help="Keep colour, or turn to gray.")] = False,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the source, such as part=testing or seed=3.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace the store if it exists.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
+    """Decode and resize frames once, into a store that everything else reads."""
+    from egoequiv.catalog import open_source
+    from egoequiv.store import ingest as write_store
+    from egoequiv.training.config import parse_settings
+
+    opened = open_source(source, path, **parse_settings(settings or []))
+    with progress_bar() as progress:
+        store = write_store(
+            opened,
+            out,
+            size=parse_size(size),
+            color=color,
+            workers=workers,
+            overwrite=overwrite,
+            on_progress=lambda done, total: progress("frames", done, total),
+        )
+    if as_json:
+        print_json({"store": str(out), "frames": len(store), "recordings": len(store.recording_names)})
+    else:
+        shape = " x ".join(map(str, store.image_shape))
+        messages.print(f"{len(store):,} frames of {len(store.recording_names)} recordings, {shape}, in {out}")
+        messages.print(f"next: egoequiv info {out}")

@@ -1,0 +1,87 @@
+"""`egoequiv search`: greedy selection of rate and weights."""
+
+from __future__ import annotations
+
+from math import isnan
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from egoequiv.cli.console import output, print_json, progress_bar
+
+
+def search(
+    store: Annotated[Path, typer.Argument(help="The store to learn from.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Where the runs and selection.json go.")] = Path("search"),
+    methods: Annotated[str, typer.Option(help="Which methods, in this order.")] = "temporal,drlim,equiv,equiv+drlim",
+    rates: Annotated[str | None, typer.Option(help="Learning rates to try, such as 0.1,0.01.")] = None,
+    weights: Annotated[str | None, typer.Option(help="Loss weights to try, such as 0.1,0.316,1.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds tried for each setting.")] = 1,
+    iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 15_000,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Any other training setting.")] = None,
+    processes: Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default one for each core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
+    """Choose the learning rate and the loss weights, on a part cut from the training frames.
+
+    The learning rate is chosen on clsnet, then each method's weights at that rate. The validation frames are never
+    looked at, and a run that diverges has lost. Repeat the command to go on after a stop.
+    """
+    from egoequiv.methods import get_method
+    from egoequiv.training import parse_settings
+    from egoequiv.training.search import LEARNING_RATES, WEIGHTS, GreedySearch
+
+    names = [name.strip() for name in methods.split(",")]
+    for name in names:
+        get_method(name)
+    stage = ""
+
+    def begin(name: str) -> None:
+        nonlocal stage
+        stage = name
+
+    with progress_bar() as progress:
+        selection = GreedySearch(
+            base={
+                "data": str(store),
+                "iterations": iterations,
+                "validate_every": 1_000,
+                **parse_settings(settings or []),
+            },
+            out=out,
+            learning_rates=_numbers(rates, "rates") or LEARNING_RATES,
+            weights=_numbers(weights, "weights") or WEIGHTS,
+            seeds=range(seeds),
+            processes=processes,
+            on_stage=begin,
+            on_progress=lambda done, total: progress(stage, done, total),
+        ).run(names)
+    if as_json:
+        print_json(selection.describe())
+        return
+    table = Table("method", "learning rate", "weights", "score on held-out training frames")
+    for trial in selection.trials:
+        shown = f"[red]diverged at {trial.diverged_at}[/red]" if isnan(trial.score) else f"{trial.score:.4f}"
+        table.add_row(trial.method, f"{trial.settings['learning_rate']:g}", _weights(trial.settings), shown)
+    console = output()
+    console.print(table)
+    for name in names:
+        flags = "".join(f" --set weight.{term}={weight:g}" for term, weight in selection.weight[name].items())
+        console.print(f"{name}: --set learning_rate={selection.learning_rate:g}{flags}")
+
+
+def _weights(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{term} {weight:g}" for term, weight in settings.get("weight", {}).items())
+
+
+def _numbers(text: str | None, option: str) -> tuple[float, ...] | None:
+    if text is None:
+        return None
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(
+            f"expected numbers with commas between them, found {text!r}", param_hint=option
+        ) from None

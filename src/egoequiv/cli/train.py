@@ -1,0 +1,110 @@
+"""`egoequiv train`: one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from egoequiv.cli.console import messages, print_json
+from egoequiv.errors import ConfigError
+
+
+def train(
+    store: Annotated[
+        Path | None, typer.Argument(help="The store to learn from; may be left out with --resume.")
+    ] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the run.")] = Path("run"),
+    method: Annotated[str | None, typer.Option(help="What to train; `egoequiv methods` lists them.")] = None,
+    labels: Annotated[Path | None, typer.Option(help="Another store for the labelled images.")] = None,
+    per_class: Annotated[int | None, typer.Option(help="Labelled images a class (6).")] = None,
+    no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False,
+    iterations: Annotated[int | None, typer.Option(help="How long to train (15,000).")] = None,
+    seed: Annotated[int | None, typer.Option(help="Draws initial weights and labelled images (0).")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Any other setting, such as learning_rate=0.01 or weight.equivariance=0.3."),
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:1, ...")] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with the run in OUT, or begin it if there is none.")] = False,
+    tensorboard: Annotated[bool, typer.Option(help="Also write TensorBoard files (needs tensorboard).")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
+    """Train a method on a store; stop it at any time and go on with --resume."""
+    from egoequiv.report.figures import curves_figure, save_figure
+    from egoequiv.training import make_config, parse_settings, run_training
+    from egoequiv.training.run_folder import CONFIG, RunFolder
+
+    folder = RunFolder(out)
+    values: dict[str, Any] = {**parse_settings(settings or [])}
+    if no_labels:
+        values["use_labels"] = False
+    given = {"data": store, "method": method, "labels": labels, "per_class": per_class, "iterations": iterations}
+    given |= {"seed": seed, "device": device}
+    values |= {name: str(v) if isinstance(v, Path) else v for name, v in given.items() if v is not None}
+    if resume and store is None and (out / CONFIG).exists():
+        values = {**folder.config().model_dump(), **values}
+    elif store is None:
+        raise ConfigError("give the store to learn from (or, with --resume, the folder of a run with -o)")
+    config = make_config(values)
+    with _LiveProgress(config.iterations, out if tensorboard else None) as live:
+        run = run_training(config, out, resume=resume, on_metrics=live.update)
+    if folder.metrics():
+        save_figure(
+            curves_figure(folder.metrics(), f"{config.method}, {config.iterations:,} iterations"), out / "curves.png"
+        )
+    if as_json:
+        print_json({"run": str(out), **run.result})
+        return
+    top1 = run.result["metrics"].get("validation_top1")
+    accuracy = f", validation top-1 {100 * top1:.2f} %" if top1 is not None else ""
+    messages.print(f"{config.method}: {config.iterations:,} iterations done{accuracy}; curves in {out / 'curves.png'}")
+    leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
+    messages.print(f"{leaked} of {frames} validation frames have a training frame of their recording within one step")
+    messages.print(f"next: egoequiv evaluate {out}")
+
+
+class _LiveProgress:
+    """A bar with each loss term, iterations a second and the time left; perhaps TensorBoard too."""
+
+    def __init__(self, iterations: int, tensorboard: Path | None) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("left"), TimeRemainingColumn())
+        self._progress = Progress(*columns, TextColumn("{task.fields[losses]}"), console=messages)
+        self._bar = self._progress.add_task(f"0/{iterations}", total=iterations, losses="")
+        self._iterations = iterations
+        self._writer = _tensorboard_writer(tensorboard) if tensorboard else None
+
+    def __enter__(self) -> _LiveProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+        if self._writer is not None:
+            self._writer.close()
+
+    def update(self, metrics: dict[str, float]) -> None:
+        done = int(metrics["iteration"])
+        shown = [
+            f"{name.removeprefix('validation_')} {value:.3f}"
+            for name, value in metrics.items()
+            if name == "validation_top1" or not name.startswith(("iteration", "validation"))
+        ]
+        shown.append(f"{metrics['iterations_per_s']:.0f} it/s")
+        self._progress.update(
+            self._bar, completed=done, description=f"{done:,}/{self._iterations:,}", losses="  ".join(shown)
+        )
+        if self._writer is not None:
+            for name, value in metrics.items():
+                if name != "iteration":
+                    self._writer.add_scalar(name, value, done)
+
+
+def _tensorboard_writer(out: Path) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as problem:
+        raise ConfigError("--tensorboard needs the package tensorboard: pip install tensorboard") from problem
+    return SummaryWriter(str(out / "tensorboard"))

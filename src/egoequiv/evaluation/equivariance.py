@@ -1,0 +1,115 @@
+"""How equivariant features are: the normalised error rho_g of Eq. 9 for each motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import DataError
+from egoequiv.evaluation.features import embed
+from egoequiv.evaluation.statistics import bootstrap_mean
+from egoequiv.models import EgoNet
+from egoequiv.pairs import MotionPairs, declare_patterns, find_motion_pairs
+from egoequiv.pairs.candidates import Indices
+from egoequiv.store import FrameStore
+
+Features = NDArray[np.float32] | NDArray[np.float64]
+
+# Two images whose features are this close, relative to the mean distance, have the same features but for rounding.
+SAME = 1e-6
+
+
+@dataclass(frozen=True)
+class MotionError:
+    """The equivariance error of one motion; a rho of 1 is what copying the features would give."""
+
+    motion: str
+    rho: float  # mean over pairs of |z(x) - M'z(gx)| / |z(x) - z(gx)|
+    interval: tuple[float, float]  # 95 %, bootstrap over recordings
+    ratio_of_means: float  # mean |z(x) - M'z(gx)| / mean |z(x) - z(gx)|, which leaves no pair out
+    pairs_fitted: int
+    pairs_scored: int
+    pairs_excluded: int  # scored pairs left out of rho because both images have the same features
+
+
+def fit_map(z_from: Features, z_to: Features) -> NDArray[np.float64]:
+    """The affine map that best takes z_from to z_to, by least squares; (N, D), (N, E) -> (D + 1, E), bias last.
+
+    Where features are linearly dependent, the map of least norm is taken.
+    """
+    return np.asarray(np.linalg.lstsq(_with_one(z_from), np.asarray(z_to, np.float64), rcond=None)[0], np.float64)
+
+
+def apply_map(affine: NDArray[np.float64], z: Features) -> NDArray[np.float64]:
+    """Apply what `fit_map` found; (N, D) -> (N, E)."""
+    mapped: NDArray[np.float64] = _with_one(z) @ affine
+    return mapped
+
+
+def equivariance_error(
+    z_i: Features, z_j: Features, groups: NDArray[np.int64], *, motion: str = "", seed: int = 0
+) -> MotionError:
+    """Rho of one motion from the features of its pairs, x_j = g x_i; (N, D), (N, D), (N,).
+
+    The map M' is fitted on a random half of the pairs, the error measured on the other half; `groups` are the
+    recordings of the pairs.
+    """
+    count = len(z_i)
+    needed = 4 * (_rank(z_j) + 1) if count else 4
+    if count < needed:
+        raise DataError(
+            f"motion {motion!r}: {count} pairs are too few to fit a map of these features and to measure it; "
+            f"{needed} at the least: measure on more frames, or leave this motion out"
+        )
+    order = np.random.default_rng([seed, 0xE9]).permutation(count)
+    fit, held = order[: count // 2], order[count // 2 :]
+    back = fit_map(z_j[fit], z_i[fit])
+    error = np.linalg.norm(z_i[held] - apply_map(back, z_j[held]), axis=1)
+    moved = np.linalg.norm(np.asarray(z_i[held], np.float64) - z_j[held], axis=1)
+    distinct = moved > SAME * moved.mean()
+    relative = error[distinct] / moved[distinct]
+    return MotionError(
+        motion=motion,
+        rho=float(relative.mean()) if len(relative) else nan,
+        interval=bootstrap_mean(relative, groups[held][distinct], seed=seed),
+        ratio_of_means=float(error.mean() / moved.mean()) if moved.mean() > 0 else nan,
+        pairs_fitted=len(fit),
+        pairs_scored=len(held),
+        pairs_excluded=int((~distinct).sum()),
+    )
+
+
+def measure_equivariance(
+    model: EgoNet, store: FrameStore, frames: Indices, motions: Sequence[str], *, max_gap_s: float = 1.0, seed: int = 0
+) -> list[MotionError]:
+    """Rho of each motion over all its pairs among the given frames of a store."""
+    pairs = find_motion_pairs(store, frames, declare_patterns(store.space, motions), max_gap_s)
+    return errors_of_pairs(embed(model, store, frames), frames, store, pairs, seed=seed)
+
+
+def errors_of_pairs(
+    features: Features, frames: Indices, store: FrameStore, pairs: MotionPairs, *, seed: int = 0
+) -> list[MotionError]:
+    """Rho of each pattern, from the features of `frames` (store rows), in their order."""
+    place = np.full(len(store), -1)
+    place[frames] = np.arange(len(frames))
+    errors = []
+    for name in pairs.names:
+        own = pairs.of(name)
+        z_i, z_j = features[place[own.i]], features[place[own.j]]
+        errors.append(equivariance_error(z_i, z_j, store.recording[own.i], motion=name, seed=seed))
+    return errors
+
+
+def _rank(z: Features) -> int:
+    """How many dimensions the features really have; a map has as many free values in each row, and one more."""
+    sample = z[:: max(1, len(z) // 2_000)]
+    return int(np.linalg.matrix_rank(np.asarray(sample, np.float64) - sample.mean(axis=0)))
+
+
+def _with_one(z: Features) -> NDArray[np.float64]:
+    return np.concatenate([np.asarray(z, np.float64), np.ones((len(z), 1))], axis=1)

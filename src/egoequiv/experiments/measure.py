@@ -1,0 +1,93 @@
+"""All figures of one run: recognition on the validation frames, and rho of every motion."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from egoequiv.evaluation import MotionError, class_scores, embed, measure_equivariance, top_k_accuracy
+from egoequiv.files import read_json, write_json
+from egoequiv.models import EgoNet, load_model
+from egoequiv.models.checkpoint import RUN_KIND, Which
+from egoequiv.pairs import atomic_names, composite_names
+from egoequiv.pairs.candidates import Indices
+from egoequiv.store import FrameStore
+from egoequiv.training.config import TrainConfig
+from egoequiv.training.data import prepare_data
+from egoequiv.training.run_folder import RunFolder
+
+
+def measure_run(run: Path, which: Which = "last") -> dict[str, Any]:
+    """Measure a finished run on its validation frames; kept in the run's folder and not measured twice."""
+    kept = run / f"evaluation-{which}.json"
+    if kept.exists():
+        kept_measures: dict[str, Any] = read_json(kept, RUN_KIND)
+        return kept_measures
+    measures = _measure(RunFolder(run).config(), run, which)
+    write_json(kept, measures)
+    return measures
+
+
+def measure_store(run: Path, data: Path, which: Which = "last") -> dict[str, Any]:
+    """Measure the equivariance of a run's network on all frames of another store."""
+    config = RunFolder(run).config()
+    store = FrameStore.open(data)
+    net = load_model(run, which)
+    return _described(config, which, {}, _motion_errors(net, store, np.arange(len(store)), config), store)
+
+
+def _measure(config: TrainConfig, run: Path, which: Which) -> dict[str, Any]:
+    net = load_model(run, which)
+    data = prepare_data(config)
+    accuracies: dict[str, float] = {}
+    task = data.recognition
+    if task is not None:
+        rows = task.split.validation[task.classes[task.split.validation] >= 0]
+        scores = class_scores(net, embed(net, task.store, rows))
+        for k in (1, 5, 10):
+            if k < len(task.class_names):
+                accuracies[f"top{k}"] = 100 * top_k_accuracy(scores, task.classes[rows], k)
+    errors = _motion_errors(net, data.store, data.split.validation, config)
+    return _described(config, which, accuracies, errors, data.store)
+
+
+def _motion_errors(net: EgoNet, store: FrameStore, frames: Indices, config: TrainConfig) -> list[MotionError]:
+    motions = atomic_names(store.space) + composite_names(store.space)
+    return measure_equivariance(net, store, frames, motions, max_gap_s=config.max_gap_s)
+
+
+def _described(
+    config: TrainConfig, which: Which, accuracies: dict[str, float], errors: list[MotionError], store: FrameStore
+) -> dict[str, Any]:
+    atomic, composite = atomic_names(store.space), composite_names(store.space)
+    return {
+        "method": config.method,
+        "labels": config.use_labels,
+        "metrics": {**accuracies, **summarise_errors(errors, atomic, composite)},
+        "motions": [_plain(asdict(error)) for error in errors],
+        "checkpoint": which,
+    }
+
+
+def summarise_errors(
+    errors: list[MotionError], atomic: tuple[str, ...], composite: tuple[str, ...]
+) -> dict[str, float | None]:
+    """Rho and the ratio of means of each motion, and their averages over atomic and composite motions."""
+    metrics: dict[str, float | None] = {}
+    for measure in ("rho", "ratio_of_means"):
+        values = {error.motion: getattr(error, measure) for error in errors}
+        prefix = "rho" if measure == "rho" else "ratio"
+        for group, names in (("atomic", atomic), ("composite", composite)):
+            if names:
+                metrics[f"{prefix}_{group}"] = float(np.mean([values[name] for name in names]))
+        metrics |= {f"{prefix}_{name}": value for name, value in values.items()}
+    metrics["excluded_pairs"] = float(sum(error.pairs_excluded for error in errors))
+    return {name: value if value is not None and isfinite(value) else None for name, value in metrics.items()}
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if isinstance(value, float) and not isfinite(value) else value for name, value in values.items()}

@@ -1,0 +1,114 @@
+"""Tables: results of methods beside published values, with paired tests between the methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from egoequiv.evaluation import Result, paired_test
+from egoequiv.experiments.published import Published
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method, with or without labels, and its metrics."""
+
+    method: str
+    labels: bool
+    metrics: dict[str, Result]
+    published: dict[str, Published] = field(default_factory=dict)
+    diverged: int = 0  # repetitions that diverged and count in no metric
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.method if self.labels else f"{self.method} (no labels)"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A paired test of one metric between two rows on the same repetitions."""
+
+    metric: str
+    a: str
+    b: str
+    difference: float
+    stderr: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of results; `columns` are the metrics shown, `about` is how they came to be."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[Row]
+    comparisons: list[Comparison] = field(default_factory=list)
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def row(self, method: str, labels: bool = True) -> Row:
+        """The row of a method."""
+        for row in self.rows:
+            if (row.method, row.labels) == (method, labels):
+                return row
+        raise KeyError(f"no row for {method!r} with labels={labels}")
+
+    def describe(self) -> dict[str, Any]:
+        """The JSON object that results commands print."""
+        return {
+            "title": self.title,
+            "columns": list(self.columns),
+            "rows": [_describe_row(row) for row in self.rows],
+            "comparisons": [
+                {
+                    "metric": c.metric,
+                    "a": c.a,
+                    "b": c.b,
+                    "difference": _number(c.difference),
+                    "stderr": _number(c.stderr),
+                    "p_value": _number(c.p_value),
+                }
+                for c in self.comparisons
+            ],
+            "about": self.about,
+        }
+
+
+def compare_rows(rows: list[Row], metric: str) -> list[Comparison]:
+    """Paired tests between all rows that were measured on the same number of repetitions."""
+    measured = [row for row in rows if metric in row.metrics and len(row.metrics[metric].values) > 1]
+    comparisons = []
+    for k, a in enumerate(measured):
+        for b in measured[k + 1 :]:
+            left, right = a.metrics[metric].values, b.metrics[metric].values
+            if len(left) == len(right) and not a.diverged and not b.diverged:
+                test = paired_test(right, left)
+                comparisons.append(Comparison(metric, b.name, a.name, test.difference, test.stderr, test.p_value))
+    return comparisons
+
+
+def _describe_row(row: Row) -> dict[str, Any]:
+    metrics = {}
+    for name, result in row.metrics.items():
+        published = row.published.get(name)
+        metrics[name] = {
+            "mean": _number(result.mean),
+            "stderr": _number(result.stderr),
+            "published": published.mean if published else None,
+            "published_stderr": published.stderr if published else None,
+            "values": [_number(value) for value in result.values],
+        }
+    return {
+        "method": row.method,
+        "labels": row.labels,
+        "metrics": metrics,
+        "diverged": row.diverged,
+        "settings": row.settings,
+    }
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN."""
+    return value if isfinite(value) else None

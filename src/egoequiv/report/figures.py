@@ -1,0 +1,85 @@
+"""Figures: rho for each motion, and the curves of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")  # before pyplot: there may be no screen
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from egoequiv.experiments import Table
+from egoequiv.files import replacing
+
+COLORS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#72b7b2", "#9d755d", "#bab0ac")
+
+
+def rho_figure(table: Table) -> Figure:
+    """Bars of rho for each motion and method, beside the copy baseline; published values as small marks."""
+    motions = [c for c in table.columns if c.startswith("rho_") and c not in ("rho_atomic", "rho_composite")]
+    rows = [row for row in table.rows if any(motion in row.metrics for motion in motions)]
+    figure, axes = plt.subplots(figsize=(max(7.0, 1.0 + 0.28 * len(rows) * len(motions)), 4.2), layout="constrained")
+    width = 0.85 / max(len(rows), 1)
+    for r, row in enumerate(rows):
+        where = np.arange(len(motions)) + (r - (len(rows) - 1) / 2) * width
+        means = [row.metrics[m].mean if m in row.metrics else np.nan for m in motions]
+        errors = np.nan_to_num([row.metrics[m].stderr if m in row.metrics else np.nan for m in motions])
+        axes.bar(
+            where,
+            means,
+            width,
+            yerr=errors,
+            color=COLORS[r % len(COLORS)],
+            hatch=None if row.labels else "//",
+            edgecolor="white",
+            label=row.name,
+            error_kw={"elinewidth": 0.8},
+        )
+        marks = [(x, row.published[m].mean) for x, m in zip(where, motions, strict=True) if m in row.published]
+        if marks:
+            axes.plot(*zip(*marks, strict=True), "_", color="black", markersize=7, zorder=3)
+    axes.axhline(1, color="black", linewidth=0.8, linestyle=":")
+    axes.text(len(motions) - 0.5, 1.01, "copying the features", ha="right", va="bottom", fontsize=8)
+    axes.set_xticks(range(len(motions)), [motion.removeprefix("rho_") for motion in motions])
+    axes.set_ylabel("equivariance error rho (lower is better)")
+    axes.set_title(f"{table.title}: rho for each motion (black bars: published)", fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside right upper", fontsize=8, frameon=False)
+    return figure
+
+
+def curves_figure(metrics: list[dict[str, float]], title: str) -> Figure:
+    """Training and validation losses of a run, and its validation accuracy, against the iteration."""
+    keys = list(dict.fromkeys(key for line in metrics for key in line if key != "iteration"))
+    losses = [key for key in keys if not key.endswith("top1")]
+    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
+    terms = [key for key in losses if not key.startswith("validation_")]
+    for k, key in enumerate(terms):
+        for name, style in ((key, "-"), (f"validation_{key}", "--")):
+            points = [(line["iteration"], line[name]) for line in metrics if name in line]
+            if points:
+                axes.plot(
+                    *zip(*points, strict=True), style, color=COLORS[k % len(COLORS)], label=name.replace("_", " ")
+                )
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("loss")
+    axes.set_title(title, fontsize=10)
+    points = [(line["iteration"], 100 * line["validation_top1"]) for line in metrics if "validation_top1" in line]
+    if points:
+        right = axes.twinx()
+        right.plot(*zip(*points, strict=True), color="black", linewidth=1.5, marker=".", label="validation top-1 %")
+        right.set_ylabel("validation top-1 %")
+        right.set_ylim(bottom=0)
+    figure.legend(loc="outside right upper", fontsize=8, frameon=False)
+    return figure
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG, whole or not at all."""
+    with replacing(path) as temporary:
+        figure.savefig(temporary, format="png", dpi=130)
+    plt.close(figure)

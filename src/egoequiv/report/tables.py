@@ -1,0 +1,105 @@
+"""Tables as Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from math import isfinite
+from pathlib import Path
+
+from egoequiv.evaluation import Result
+from egoequiv.experiments import Row, Table
+from egoequiv.files import write_text
+
+TITLES = {"top1": "top-1 %", "top5": "top-5 %", "top10": "top-10 %"}
+
+
+def title_of(metric: str) -> str:
+    """What a metric is called at the head of a column."""
+    return TITLES.get(metric, metric.replace("rho_", "rho ").replace("ratio_", "ratio "))
+
+
+def show(result: Result | None, metric: str) -> str:
+    """A result as `mean ± standard error`."""
+    if result is None or not isfinite(result.mean):
+        return "-" if result is None else "not defined"
+    digits = 3 if metric.startswith(("rho", "ratio")) else 2
+    error = f" ± {result.stderr:.{digits}f}" if isfinite(result.stderr) else ""
+    return f"{result.mean:.{digits}f}{error}"
+
+
+def show_published(row: Row, metric: str) -> str:
+    """The published value of a cell, empty where the paper has none."""
+    published = row.published.get(metric)
+    if published is None:
+        return ""
+    error = f" ± {published.stderr:.2f}" if published.stderr is not None else ""
+    return f"{published.mean:.3f}" if metric.startswith("rho") else f"{published.mean:.2f}{error}"
+
+
+def cell(row: Row, metric: str) -> str:
+    """Measured value and, in brackets, the published one."""
+    published = show_published(row, metric)
+    measured = show(row.metrics.get(metric), metric)
+    return f"{measured} ({published})" if published else measured
+
+
+def to_markdown(table: Table) -> str:
+    """The table, the paired tests and how they came to be, as Markdown."""
+    lines = [f"# {table.title}", "", "Measured mean ± standard error; in brackets what the paper published.", ""]
+    lines.append("| method | " + " | ".join(title_of(metric) for metric in table.columns) + " |")
+    lines.append("|---" * (len(table.columns) + 1) + "|")
+    for row in table.rows:
+        note = f" ({row.diverged} diverged)" if row.diverged else ""
+        lines.append(f"| {row.name}{note} | " + " | ".join(cell(row, metric) for metric in table.columns) + " |")
+    if table.comparisons:
+        lines += ["", "Paired tests on the same repetitions (difference of means, two-sided t-test):", ""]
+        lines += ["| metric | difference | p |", "|---|---|---|"]
+        for c in table.comparisons:
+            digits = 3 if c.metric.startswith("rho") else 2
+            lines.append(
+                f"| {title_of(c.metric)} | {c.a} - {c.b} = {c.difference:+.{digits}f} ± {c.stderr:.{digits}f} "
+                f"| {c.p_value:.2g} |"
+            )
+    lines += ["", "| how | |", "|---|---|"]
+    lines += [f"| {key.replace('_', ' ')} | {value} |" for key, value in table.about.items()]
+    return "\n".join(lines) + "\n"
+
+
+def to_csv(table: Table) -> str:
+    """One line for each row and metric."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["method", "labels", "metric", "mean", "stderr", "repetitions", "published", "published_stderr"])
+    for row in table.rows:
+        for metric, result in row.metrics.items():
+            published = row.published.get(metric)
+            writer.writerow(
+                [
+                    row.method,
+                    row.labels,
+                    metric,
+                    result.mean,
+                    result.stderr if isfinite(result.stderr) else "",
+                    len(result.values),
+                    published.mean if published else "",
+                    published.stderr if published and published.stderr is not None else "",
+                ]
+            )
+    return out.getvalue()
+
+
+def save_table(table: Table, folder: Path, name: str = "table") -> list[Path]:
+    """Write the table as Markdown, CSV and JSON."""
+    contents = {
+        "md": to_markdown(table),
+        "csv": to_csv(table),
+        "json": json.dumps(table.describe(), indent=2, ensure_ascii=False) + "\n",
+    }
+    paths = []
+    for suffix, text in contents.items():
+        path = folder / f"{name}.{suffix}"
+        write_text(path, text)
+        paths.append(path)
+    return paths
