@@ -74,10 +74,10 @@ class _LiveProgress:
         self._progress = Progress(*columns, TextColumn("{task.fields[losses]}"), console=messages)
         self._bar = self._progress.add_task(f"0/{iterations}", total=iterations, losses="")
         self._iterations = iterations
-        self._writer = _tensorboard_writer(tensorboard) if tensorboard else None
+        self._tensorboard = tensorboard
+        self._writer: Any = None
 
     def __enter__(self) -> _LiveProgress:
-        self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -86,6 +86,7 @@ class _LiveProgress:
             self._writer.close()
 
     def update(self, metrics: dict[str, float]) -> None:
+        self._progress.start()  # only now: an error before the first iteration is then the only line
         done = int(metrics["iteration"])
         shown = [
             f"{name.removeprefix('validation_')} {value:.3f}"
@@ -96,7 +97,8 @@ class _LiveProgress:
         self._progress.update(
             self._bar, completed=done, description=f"{done:,}/{self._iterations:,}", losses="  ".join(shown)
         )
-        if self._writer is not None:
+        if self._tensorboard is not None:
+            self._writer = self._writer or _tensorboard_writer(self._tensorboard)
             for name, value in metrics.items():
                 if name != "iteration":
                     self._writer.add_scalar(name, value, done)

@@ -21,6 +21,7 @@ Features = NDArray[np.float32] | NDArray[np.float64]
 
 # Two images whose features are this close, relative to the mean distance, have the same features but for rounding.
 SAME = 1e-6
+RANK_TOLERANCE = 1e-6  # of the largest singular value
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,18 @@ class MotionError:
 def fit_map(z_from: Features, z_to: Features) -> NDArray[np.float64]:
     """The affine map that best takes z_from to z_to, by least squares; (N, D), (N, E) -> (D + 1, E), bias last.
 
-    Where features are linearly dependent, the map of least norm is taken.
+    The features are centred first, which makes the fit independent of their offset. Where they are linearly dependent,
+    the map of least norm is taken; directions below `RANK_TOLERANCE` are the rounding of single precision, not features.
     """
-    return np.asarray(np.linalg.lstsq(_with_one(z_from), np.asarray(z_to, np.float64), rcond=None)[0], np.float64)
+    source, target = np.asarray(z_from, np.float64), np.asarray(z_to, np.float64)
+    source_mean, target_mean = source.mean(axis=0), target.mean(axis=0)
+    linear = np.linalg.lstsq(source - source_mean, target - target_mean, rcond=RANK_TOLERANCE)[0]
+    return np.concatenate([linear, (target_mean - source_mean @ linear)[None]])
 
 
 def apply_map(affine: NDArray[np.float64], z: Features) -> NDArray[np.float64]:
     """Apply what `fit_map` found; (N, D) -> (N, E)."""
-    mapped: NDArray[np.float64] = _with_one(z) @ affine
+    mapped: NDArray[np.float64] = np.asarray(z, np.float64) @ affine[:-1] + affine[-1]
     return mapped
 
 
@@ -108,8 +113,5 @@ def errors_of_pairs(
 def _rank(z: Features) -> int:
     """How many dimensions the features really have; a map has as many free values in each row, and one more."""
     sample = z[:: max(1, len(z) // 2_000)]
-    return int(np.linalg.matrix_rank(np.asarray(sample, np.float64) - sample.mean(axis=0)))
-
-
-def _with_one(z: Features) -> NDArray[np.float64]:
-    return np.concatenate([np.asarray(z, np.float64), np.ones((len(z), 1))], axis=1)
+    strength = np.linalg.svd(np.asarray(sample, np.float64) - sample.mean(axis=0), compute_uv=False)
+    return int((strength > RANK_TOLERANCE * strength[0]).sum())

@@ -28,7 +28,9 @@ def equivariance_loss(z_i: Tensor, mapped_j: Tensor, pattern: Tensor, margin: fl
 
 def separation_loss(z_i: Tensor, z_j: Tensor, margin: float) -> Tensor:
     """Ask that the two images of a motion pair be at least `margin` apart; (B, D) each, a scalar."""
-    return (margin - torch.linalg.vector_norm(z_j - z_i, dim=-1)).clamp_min(0).mean()
+    distance = torch.linalg.vector_norm(z_j - z_i, dim=-1)
+    loss: Tensor = (margin - distance).clamp_min(0).mean()
+    return loss
 
 
 @dataclass(frozen=True)

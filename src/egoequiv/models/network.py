@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.encoders import ENCODERS, ImageShape
 from egoequiv.models.maps import EquivarianceMaps
+
+MapInit = Literal["identity", "xavier"]
 
 
 @dataclass(frozen=True)
@@ -72,15 +74,23 @@ class EgoNet(nn.Module):
         self.input_std.copy_(torch.tensor(std))
 
 
-def initialise(net: EgoNet, generator: torch.Generator) -> None:
-    """Draw all weights anew: uniform with variance 1/fan_in ("xavier" as Caffe has it), biases zero."""
+def initialise(net: EgoNet, generator: torch.Generator, maps: MapInit = "identity") -> None:
+    """Draw all weights anew: uniform with variance 1/fan_in ("xavier" as Caffe has it), biases zero.
+
+    Maps may begin as the identity instead: a random map pulls all features to one point before it has learned
+    anything, and the contrastive loss alone does not bring them apart again.
+    """
     for module in net.modules():
         if isinstance(module, nn.Linear | nn.Conv2d):
             _draw(module.weight, module.weight[0].numel(), generator)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
         elif isinstance(module, EquivarianceMaps):
-            _draw(module.weight, module.weight.shape[-1], generator)
+            if maps == "identity":
+                with torch.no_grad():
+                    module.weight.copy_(torch.eye(module.weight.shape[-1]))
+            else:
+                _draw(module.weight, module.weight.shape[-1], generator)
             nn.init.zeros_(module.bias)
 
 

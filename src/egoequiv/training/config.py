@@ -44,6 +44,7 @@ class TrainConfig(BaseModel):
 
     # the network and its optimisation
     encoder: str = "norb"
+    map_init: Literal["identity", "xavier"] = Field("identity", description="how the equivariance maps begin")
     weight: dict[str, float] = Field(default_factory=dict, description="weight.TERM of each loss term")
     margin: dict[str, float] = Field(default_factory=dict, description="margin.TERM of each contrastive term")
     optimizer: Literal["sgd", "adam"] = "sgd"

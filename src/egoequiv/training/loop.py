@@ -90,7 +90,7 @@ def build_net(config: TrainConfig, data: RunData) -> EgoNet:
         class_names=data.recognition.class_names if data.recognition else (),
     )
     net = EgoNet(spec)
-    initialise(net, torch.Generator().manual_seed(config.seed))
+    initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
     net.set_normalisation(*pixel_statistics(data.store, data.split.train))
     return net
 

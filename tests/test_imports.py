@@ -1,0 +1,68 @@
+"""The direction of imports: data walks down one line, and no module looks further down than its own station."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "egoequiv"
+
+# A module may import from its own station and from those before it.
+STATIONS = [
+    {"errors"},
+    {"files"},
+    {"pose"},
+    {"sources"},
+    {"worlds"},
+    {"catalog"},
+    {"store"},
+    {"pairs"},
+    {"models"},
+    {"losses"},
+    {"methods"},
+    {"training"},
+    {"evaluation"},
+    {"experiments"},
+    {"report"},
+    {"cli"},
+]
+STATION_OF = {name: number for number, names in enumerate(STATIONS) for name in names}
+ENTRANCES = ("__init__.py", "__main__.py")
+MODULES = sorted(p for p in SOURCE.rglob("*.py") if p.relative_to(SOURCE).parts[0] not in ENTRANCES)
+
+
+def imported(path: Path) -> set[str]:
+    """The stations a module imports, wherever in the file it does so."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: write imports in full"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "egoequiv" and len(parts) > 1 and parts[1] != "__version__":
+                found.add(parts[1])
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_up_the_line(path: Path) -> None:
+    own = STATION_OF[path.relative_to(SOURCE).parts[0].removesuffix(".py")]
+    for name in imported(path):
+        assert STATION_OF[name] <= own, f"{path.relative_to(SOURCE)} must not import egoequiv.{name}"
+
+
+def test_every_package_has_a_station() -> None:
+    assert {p.relative_to(SOURCE).parts[0].removesuffix(".py") for p in MODULES} == set(STATION_OF)
+
+
+@pytest.mark.parametrize("statement", ["import egoequiv", "import egoequiv.cli.main"])
+def test_help_does_not_import_torch(statement: str) -> None:
+    check = f"{statement}; import sys; assert not {{'torch', 'sklearn', 'numba', 'pyarrow'}} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", check], check=True)

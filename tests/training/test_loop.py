@@ -1,0 +1,143 @@
+"""Training runs: what they learn, save and refuse."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from egoequiv.errors import ConfigError, DataError, DivergedError
+from egoequiv.evaluation import embed
+from egoequiv.methods import list_methods
+from egoequiv.models import load_model
+from egoequiv.store import FrameStore
+from egoequiv.training import train
+from egoequiv.training.loop import pixel_statistics
+from egoequiv.training.run_folder import RunFolder
+
+FEW = {"iterations": 200, "per_class": 3, "log_every": 50, "validate_every": 100, "checkpoint_every": 50}
+
+
+@pytest.mark.parametrize("method", list_methods())
+@pytest.mark.parametrize("use_labels", [True, False])
+def test_every_method_trains_with_and_without_labels(
+    method: str, use_labels: bool, small_store: FrameStore, tmp_path: Path
+) -> None:
+    if method == "clsnet" and not use_labels:
+        with pytest.raises(ConfigError, match="labels only"):
+            train(small_store.path, tmp_path / "run", method=method, use_labels=False)
+        return
+    run = train(small_store.path, tmp_path / "run", method=method, use_labels=use_labels, **FEW)
+    features = embed(run.path, small_store)
+    assert features.shape == (len(small_store), 100)
+    assert np.isfinite(features).all()
+    assert (run.model().head is None) == (not use_labels)
+    lines = RunFolder(run.path).metrics()
+    if method != "random":
+        assert [line["iteration"] for line in lines] == [50, 100, 150, 200]
+        assert lines[-1]["loss"] < lines[0]["loss"]
+        assert "validation_loss" in lines[1]
+        assert "validation_loss" not in lines[0]
+
+
+def test_the_network_learns_its_labelled_images(small_store: FrameStore, tmp_path: Path) -> None:
+    run = train(small_store.path, tmp_path / "run", method="clsnet", **{**FEW, "iterations": 1500})
+    first, *_, last = RunFolder(run.path).metrics()
+    assert last["classification"] < 0.2 * first["classification"]
+    assert last["validation_top1"] > 1.5 / len(small_store.class_names)
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(small_store: FrameStore, tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        train(small_store.path, tmp_path / name, method="equiv+drlim", seed=seed, **FEW)
+    a, b, c = ((tmp_path / name / "last.safetensors").read_bytes() for name in "abc")
+    assert a == b
+    assert a != c
+
+
+def test_an_interrupted_run_resumes_to_the_same_bytes(small_store: FrameStore, tmp_path: Path) -> None:
+    settings = {"method": "equiv+drlim", "optimizer": "adam", "learning_rate": 0.001, **FEW}
+    whole = train(small_store.path, tmp_path / "whole", **settings)
+
+    def interrupt(metrics: dict[str, float]) -> None:
+        if metrics["iteration"] == 150:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(small_store.path, tmp_path / "cut", on_metrics=interrupt, **settings)
+    assert RunFolder(tmp_path / "cut").result is None
+    resumed = train(small_store.path, tmp_path / "cut", resume=True, **settings)
+    for name in ("last.safetensors", "best.safetensors", "metrics.jsonl", "model.json", "result.json"):
+        assert (whole.path / name).read_bytes() == (resumed.path / name).read_bytes(), name
+
+
+def test_metrics_after_the_checkpoint_are_dropped_on_resume(small_store: FrameStore, tmp_path: Path) -> None:
+    settings = {"method": "drlim", **FEW, "checkpoint_every": 100}
+
+    def interrupt(metrics: dict[str, float]) -> None:
+        if metrics["iteration"] == 150:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(small_store.path, tmp_path / "run", on_metrics=interrupt, **settings)
+    with open(tmp_path / "run" / "metrics.jsonl", "a") as file:
+        file.write('{"iteration": 200, "lo')  # a line cut short by a kill
+    run = train(small_store.path, tmp_path / "run", resume=True, **settings)
+    assert [line["iteration"] for line in RunFolder(run.path).metrics()] == [50, 100, 150, 200]
+
+
+def test_a_run_is_not_begun_twice(small_store: FrameStore, tmp_path: Path) -> None:
+    train(small_store.path, tmp_path / "run", method="clsnet", **FEW)
+    with pytest.raises(DataError, match="--resume"):
+        train(small_store.path, tmp_path / "run", method="clsnet", **FEW)
+    with pytest.raises(ConfigError, match=r"began with seed=0, now seed=1"):
+        train(small_store.path, tmp_path / "run", method="clsnet", resume=True, seed=1, **FEW)
+    weights = (tmp_path / "run" / "last.safetensors").read_bytes()
+    train(small_store.path, tmp_path / "run", method="clsnet", resume=True, **FEW)
+    assert (tmp_path / "run" / "last.safetensors").read_bytes() == weights
+
+
+def test_other_peoples_folders_are_left_alone(small_store: FrameStore, tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.tex").write_text("...")
+    with pytest.raises(DataError, match="not empty"):
+        train(small_store.path, tmp_path / "thesis", method="clsnet", **FEW)
+    (tmp_path / "file").write_text("...")
+    with pytest.raises(DataError, match="is a file"):
+        train(small_store.path, tmp_path / "file", method="clsnet", **FEW)
+
+
+def test_divergence_names_iteration_and_remedy(small_store: FrameStore, tmp_path: Path) -> None:
+    with pytest.raises(DivergedError, match=r"at iteration \d+: lower learning_rate \(now 1e\+09\)") as caught:
+        train(small_store.path, tmp_path / "run", method="equiv", learning_rate=1e9, **FEW)
+    assert 1 <= caught.value.iteration <= 50
+    assert not (tmp_path / "run" / "last.safetensors").exists()
+    assert not (tmp_path / "run" / "result.json").exists()
+
+
+def test_labels_may_come_from_another_store(small_store: FrameStore, tmp_path: Path) -> None:
+    run = train(small_store.path, tmp_path / "run", method="equiv", labels=str(small_store.path), **FEW)
+    assert run.result["training_rows"]["labelled"] == 3 * len(small_store.class_names)
+
+
+def test_the_best_checkpoint_is_the_one_with_the_best_score(small_store: FrameStore, tmp_path: Path) -> None:
+    run = train(small_store.path, tmp_path / "run", method="clsnet", **FEW)
+    scores = {m["iteration"]: m["validation_top1"] for m in RunFolder(run.path).metrics() if "validation_top1" in m}
+    assert run.result["best_score"] == max(scores.values())
+    best = load_model(run.path, "best").state_dict()
+    assert all(torch.isfinite(value).all() for value in best.values())
+
+
+def test_normalisation_uses_training_frames_only(small_store: FrameStore) -> None:
+    frames = np.arange(0, len(small_store), 2)
+    (mean,), (scale,) = pixel_statistics(small_store, frames)
+    pixels = small_store.images[frames].astype(float)
+    assert mean == pytest.approx(pixels.mean())
+    assert scale == pytest.approx(pixels.std() * np.sqrt(pixels[0].size))
+
+
+def test_metrics_are_json_lines(small_store: FrameStore, tmp_path: Path) -> None:
+    train(small_store.path, tmp_path / "run", method="equiv", **FEW)
+    for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines():
+        assert {"iteration", "loss", "classification", "equivariance"} <= set(json.loads(line))
