@@ -60,6 +60,11 @@ METHODS: dict[str, Method] = {
             (Classification(), Slowness(norm=2), Equivariance(margin=0.1)),
         ),
         Method(
+            "equiv-narrow",
+            "equiv with the margin that the paper uses beside drlim",
+            (Classification(), Equivariance(margin=0.1)),
+        ),
+        Method(
             "equiv+apart",
             "equiv that keeps the two images of a pair apart (not in the paper)",
             (Classification(), Equivariance(), Separation()),

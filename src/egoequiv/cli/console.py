@@ -22,6 +22,11 @@ PIPE_WIDTH = 140  # a pipe has no width; wide enough for a table
 messages = Console(stderr=True)
 
 
+def say(text: str) -> None:
+    """One line for the user on stderr, never folded, so that paths and commands can be copied."""
+    messages.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
 def output() -> Console:
     """The console for results; made when needed, so that it sees the stdout of the moment."""
     return Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
@@ -71,7 +76,7 @@ def print_table(table: Table) -> None:
     console = output()
     single = [c for c in table.columns if c.startswith("rho_") and c not in ("rho_atomic", "rho_composite")]
     summary = [c for c in table.columns if c not in single]
-    console.print(f"[bold]{table.title}[/bold]  (in brackets: published)")
+    console.print(f"[bold]{table.title}[/bold]  (in brackets: the paper, on small NORB)")
     for columns in (summary, single):
         shown = RichTable("method", *(title_of(c) for c in columns))
         for row in table.rows:

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from egoequiv.cli.console import messages, print_json, print_table, progress_bar
+from egoequiv.cli.console import print_json, print_table, progress_bar, say
 
 
 def demo(
     out: Annotated[Path, typer.Option("-o", "--out", help="Where everything goes.")] = Path("demo"),
+    iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 3_000,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object with `rows`.")] = False,
 ) -> None:
     """Render toys on a turntable, train clsnet, drlim and equiv, and show what the features are worth."""
@@ -24,7 +25,14 @@ def demo(
     methods = ("random", "clsnet", "drlim", "equiv")
     with progress_bar() as progress:
         options = NorbOptions(
-            out, methods=methods, repeats=2, iterations=3_000, size=32, lightings=2, select=False, on_stage=progress
+            out,
+            methods=methods,
+            repeats=2,
+            iterations=iterations,
+            size=32,
+            lightings=2,
+            select=False,
+            on_stage=progress,
         )
         table = reproduce_norb(options)
     saved = save_table(table, out)
@@ -35,8 +43,8 @@ def demo(
         print_json(table.describe())
     else:
         print_table(table)
-    messages.print(f"look at {out / 'toys.png'} (the toys) and {out / 'rho.png'} (rho for each motion); {saved[0]}")
-    messages.print("what to try next:")
-    messages.print(f"  egoequiv info {store.path}")
-    messages.print(f"  egoequiv train {store.path} --method equiv --no-labels -o my-run && egoequiv evaluate my-run")
-    messages.print("  egoequiv reproduce norb --data FOLDER_OF_SMALL_NORB -o norb-table   (the paper's table)")
+    say(f"look at {out / 'toys.png'} (the toys) and {out / 'rho.png'} (rho for each motion); {saved[0]}")
+    say("what to try next:")
+    say(f"  egoequiv info {store.path}")
+    say(f"  egoequiv train {store.path} --method equiv --no-labels -o my-run && egoequiv evaluate my-run")
+    say("  egoequiv reproduce norb --data FOLDER_OF_SMALL_NORB -o norb-table   (the paper's table)")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from egoequiv.cli.console import messages
+from egoequiv.cli.console import say
 
 
 def embed(
@@ -24,4 +24,4 @@ def embed(
     features = encode(run, store)
     with replacing(out) as temporary, open(temporary, "wb") as file:
         np.save(file, features)
-    messages.print(f"{features.shape[0]:,} x {features.shape[1]} features in {out}")
+    say(f"{features.shape[0]:,} x {features.shape[1]} features in {out}")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from egoequiv.cli.console import messages, output, print_json
+from egoequiv.cli.console import output, print_json, say
 
 
 def info(
@@ -40,7 +40,7 @@ def info(
     console.print(f"labels      {len(described['labels'])} classes, {described['labelled_frames']:,} frames")
     for name, values in described["attributes"].items():
         console.print(f"attribute   {name}: {', '.join(values[:12])}{' ...' if len(values) > 12 else ''}")
-    messages.print(f"contact sheet: {picture}")
+    say(f"contact sheet: {picture}")
 
 
 def _describe(store: Any) -> dict[str, Any]:

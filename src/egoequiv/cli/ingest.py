@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from egoequiv.cli.console import messages, parse_size, print_json, progress_bar
+from egoequiv.cli.console import parse_size, print_json, progress_bar, say
 
 
 def ingest(
@@ -43,5 +43,5 @@ def ingest(
         print_json({"store": str(out), "frames": len(store), "recordings": len(store.recording_names)})
     else:
         shape = " x ".join(map(str, store.image_shape))
-        messages.print(f"{len(store):,} frames of {len(store.recording_names)} recordings, {shape}, in {out}")
-        messages.print(f"next: egoequiv info {out}")
+        say(f"{len(store):,} frames of {len(store.recording_names)} recordings, {shape}, in {out}")
+        say(f"next: egoequiv info {out}")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from egoequiv.cli.console import messages, print_json, print_table, progress_bar
+from egoequiv.cli.console import print_json, print_table, progress_bar, say
 
 app = typer.Typer(help="Reproduce the paper's tables, beside the published numbers.", no_args_is_help=True)
 
@@ -64,4 +64,4 @@ def norb(
         print_json(table.describe())
     else:
         print_table(table)
-    messages.print(f"saved: {', '.join(str(path) for path in (*saved, out / 'rho.png'))}")
+    say(f"saved: {', '.join(str(path) for path in (*saved, out / 'rho.png'))}")

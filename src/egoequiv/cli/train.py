@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from egoequiv.cli.console import messages, print_json
+from egoequiv.cli.console import messages, print_json, say
 from egoequiv.errors import ConfigError
 
 
@@ -60,10 +60,10 @@ def train(
         return
     top1 = run.result["metrics"].get("validation_top1")
     accuracy = f", validation top-1 {100 * top1:.2f} %" if top1 is not None else ""
-    messages.print(f"{config.method}: {config.iterations:,} iterations done{accuracy}; curves in {out / 'curves.png'}")
+    say(f"{config.method}: {config.iterations:,} iterations done{accuracy}; curves in {out / 'curves.png'}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
-    messages.print(f"{leaked} of {frames} validation frames have a training frame of their recording within one step")
-    messages.print(f"next: egoequiv evaluate {out}")
+    say(f"{leaked} of {frames} validation frames have a training frame of their recording within one step")
+    say(f"next: egoequiv evaluate {out}")
 
 
 class _LiveProgress:

@@ -41,7 +41,7 @@ def fit_map(z_from: Features, z_to: Features) -> NDArray[np.float64]:
     """The affine map that best takes z_from to z_to, by least squares; (N, D), (N, E) -> (D + 1, E), bias last.
 
     The features are centred first, which makes the fit independent of their offset. Where they are linearly dependent,
-    the map of least norm is taken; directions below `RANK_TOLERANCE` are the rounding of single precision, not features.
+    the map of least norm is taken; directions below `RANK_TOLERANCE` are rounding of single precision, not features.
     """
     source, target = np.asarray(z_from, np.float64), np.asarray(z_to, np.float64)
     source_mean, target_mean = source.mean(axis=0), target.mean(axis=0)
@@ -64,6 +64,8 @@ def equivariance_error(
     recordings of the pairs.
     """
     count = len(z_i)
+    if not (np.isfinite(z_i).all() and np.isfinite(z_j).all()):
+        raise DataError(f"motion {motion!r}: some features are not finite; the network has diverged, train it anew")
     needed = 4 * (_rank(z_j) + 1) if count else 4
     if count < needed:
         raise DataError(

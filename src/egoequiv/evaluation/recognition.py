@@ -19,8 +19,8 @@ def top_k_accuracy(scores: NDArray[np.float32], classes: NDArray[np.int64], k: i
     if not 1 <= k <= scores.shape[1]:
         raise ConfigError(f"top-{k} of {scores.shape[1]} classes cannot be asked for")
     own = scores[np.arange(len(classes)), classes]
-    better = (scores >= own[:, None]).sum(axis=1) - 1
-    return float((better < k).mean())
+    worse = (scores < own[:, None]).sum(axis=1)  # counted this way, a score that is not a number is no success
+    return float((worse >= scores.shape[1] - k).mean())
 
 
 def nearest_pixel_accuracy(

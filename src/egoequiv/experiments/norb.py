@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,28 +12,35 @@ from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import Result, nearest_pixel_accuracy
 from egoequiv.experiments.measure import measure_run
-from egoequiv.experiments.published import NORB
+from egoequiv.experiments.published import NORB, Key
+from egoequiv.experiments.selection import Settings, select_labelled, select_unlabelled
 from egoequiv.experiments.table import Row, Table, compare_rows
 from egoequiv.files import read_json, write_json
-from egoequiv.methods import METHODS, get_method
+from egoequiv.methods import get_method
 from egoequiv.pairs import atomic_names, composite_names, count_leaked, draw_labelled, make_split
 from egoequiv.store import FrameStore, ingest
 from egoequiv.training import make_config
 from egoequiv.training.many import Job, Outcome, run_many
-from egoequiv.training.search import GreedySearch
 
-PAPER_METHODS = ("random", "clsnet", "temporal", "drlim", "equiv", "equiv+drlim")
 PIXELS = "nearest pixels"
+PER_CLASS = 6
+LABELLED = ("random", "clsnet", "temporal", "drlim", "equiv", "equiv+drlim", "equiv-narrow")
+UNLABELLED = ("temporal", "drlim", "equiv", "equiv+drlim", "equiv+apart")
 
-# What `select` found on small NORB (`egoequiv search` prints it), used with --no-select.
-CHOSEN: dict[str, dict[str, Any]] = {
-    "random": {},
-    "clsnet": {"learning_rate": 0.01},
-    "temporal": {"learning_rate": 0.01, "weight": {"slowness": 0.316}},
-    "drlim": {"learning_rate": 0.01, "weight": {"slowness": 3.16}},
-    "equiv": {"learning_rate": 0.01, "weight": {"equivariance": 0.316}},
-    "equiv+drlim": {"learning_rate": 0.01, "weight": {"slowness": 3.16, "equivariance": 1.0}},
-    "equiv+apart": {"learning_rate": 0.01, "weight": {"equivariance": 1.0, "separation": 1.0}},
+# What --select chose on small NORB; used with --no-select.
+CHOSEN: dict[Key, Settings] = {
+    ("random", True): {},
+    ("clsnet", True): {"learning_rate": 0.01},
+    ("temporal", True): {"learning_rate": 0.01, "weight": {"slowness": 0.316}},
+    ("drlim", True): {"learning_rate": 0.01, "weight": {"slowness": 3.16}},
+    ("equiv", True): {"learning_rate": 0.01, "weight": {"equivariance": 0.316}},
+    ("equiv+drlim", True): {"learning_rate": 0.01, "weight": {"slowness": 3.16, "equivariance": 0.316}},
+    ("equiv-narrow", True): {"learning_rate": 0.01, "weight": {"equivariance": 1.0}},
+    ("temporal", False): {"learning_rate": 0.01},
+    ("drlim", False): {"learning_rate": 0.01},
+    ("equiv", False): {"learning_rate": 0.01},
+    ("equiv+drlim", False): {"learning_rate": 0.01},
+    ("equiv+apart", False): {"learning_rate": 0.1},
 }
 
 OnStage = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
@@ -50,9 +57,10 @@ class NorbOptions:
     out: Path
     data: Path | None = None  # the folder of the small NORB files; None: the embedded turntable
     part: str = "auto"
-    methods: tuple[str, ...] = (*PAPER_METHODS, "equiv+apart")
+    methods: tuple[str, ...] | None = None  # None: all of the table
     repeats: int = 5
-    iterations: int = 15_000
+    iterations: int = 25_000
+    search_iterations: int = 10_000
     size: int = 96
     lightings: int = 6  # of the embedded turntable
     select: bool = True
@@ -66,6 +74,15 @@ class NorbOptions:
         kind = "norb" if self.data else f"turntable-{self.lightings}"
         return self.out / "stores" / f"{kind}-{self.size}"
 
+    def keys(self) -> list[Key]:
+        """The rows of the table that come from runs."""
+        keys = [(method, True) for method in LABELLED] + [(method, False) for method in UNLABELLED]
+        if self.methods is None:
+            return keys
+        for method in self.methods:
+            get_method(method)
+        return [key for key in keys if key[0] in self.methods]
+
 
 def quick_options(options: NorbOptions) -> NorbOptions:
     """The same on small images, few iterations, two repetitions and with settings chosen before."""
@@ -74,39 +91,46 @@ def quick_options(options: NorbOptions) -> NorbOptions:
 
 def reproduce_norb(options: NorbOptions) -> Table:
     """Measure every row of the NORB columns and set it beside the published one."""
-    for method in options.methods:
-        get_method(method)
     if options.repeats < 1:
         raise ConfigError(f"repeats must be at least 1, found {options.repeats}")
+    keys = options.keys()
     store = _store(options)
-    settings = _select(options, store) if options.select else CHOSEN
-    jobs = _jobs(options, store, settings)
+    settings = _select(options, store, keys) if options.select else CHOSEN
+    jobs = [(key, job) for key in keys for job in _jobs(options, store, key, settings[key])]
     outcomes = run_many(
         [job for _, job in jobs],
         processes=options.processes,
         on_progress=lambda done, total: options.on_stage("training", done, total),
     )
     rows = [_pixel_row(options, store), *_rows(options, jobs, outcomes, settings)]
-    compared = [row for row in rows if row.labels]
-    split = make_split(store, options.split)
     return Table(
-        title="NORB: recognition and equivariance" if options.data else "Turntable: recognition and equivariance",
+        title="Small NORB: recognition and equivariance" if options.data else "Turntable: recognition and equivariance",
         columns=("top1", "rho_atomic", "rho_composite", *(f"rho_{name}" for name in _motions(store))),
         rows=rows,
-        comparisons=compare_rows(compared, "top1") + compare_rows(compared, "rho_atomic"),
-        about={
-            "data": str(options.data or "embedded turntable"),
-            "frames": len(store),
-            "image_shape": list(store.image_shape),
-            "split": options.split,
-            "validation_frames": len(split.validation),
-            "leaked_validation_frames": count_leaked(store, split),
-            "iterations": options.iterations,
-            "repeats": options.repeats,
-            "settings_selected": options.select,
-            "version": __version__,
-        },
+        comparisons=[
+            *compare_rows([row for row in rows if row.labels], "top1"),
+            *compare_rows([row for row in rows if row.labels], "rho_atomic"),
+            *compare_rows([row for row in rows if not row.labels], "rho_atomic"),
+        ],
+        about=_about(options, store),
     )
+
+
+def _about(options: NorbOptions, store: FrameStore) -> dict[str, Any]:
+    split = make_split(store, options.split)
+    return {
+        "data": options.data.name if options.data else "embedded turntable",
+        "frames": len(store),
+        "image_shape": list(store.image_shape),
+        "labelled_images_a_class": PER_CLASS,
+        "split": options.split,
+        "validation_frames": len(split.validation),
+        "leaked_validation_frames": count_leaked(store, split),
+        "iterations": options.iterations,
+        "repeats": options.repeats,
+        "settings_selected": options.select,
+        "version": __version__,
+    }
 
 
 def _motions(store: FrameStore) -> tuple[str, ...]:
@@ -127,94 +151,87 @@ def _store(options: NorbOptions) -> FrameStore:
         if options.data
         else open_source("turntable", lightings=options.lightings)
     )
-    size = (options.size, options.size)
     write_json(stamp, made_from)
+    size = (options.size, options.size)
     return ingest(source, path, size=size, on_progress=lambda done, total: options.on_stage("frames", done, total))
 
 
-def _base(options: NorbOptions, store: FrameStore) -> dict[str, Any]:
-    """Settings that all runs share. Validation only at the end: nothing is chosen by it."""
-    every = max(100, -(-options.iterations // 100) * 100)
+def base_settings(options: NorbOptions, store: FrameStore, iterations: int) -> Settings:
+    """Settings that all runs share. They validate at the end only, for nothing is chosen by it."""
     return {
         "data": str(store.path),
-        "iterations": options.iterations,
+        "iterations": iterations,
+        "per_class": PER_CLASS,
         "split": options.split,
         "threads": 1,
-        "validate_every": every,
+        "validate_every": max(100, -(-iterations // 100) * 100),
         "checkpoint_every": 1_000,
     }
 
 
-def _select(options: NorbOptions, store: FrameStore) -> dict[str, dict[str, Any]]:
-    """Greedy selection on frames cut from the training part."""
-    stage = "search"
-
-    def name_stage(name: str) -> None:
-        nonlocal stage
-        stage = f"search, {name}"
-
-    search = GreedySearch(
-        base=_base(options, store),
-        out=options.out / f"search-{options.iterations}",
-        processes=options.processes,
-        on_stage=name_stage,
-        on_progress=lambda done, total: options.on_stage(stage, done, total),
-    )
-    selection = search.run([m for m in options.methods if get_method(m).without_labels().terms])
-    return {method: selection.settings(method) for method in METHODS}
+def _extra_settings(key: Key, iterations: int) -> Settings:
+    """`equiv+apart` without labels asks how far optimisation goes: large batches and a rate that falls to zero."""
+    if key == ("equiv+apart", False):
+        short = max(1, iterations // 4)
+        return {"batch_size": 128, "decay": "cosine", "iterations": short, "validate_every": -(-short // 100) * 100}
+    return {}
 
 
-def _jobs(
-    options: NorbOptions, store: FrameStore, settings: dict[str, dict[str, Any]]
-) -> list[tuple[tuple[str, bool], Job]]:
-    """One job for each method, with labels and without, and repetition."""
-    keys = [(method, True) for method in options.methods]
-    keys += [(method, False) for method in options.methods if get_method(method).without_labels().terms]
+def _select(options: NorbOptions, store: FrameStore, keys: list[Key]) -> Mapping[Key, Settings]:
+    """Choose settings on frames cut from the training part: weights by accuracy, and without labels rates by rho."""
+    iterations = min(options.iterations, options.search_iterations)
+    base = base_settings(options, store, iterations)
+    folder = options.out / f"search-{options.size}-{iterations}-{options.split}"
+    labelled = [method for method, labels in keys if labels]
+    chosen: dict[Key, Settings] = {
+        (method, True): settings
+        for method, settings in select_labelled(base, folder, labelled, options.processes, options.on_stage).items()
+    }
+    for key in keys:
+        if not key[1]:
+            extra = base | _extra_settings(key, iterations)
+            chosen[key] = select_unlabelled(extra, folder, key[0], options.processes, options.on_stage)
+    return chosen
+
+
+def _jobs(options: NorbOptions, store: FrameStore, key: Key, settings: Settings) -> list[Job]:
+    """One job for each repetition of a row."""
+    method, labels = key
     folder = options.out / f"runs-{options.size}-{options.iterations}-{options.split}"
-    jobs = []
-    for method, labels in keys:
-        for repetition in range(options.repeats):
-            config = make_config(
-                {
-                    **_base(options, store),
-                    **settings[method],
-                    "method": method,
-                    "use_labels": labels,
-                    "seed": repetition,
-                    "pair_seed": repetition,
-                }
-            )
-            name = f"{method}-{'labels' if labels else 'no-labels'}-{repetition}"
-            jobs.append(((method, labels), Job(config, folder / name)))
-    return jobs
+    base = base_settings(options, store, options.iterations) | _extra_settings(key, options.iterations)
+    own = {**base, **settings, "method": method, "use_labels": labels}
+    return [
+        Job(
+            make_config({**own, "seed": repetition, "pair_seed": repetition}),
+            folder / f"{method}-{'labels' if labels else 'no-labels'}-{repetition}",
+        )
+        for repetition in range(options.repeats)
+    ]
 
 
 def _rows(
-    options: NorbOptions,
-    jobs: list[tuple[tuple[str, bool], Job]],
-    outcomes: list[Outcome],
-    settings: dict[str, dict[str, Any]],
+    options: NorbOptions, jobs: list[tuple[Key, Job]], outcomes: list[Outcome], settings: Mapping[Key, Settings]
 ) -> list[Row]:
-    measured: dict[tuple[str, bool], list[dict[str, Any] | None]] = {}
+    measured: dict[Key, list[dict[str, Any] | None]] = {}
     for number, ((key, job), outcome) in enumerate(zip(jobs, outcomes, strict=True)):
         options.on_stage("measuring", number, len(jobs))
         measured.setdefault(key, []).append(measure_run(job.out)["metrics"] if outcome.result else None)
     options.on_stage("measuring", len(jobs), len(jobs))
     return [
         Row(
-            method=method,
-            labels=labels,
+            method=key[0],
+            labels=key[1],
             metrics=_results([m for m in measures if m is not None]),
-            published=NORB.get((method, labels), {}),
+            published=NORB.get(key, {}),
             diverged=sum(m is None for m in measures),
-            settings=settings[method],
+            settings=settings[key] | _extra_settings(key, options.iterations),
         )
-        for (method, labels), measures in measured.items()
+        for key, measures in measured.items()
     ]
 
 
 def _results(measures: list[dict[str, Any]]) -> dict[str, Result]:
-    """Each metric over the repetitions that have it."""
+    """Each metric over the repetitions; a repetition whose figure is not defined counts as not a number."""
     names = dict.fromkeys(name for measure in measures for name in measure)
     return {
         name: Result(tuple(m[name] if m.get(name) is not None else float("nan") for m in measures)) for name in names
@@ -227,6 +244,6 @@ def _pixel_row(options: NorbOptions, store: FrameStore) -> Row:
     split = make_split(store, options.split)
     accuracies = []
     for repetition in range(options.repeats):
-        labelled = draw_labelled(classes, split.train, 6, names, repetition)
+        labelled = draw_labelled(classes, split.train, PER_CLASS, names, repetition)
         accuracies.append(100 * nearest_pixel_accuracy(store, labelled, split.validation, classes))
     return Row(PIXELS, True, {"top1": Result(tuple(accuracies))})

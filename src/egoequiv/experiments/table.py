@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -19,7 +20,7 @@ class Row:
     metrics: dict[str, Result]
     published: dict[str, Published] = field(default_factory=dict)
     diverged: int = 0  # repetitions that diverged and count in no metric
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -105,7 +106,7 @@ def _describe_row(row: Row) -> dict[str, Any]:
         "labels": row.labels,
         "metrics": metrics,
         "diverged": row.diverged,
-        "settings": row.settings,
+        "settings": dict(row.settings),
     }
 
 

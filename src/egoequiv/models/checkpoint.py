@@ -16,13 +16,26 @@ from egoequiv.files import read_json, replacing, write_json
 from egoequiv.models.network import EgoNet, NetSpec
 
 MODEL = "model.json"
+FORMAT, VERSION = "egoequiv-model", 1
 RUN_KIND = "a run (made by `egoequiv train`)"
 Which = Literal["last", "best"]
 
 
 def save_spec(run: Path, spec: NetSpec) -> None:
     """Write the description of the network beside its checkpoints."""
-    write_json(run / MODEL, {"format": "egoequiv-model", "version": 1, **spec.describe()})
+    write_json(run / MODEL, {"format": FORMAT, "version": VERSION, **spec.describe()})
+
+
+def load_spec(run: Path) -> NetSpec:
+    """Read what `save_spec` wrote."""
+    description = read_json(run / MODEL, RUN_KIND)
+    try:
+        spec = NetSpec.from_description(description)
+    except DataError as problem:
+        raise DataError(f"{run / MODEL}: {problem}") from problem
+    if (description.get("format"), description.get("version")) != (FORMAT, VERSION):
+        raise DataError(f"{run / MODEL}: expected {FORMAT} version {VERSION}; train again")
+    return spec
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
@@ -54,7 +67,7 @@ def load_model(run: str | Path, which: Which = "last", device: str = "cpu") -> E
     run = Path(run)
     if not run.exists():
         raise DataError(f"{run} does not exist: expected {RUN_KIND}")
-    net = EgoNet(NetSpec.from_description(read_json(run / MODEL, RUN_KIND)))
+    net = EgoNet(load_spec(run))
     path = run / f"{which}.safetensors"
     tensors, _ = load_tensors(path)
     put_weights(net, tensors, path)

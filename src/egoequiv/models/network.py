@@ -64,7 +64,7 @@ class EgoNet(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Features (B, D) of uint8 images (B, H, W, C)."""
-        pixels = (images.to(self.input_mean.dtype) - self.input_mean) / self.input_std
+        pixels = torch.sub(images, self.input_mean).div_(self.input_std)  # in place: no gradient flows to pixels
         features: Tensor = self.encoder(pixels.permute(0, 3, 1, 2))
         return features
 

@@ -121,9 +121,9 @@ class GridSpace(MotionSpace):
         return wrapped
 
 
-def space_from_description(description: dict[str, Any]) -> MotionSpace:
+def space_from_description(description: Any) -> MotionSpace:
     """Build the space that `MotionSpace.describe` described."""
-    kind = description.get("kind")
+    kind = description.get("kind") if isinstance(description, dict) else None
     if kind != "grid":
         raise DataError(f"motion space of kind {kind!r} is not known; expected 'grid'")
     try:

@@ -62,9 +62,22 @@ def to_markdown(table: Table) -> str:
                 f"| {title_of(c.metric)} | {c.a} - {c.b} = {c.difference:+.{digits}f} ± {c.stderr:.{digits}f} "
                 f"| {c.p_value:.2g} |"
             )
+    lines += ["", "| row | settings |", "|---|---|"]
+    lines += [f"| {row.name} | {_settings(row)} |" for row in table.rows if row.settings]
     lines += ["", "| how | |", "|---|---|"]
     lines += [f"| {key.replace('_', ' ')} | {value} |" for key, value in table.about.items()]
     return "\n".join(lines) + "\n"
+
+
+def _settings(row: Row) -> str:
+    """Settings in words, the weights of the loss terms spelled out."""
+    shown = []
+    for name, value in row.settings.items():
+        if isinstance(value, dict):
+            shown += [f"{name}.{term}={one:g}" for term, one in value.items()]
+        else:
+            shown.append(f"{name}={value}")
+    return ", ".join(shown)
 
 
 def to_csv(table: Table) -> str:

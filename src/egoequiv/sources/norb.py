@@ -41,8 +41,24 @@ _MAGIC_NAMES = {
     0x1E3D4C53: "a double-precision matrix",
     0x1E3D4C56: "a short-integer matrix",
 }
-# The largest value of each column of -info: instance, elevation, azimuth (in units of 10 degrees), lighting.
-_INFO_COLUMNS = (("instance", 9), ("elevation", 8), ("azimuth", 34), ("lighting", 5))
+# The columns of -info, the largest value of each and the step between values; azimuth is in units of 10 degrees.
+_INFO_COLUMNS = (("instance", 9, 1), ("elevation", 8, 1), ("azimuth", 34, 2), ("lighting", 5, 1))
+
+
+class _Scratch:
+    """A folder for unpacked files, made when first needed and removed when nothing holds on to it any more."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+
+    def folder(self) -> Path:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="egoequiv-norb-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        return self._folder
+
+    def __reduce__(self) -> tuple[type[_Scratch], tuple[Path | None]]:
+        return _Scratch, (self._folder,)  # a copy in a worker process reads the folder but does not remove it
 
 
 @dataclass(frozen=True)
@@ -57,10 +73,12 @@ class NorbRecording(Recording):
     dat_shape: tuple[int, ...]
     records: NDArray[np.int64]  # (N,) rows of the -dat file
     camera: int
+    scratch: _Scratch  # holds the unpacked file, if there is one, for as long as a recording may read it
     times_s: None = None
 
     def image(self, frame: int) -> Image:
-        return np.array(_open_images(self.dat_path, self.dat_shape)[self.records[frame], self.camera])
+        modified_ns = self.dat_path.stat().st_mtime_ns
+        return np.array(_open_images(self.dat_path, self.dat_shape, modified_ns)[self.records[frame], self.camera])
 
 
 def norb(path: Path, *, part: Part = "auto", camera: Camera = "left") -> Source:
@@ -72,25 +90,7 @@ def norb(path: Path, *, part: Part = "auto", camera: Camera = "left") -> Source:
     scratch = _Scratch()
     for chosen in _choose_parts(path, part):
         recordings += _read_part(path, chosen, camera, scratch)
-    source = Source("norb", SPACE, recordings, {"path": str(path), "part": part, "camera": camera})
-    weakref.finalize(source, scratch.remove)
-    return source
-
-
-class _Scratch:
-    """A folder for unpacked -dat files, made when first needed and removed with the source."""
-
-    def __init__(self) -> None:
-        self._folder: str | None = None
-
-    def folder(self) -> Path:
-        if self._folder is None:
-            self._folder = tempfile.mkdtemp(prefix="egoequiv-norb-")
-        return Path(self._folder)
-
-    def remove(self) -> None:
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+    return Source("norb", SPACE, recordings, {"path": str(path), "part": part, "camera": camera})
 
 
 def _choose_parts(path: Path, part: Part) -> tuple[str, ...]:
@@ -124,14 +124,19 @@ def _read_part(path: Path, part: str, camera: Camera, scratch: _Scratch) -> list
         if count != shape[0]:
             raise DataError(f"{file} has {count} rows but {dat} has {shape[0]} images: they are not of one set")
     _check_range(cat_path, "category", category, len(CATEGORIES) - 1)
-    for column, (name, largest) in enumerate(_INFO_COLUMNS):
-        _check_range(info_path, name, info[:, column], largest)
+    for column, (name, largest, step) in enumerate(_INFO_COLUMNS):
+        _check_range(info_path, name, info[:, column], largest, step)
     cameras = [0, 1] if camera == "both" else [CAMERAS.index(camera)]
-    return [r for c in cameras for r in _recordings(category, info, dat_plain, shape, c)]
+    return [r for c in cameras for r in _recordings(category, info, dat_plain, shape, c, scratch)]
 
 
 def _recordings(
-    category: NDArray[np.int32], info: NDArray[np.int32], dat: Path, shape: tuple[int, ...], camera: int
+    category: NDArray[np.int32],
+    info: NDArray[np.int32],
+    dat: Path,
+    shape: tuple[int, ...],
+    camera: int,
+    scratch: _Scratch,
 ) -> list[NorbRecording]:
     """Group the records by toy and lighting, each group in order of elevation and azimuth."""
     instance, elevation, azimuth, lighting = info.T
@@ -158,6 +163,7 @@ def _recordings(
                 dat_shape=shape,
                 records=rows.astype(np.int64),
                 camera=camera,
+                scratch=scratch,
             )
         )
     return recordings
@@ -186,16 +192,13 @@ def _unpacked(path: Path, scratch: _Scratch) -> Path:
 def _read_ints(path: Path, columns: int) -> NDArray[np.int32]:
     """Read an integer matrix as (rows, columns)."""
     scratch = _Scratch()
-    try:
-        plain = _unpacked(path, scratch)
-        shape = _check_header(plain, _INT_MAGIC, shown=path)
-        found = prod(shape[1:])
-        if found != columns:
-            raise DataError(f"{path}: expected {columns} values a row, found {found}; are -cat and -info swapped?")
-        values = np.fromfile(plain, "<i4", offset=_header_size(len(shape)))
-        return values.reshape(shape[0], columns).astype(np.int32)
-    finally:
-        scratch.remove()
+    plain = _unpacked(path, scratch)
+    shape = _check_header(plain, _INT_MAGIC, shown=path)
+    found = prod(shape[1:])
+    if found != columns:
+        raise DataError(f"{path}: expected {columns} values a row, found {found}; are -cat and -info swapped?")
+    values = np.fromfile(plain, "<i4", offset=_header_size(len(shape)))
+    return values.reshape(shape[0], columns).astype(np.int32)
 
 
 def _header_size(dimensions: int) -> int:
@@ -231,13 +234,15 @@ def _check_header(path: Path, magic: int, shown: Path) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _check_range(path: Path, name: str, values: NDArray[np.int32], largest: int) -> None:
-    bad = np.flatnonzero((values < 0) | (values > largest))
+def _check_range(path: Path, name: str, values: NDArray[np.int32], largest: int, step: int = 1) -> None:
+    bad = np.flatnonzero((values < 0) | (values > largest) | (values % step != 0))
     if len(bad):
         row = int(bad[0])
-        raise DataError(f"{path}: row {row} has {name} {values[row]}, expected 0 to {largest}; is the file swapped?")
+        allowed = f"0 to {largest}" if step == 1 else f"0 to {largest} in steps of {step}"
+        raise DataError(f"{path}: row {row} has {name} {values[row]}, expected {allowed}; is the file swapped?")
 
 
 @lru_cache(maxsize=8)
-def _open_images(path: Path, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+def _open_images(path: Path, shape: tuple[int, ...], modified_ns: int) -> NDArray[np.uint8]:  # noqa: ARG001
+    """Map a file once; its time of change is part of the key, so that a replaced file is mapped anew."""
     return np.memmap(path, np.uint8, "r", offset=_header_size(len(shape)), shape=shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -47,21 +48,25 @@ class FrameStore:
         if not path.exists():
             raise DataError(f"{path} does not exist: make a store with `egoequiv ingest`")
         meta = read_json(path / META, KIND)
-        if meta.get("format") != FORMAT or meta.get("version") != VERSION:
+        if not isinstance(meta, dict) or (meta.get("format"), meta.get("version")) != (FORMAT, VERSION):
             raise DataError(f"{path / META}: expected {FORMAT} version {VERSION}; ingest the data again")
         table = _read_index(path / INDEX)
         images = _open_images(path / IMAGES, table.num_rows)
-        space = space_from_description(meta["space"])
+        if [meta.get("frames"), meta.get("image_shape")] != [len(images), list(images.shape[1:])]:
+            raise DataError(f"{path / META} and {IMAGES} disagree on number or size of images; ingest the data again")
+        try:
+            space = space_from_description(meta.get("space"))
+        except (ConfigError, DataError) as problem:
+            raise DataError(f"{path / META}: {problem}; ingest the data again") from problem
         names, recording = _codes(table, "recording")
         class_names, labels = _codes(table, "label")
-        times = table["time_s"]
         return cls(
             path=path,
             images=images,
             recording=recording,
             recording_names=names,
             frame=_numbers(table, "frame").astype(np.int64),
-            times_s=None if times.null_count else _numbers(table, "time_s"),
+            times_s=None if _column(table, "time_s").null_count else _numbers(table, "time_s"),
             poses=np.stack([_numbers(table, POSE_PREFIX + name) for name in space.pose_names], axis=1),
             labels=labels,
             class_names=class_names,
@@ -105,16 +110,16 @@ def _read_index(path: Path) -> pa.Table:
         return pq.read_table(path)
     except FileNotFoundError:
         raise DataError(f"{path} is missing: {path.parent} is not {KIND}") from None
-    except pa.ArrowException as problem:
+    except (pa.ArrowException, OSError) as problem:  # Arrow tells of broken metadata by an OSError
         raise DataError(f"{path} is damaged ({str(problem).splitlines()[0]}); ingest the data again") from problem
 
 
 def _open_images(path: Path, count: int) -> NDArray[np.uint8]:
     try:
-        images = np.load(path, mmap_mode="r", allow_pickle=False)
+        images = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise DataError(f"{path} is missing: {path.parent} is not {KIND}") from None
-    except (ValueError, EOFError) as problem:
+    except (ValueError, SyntaxError, TokenError) as problem:  # a broken header ends in any of these
         raise DataError(f"{path} is damaged or cut short ({problem}); ingest the data again") from problem
     if images.ndim != 4 or images.dtype != np.uint8:
         raise DataError(f"{path}: expected uint8 images (N, H, W, C), found {images.dtype} {images.shape}")
@@ -125,14 +130,21 @@ def _open_images(path: Path, count: int) -> NDArray[np.uint8]:
 
 
 def _numbers(table: pa.Table, column: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(_column(table, column).to_numpy(), dtype=np.float64)
+    except ValueError as problem:
+        raise DataError(f"{INDEX}: column {column!r} holds no numbers; ingest the data again") from problem
+
+
+def _column(table: pa.Table, column: str) -> pa.ChunkedArray:
     if column not in table.column_names:
         raise DataError(f"{INDEX} has no column {column!r}; ingest the data again")
-    return np.asarray(table[column].to_numpy(), dtype=np.float64)
+    return table[column]
 
 
 def _codes(table: pa.Table, column: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The distinct strings of a column and each row's number among them, -1 where it is null."""
-    values = table[column].combine_chunks().dictionary_encode()
+    values = _column(table, column).combine_chunks().dictionary_encode()
     names = [str(name) for name in values.dictionary.to_pylist()]
     order = np.argsort(names, kind="stable") if column == "label" else np.arange(len(names))
     rank = np.empty(len(names) + 1, np.int64)

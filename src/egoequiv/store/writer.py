@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -50,10 +51,13 @@ def ingest(
     out = Path(out)
     if not source.frame_count:
         raise DataError(f"source {source.name!r} has no frames")
-    height, width = size or source.recordings[0].image(0).shape[:2]
+    _check(source)
+    height, width = size or next(r for r in source.recordings if len(r)).image(0).shape[:2]
     if min(height, width) < 1:
         raise ConfigError(f"size {height} x {width}: expected at least 1 x 1")
     shape = (source.frame_count, height, width, 3 if color else 1)
+    if overwrite and out.is_dir() and any(out.iterdir()) and not (out / META).exists():
+        raise DataError(f"{out} is not empty and not a frame store: choose another name")
     with new_folder(out, overwrite) as folder:
         _reserve(folder / IMAGES, shape)
         _fill(source.recordings, folder / IMAGES, workers, on_progress)
@@ -76,15 +80,32 @@ def ingest(
 
 def _reserve(path: Path, shape: tuple[int, ...]) -> None:
     """Create the image file with its full length on disk: a disk that is too small says so now, not by a bus error."""
-    np.lib.format.open_memmap(path, "w+", np.uint8, shape)
-    length = path.stat().st_size
-    with open(path, "r+b") as file:
-        try:
-            os.posix_fallocate(file.fileno(), 0, length)
-        except OSError as problem:
-            raise DataError(
-                f"no room for {length / 1e6:.1f} MB of images at {path.parent.parent}: {problem}"
-            ) from problem
+    try:
+        np.lib.format.open_memmap(path, "w+", np.uint8, shape)
+        with open(path, "r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    except OSError as problem:
+        raise DataError(
+            f"no room for {prod(shape) / 1e6:.1f} MB of images at {path.parent.parent}: {problem}"
+        ) from problem
+
+
+def _check(source: Source) -> None:
+    """Check all that can be checked before the first frame is decoded."""
+    seen: set[str] = set()
+    row = 0
+    for recording in source.recordings:
+        if recording.name in seen:
+            raise DataError(f"source {source.name!r} has two recordings of the name {recording.name!r}")
+        seen.add(recording.name)
+        for what, values in (("times", recording.times_s), ("labels", recording.labels)):
+            if values is not None and len(values) != len(recording):
+                raise DataError(f"{recording.name} has {len(recording)} frames but {len(values)} {what}")
+        bad = np.flatnonzero(~np.isfinite(recording.poses).all(axis=1))
+        if len(bad):
+            pose = recording.poses[bad[0]].tolist()
+            raise DataError(f"source {source.name!r}: the pose of frame {row + int(bad[0])} is not finite: {pose}")
+        row += len(recording)
 
 
 def _fill(recordings: Sequence[Recording], path: Path, workers: int | None, on_progress: Progress | None) -> None:
@@ -155,9 +176,6 @@ def _write_index(source: Source, path: Path) -> None:
         "label": pa.array(_concatenated(source, "labels"), pa.string()),
     }
     poses = np.concatenate([recording.poses for recording in source.recordings])
-    if not np.isfinite(poses).all():
-        row = int(np.flatnonzero(~np.isfinite(poses).all(axis=1))[0])
-        raise DataError(f"source {source.name!r}: the pose of frame {row} is not finite: {poses[row].tolist()}")
     for column, name in enumerate(source.space.pose_names):
         columns[POSE_PREFIX + name] = pa.array(poses[:, column])
     for name in dict.fromkeys(key for recording in source.recordings for key in recording.attributes):

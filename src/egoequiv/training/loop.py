@@ -146,7 +146,7 @@ def _train(config: TrainConfig, data: RunData, folder: RunFolder, on_metrics: On
         set_learning_rate(optimizer, config, iteration)
         rows = {name: order.batch(iteration) for name, order in orders.items()}
         losses = loss_terms(net, method, data.train, rows)
-        optimizer.zero_grad(set_to_none=False)
+        optimizer.zero_grad()
         (losses @ weights).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         window.append(losses.detach())

@@ -1,0 +1,1 @@
+"""Speed, always as ratios measured side by side in one run."""

@@ -1,0 +1,49 @@
+"""The contrastive loss of Eq. 6."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egoequiv.losses import contrastive
+
+distances = st.floats(0, 10)
+margins = st.floats(0, 5)
+
+
+def test_by_hand() -> None:
+    distance = torch.tensor([[0.0, 0.5, 2.0], [0.0, 0.75, 2.0]])
+    is_positive = torch.tensor([[True, True, True], [False, False, False]])
+    # Not squared: 0.5 stays 0.5.
+    assert contrastive(distance, is_positive, 1.0).tolist() == [[0.0, 0.5, 2.0], [1.0, 0.25, 0.0]]
+    assert contrastive(distance, is_positive, 0.5).tolist() == [[0.0, 0.5, 2.0], [0.5, 0.0, 0.0]]
+
+
+@given(st.lists(st.tuples(distances, st.booleans()), min_size=1, max_size=20), margins)
+def test_against_plain_python(pairs: list[tuple[float, bool]], margin: float) -> None:
+    distance = torch.tensor([d for d, _ in pairs], dtype=torch.float64)
+    is_positive = torch.tensor([positive for _, positive in pairs])
+    expected = [d if positive else max(margin - d, 0.0) for d, positive in pairs]
+    assert contrastive(distance, is_positive, margin).tolist() == expected
+
+
+@given(distances, distances, margins)
+def test_it_falls_for_near_positives_and_for_far_negatives(a: float, b: float, margin: float) -> None:
+    near, far = min(a, b), max(a, b)
+    both = torch.tensor([near, far], dtype=torch.float64)
+    positive = contrastive(both, torch.tensor([True, True]), margin)
+    negative = contrastive(both, torch.tensor([False, False]), margin)
+    assert 0 <= positive[0] <= positive[1]
+    assert negative[0] >= negative[1] >= 0
+    assert bool(negative[1] == 0) == (far >= margin)
+
+
+def test_the_slope_is_one_and_ends_at_the_margin() -> None:
+    distance = torch.tensor([0.3, 0.3, 1.5], requires_grad=True)
+    contrastive(distance, torch.tensor([True, False, False]), 1.0).sum().backward()
+    assert distance.grad is not None
+    assert distance.grad.tolist() == [1.0, -1.0, 0.0]
+    assert math.isfinite(float(distance.grad.sum()))

@@ -1,0 +1,353 @@
+"""Ingest: frames decoded, resized and written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.sources import Source
+from egoequiv.store import FrameStore, fit_image, ingest, writer
+from helpers import (
+    GRID,
+    KINDS,
+    FailingRecording,
+    GridRecording,
+    data_error,
+    grid_recording,
+    grid_source,
+    write_norb,
+)
+
+TESTS = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, eq=False)
+class DyingRecording(GridRecording):
+    """A recording that ends the process that decodes it, as the kernel does when memory runs out."""
+
+    def image(self, frame: int) -> np.ndarray:
+        if frame == 3:
+            os._exit(9)
+        return super().image(frame)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def run_python(script: str, *arguments: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def failing_source() -> Source:
+    bad = FailingRecording("broken/take-0", 1, labels=("bar",) * 24)
+    return Source("grid", GRID, [grid_recording(0, 0), grid_recording(0, 1), bad])
+
+
+def test_a_store_is_three_files(small_store: FrameStore) -> None:
+    assert names(small_store.path) == ["frames.npy", "index.parquet", "store.json"]
+    assert small_store.meta["source"] == "grid"
+    assert small_store.meta["settings"] == {"takes": 2}
+    assert small_store.meta["frames"] == 144
+    assert small_store.meta["image_shape"] == [12, 12, 1]
+
+
+def test_the_same_source_gives_the_same_bytes(small_store: FrameStore, tmp_path: Path) -> None:
+    again = ingest(grid_source(), tmp_path / "again", workers=1)
+    for name in names(small_store.path):
+        assert (again.path / name).read_bytes() == (small_store.path / name).read_bytes(), name
+
+
+def test_two_workers_write_the_same_bytes(
+    small_store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "_SMALL", 0)
+    monkeypatch.setattr(writer, "_FRAMES_A_JOB", 7)
+    seen: list[tuple[int, int]] = []
+    store = ingest(grid_source(), tmp_path / "two", workers=2, on_progress=lambda *done: seen.append(done))
+    for name in names(small_store.path):
+        assert (store.path / name).read_bytes() == (small_store.path / name).read_bytes(), name
+    assert seen[0] == (0, 144)
+    assert seen[-1] == (144, 144)
+    assert seen == sorted(seen)
+
+
+def test_progress_ends_with_all_frames(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    ingest(grid_source(), tmp_path / "store", workers=1, on_progress=lambda *done: seen.append(done))
+    assert seen == [(24 * k, 144) for k in range(7)]
+
+
+def test_norb_files_become_a_store(tmp_path: Path) -> None:
+    from egoequiv.sources import norb
+
+    files = write_norb(tmp_path, packed=True)
+    store = ingest(norb(files.folder, camera="both"), tmp_path / "store", workers=1)
+    assert store.image_shape == (6, 8, 1)
+    assert store.class_names == ("animal-4", "truck-4")
+    left = store.images[store.attribute("camera") == "left"]
+    assert sorted(image.tobytes() for image in left) == sorted(image[0].tobytes() for image in files.images)
+
+
+@pytest.mark.parametrize("size", [(6, 6), (24, 8), (1, 1)])
+def test_size_resizes(tmp_path: Path, size: tuple[int, int]) -> None:
+    store = ingest(grid_source(), tmp_path / "store", size=size, workers=1)
+    assert store.image_shape == (*size, 1)
+    original = grid_source().recordings[0].image(5)
+    assert store.images[5].tolist() == fit_image(original, *size, 1).tolist()
+
+
+def test_colour_is_kept_or_turned_to_gray(tmp_path: Path) -> None:
+    source = grid_source(color=True)
+    color = ingest(source, tmp_path / "color", color=True, workers=1)
+    assert color.image_shape == (12, 12, 3)
+    assert color.images[3].tolist() == source.recordings[0].image(3).tolist()
+    gray = ingest(source, tmp_path / "gray", workers=1)
+    assert gray.image_shape == (12, 12, 1)
+    expected = source.recordings[0].image(3) @ np.array([0.299, 0.587, 0.114])
+    assert np.abs(gray.images[3, :, :, 0] - expected).max() <= 1
+
+
+def test_gray_may_be_stored_as_colour(tmp_path: Path) -> None:
+    store = ingest(grid_source(), tmp_path / "store", color=True, workers=1)
+    for channel in range(3):
+        assert store.images[0, :, :, channel].tolist() == grid_source().recordings[0].image(0).tolist()
+
+
+def test_fit_image_by_hand() -> None:
+    stripes = np.array([[0, 100], [0, 100]], np.uint8)
+    assert fit_image(stripes, 1, 1, 1).tolist() == [[[50]]]
+    assert fit_image(stripes, 2, 2, 1)[:, :, 0].tolist() == stripes.tolist()
+    # Twice as wide: new centres at 0.25, 0.75, 1.25, 1.75 between old ones at 0.5 and 1.5.
+    assert fit_image(stripes, 2, 4, 1)[0, :, 0].tolist() == [0, 25, 75, 100]
+    red = np.zeros((1, 1, 3), np.uint8)
+    red[..., 0] = 255
+    assert fit_image(red, 1, 1, 1).tolist() == [[[76]]]  # 0.299 * 255
+    assert fit_image(np.full((1, 1), 9, np.uint8), 1, 1, 3).tolist() == [[[9, 9, 9]]]
+
+
+def test_shrinking_averages_instead_of_skipping() -> None:
+    checkers = (np.indices((64, 64)).sum(axis=0) % 2 * 200).astype(np.uint8)
+    small = fit_image(checkers, 8, 8, 1)
+    assert np.abs(small.astype(int) - 100).max() <= 2
+
+
+@given(
+    arrays.arrays(np.uint8, st.tuples(st.integers(1, 9), st.integers(1, 9))),
+    st.integers(1, 9),
+    st.integers(1, 9),
+    st.sampled_from([1, 3]),
+)
+def test_fitting_keeps_within_the_range_of_the_image(image: np.ndarray, height: int, width: int, channels: int) -> None:
+    fitted = fit_image(image, height, width, channels)
+    assert fitted.shape == (height, width, channels)
+    assert fitted.dtype == np.uint8
+    assert image.min() <= fitted.min()
+    assert fitted.max() <= image.max()
+    if image.shape == (height, width):
+        assert (fitted == image[:, :, None]).all()
+
+
+def test_an_existing_store_is_replaced_only_when_asked(tmp_path: Path) -> None:
+    out = tmp_path / "store"
+    ingest(grid_source(), out, workers=1)
+    with data_error(str(out), "exists", "--overwrite"):
+        ingest(grid_source(), out, size=(6, 6), workers=1)
+    assert FrameStore.open(out).image_shape == (12, 12, 1)
+    assert ingest(grid_source(), out, size=(6, 6), workers=1, overwrite=True).image_shape == (6, 6, 1)
+    assert names(tmp_path) == ["store"]
+
+
+def test_a_failing_overwrite_keeps_the_old_store(tmp_path: Path) -> None:
+    out = tmp_path / "store"
+    ingest(grid_source(), out, workers=1)
+    with data_error("broken/take-0", "frame 7"):
+        ingest(failing_source(), out, workers=1, overwrite=True)
+    assert len(FrameStore.open(out)) == 144
+    assert names(tmp_path) == ["store"]
+
+
+def test_other_peoples_folders_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.tex").write_text("...")
+    with data_error(str(tmp_path / "thesis")):
+        ingest(grid_source(), tmp_path / "thesis", workers=1, overwrite=True)
+    assert names(tmp_path / "thesis") == ["chapter1.tex"]
+
+
+def test_a_failing_recording_leaves_nothing(tmp_path: Path) -> None:
+    with data_error("broken/take-0", "frame 7"):
+        ingest(failing_source(), tmp_path / "store", workers=1)
+    assert names(tmp_path) == []
+
+
+def test_a_failing_recording_leaves_nothing_with_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "_SMALL", 0)
+    with data_error("broken/take-0", "frame 7"):
+        ingest(failing_source(), tmp_path / "store", workers=2)
+    assert names(tmp_path) == []
+
+
+def test_a_worker_that_is_killed_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "_SMALL", 0)
+    with data_error("worker process", "--workers 1"):
+        ingest(Source("grid", GRID, [DyingRecording("dying", 0)]), tmp_path / "store", workers=2)
+    assert names(tmp_path) == []
+
+
+def test_an_interrupted_ingest_leaves_nothing(tmp_path: Path) -> None:
+    def interrupt(done: int, total: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ingest(grid_source(), tmp_path / "store", workers=1, on_progress=interrupt)
+    assert names(tmp_path) == []
+
+
+KILLED = """
+import os, signal, sys
+from egoequiv.store import ingest
+from helpers import grid_source
+
+ingest(
+    grid_source(), sys.argv[1], workers=1,
+    on_progress=lambda done, total: done < 72 or os.kill(os.getpid(), signal.SIGKILL),
+)
+"""
+
+
+def test_a_killed_ingest_leaves_nothing_that_looks_finished(tmp_path: Path) -> None:
+    assert run_python(KILLED, tmp_path / "store").returncode == -9
+    (left,) = tmp_path.iterdir()
+    assert left.name.endswith(".partial")
+    with data_error(str(tmp_path / "store"), "does not exist"):
+        FrameStore.open(tmp_path / "store")
+    with data_error(str(left), "missing"):
+        FrameStore.open(left)
+    ingest(grid_source(), tmp_path / "store", workers=1)
+    assert names(tmp_path) == ["store"]
+
+
+def test_a_full_disk_is_told_before_any_frame_is_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with data_error("no room", str(tmp_path), "No space left on device"):
+        ingest(failing_source(), tmp_path / "store", workers=1)
+    assert names(tmp_path) == []
+
+
+FULL = """
+import resource, sys
+from egoequiv.errors import DataError
+from egoequiv.store import ingest
+from helpers import grid_source
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    ingest(grid_source(), sys.argv[1], workers=1)
+except DataError as problem:
+    print("refused:", problem)
+"""
+
+
+# a path. The same holds for an index that does not fit.
+@pytest.mark.parametrize("limit", [10_000, 50])
+def test_a_file_that_may_not_grow_is_told(tmp_path: Path, limit: int) -> None:
+    done = run_python(FULL, tmp_path / "store", Path(str(limit)))
+    assert names(tmp_path) == []
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("refused: ")
+    assert str(tmp_path) in done.stdout
+    assert done.stdout.count("\n") == 1
+
+
+def test_a_full_disk_at_the_index_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(writer.pq, "write_table", full)
+    with pytest.raises((OSError, DataError), match="No space left on device"):
+        ingest(grid_source(), tmp_path / "store", workers=1)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("below", ["store", "deeper/store"])
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, below: str) -> None:
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises((OSError, DataError), match=str(tmp_path / "file")):
+        ingest(grid_source(), tmp_path / "file" / below, workers=1)
+    assert (tmp_path / "file").read_text() == "kept"
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_folder_without_permission_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(Path, "mkdir", denied)  # chmod does not stop root
+    with pytest.raises((OSError, DataError), match=str(tmp_path)):
+        ingest(grid_source(), tmp_path / "store", workers=1)
+    assert names(tmp_path) == []
+
+
+def test_a_source_without_frames_is_refused(tmp_path: Path) -> None:
+    with data_error("'grid'", "no frames"):
+        ingest(Source("grid", GRID, []), tmp_path / "store")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("size", [(0, 5), (5, 0), (-1, 5)])
+def test_a_size_must_be_positive(tmp_path: Path, size: tuple[int, int]) -> None:
+    with pytest.raises(ConfigError, match=f"size {size[0]} x {size[1]}"):
+        ingest(grid_source(), tmp_path / "store", size=size)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_pose_that_is_not_finite_is_named(tmp_path: Path, value: float) -> None:
+    poses = grid_recording(0, 0).poses.copy()
+    poses[5, 1] = value
+    source = Source("grid", GRID, [grid_recording(0, 0), grid_recording(1, 0, poses=poses)])
+    with data_error("'grid'", "frame 29", str(value)):
+        ingest(source, tmp_path / "store", workers=1)
+    assert names(tmp_path) == []
+
+
+def test_an_empty_recording_may_come_first(tmp_path: Path) -> None:
+    empty = grid_recording(0, 0, poses=np.empty((0, 2)), labels=())
+    store = ingest(Source("grid", GRID, [empty, grid_recording(1, 0)]), tmp_path / "store", workers=1)
+    assert len(store) == 24
+    assert store.class_names == (KINDS[1],)
+
+
+def test_two_recordings_of_one_name_are_refused(tmp_path: Path) -> None:
+    with data_error("'ball/take-0'"):
+        ingest(Source("grid", GRID, [grid_recording(0, 0), grid_recording(0, 0)]), tmp_path / "store", workers=1)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("changes", [{"labels": ("ball",) * 23}, {"times_s": np.arange(25.0)}])
+def test_labels_and_times_must_be_as_many_as_the_frames(tmp_path: Path, changes: dict[str, object]) -> None:
+    with data_error("ball/take-0", "24"):
+        ingest(Source("grid", GRID, [grid_recording(0, 0, **changes)]), tmp_path / "store", workers=1)
+    assert names(tmp_path) == []

@@ -1,0 +1,110 @@
+"""The commands and snippets of the README and the docs run as they stand there, on less data and fewer iterations."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helpers import matrix_bytes
+from running import Cli, make_cli
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+# What is added to a command so that a test does not take minutes; nothing is taken away.
+SHORTER = {
+    "demo": ["--iterations", "100"],
+    "ingest turntable": ["--set", "toys_per_category=1", "--set", "lightings=2", "--workers", "1"],
+    "train": ["--iterations", "100"],
+    "search": ["--iterations", "50", "--rates", "0.01", "--weights", "1", "--processes", "1"],
+    "reproduce": ["--iterations", "100", "--repeats", "2", "--no-select", "--size", "16", "--processes", "1"],
+}
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [text for found, text in BLOCK.findall(page.read_text()) if found == language]
+
+
+def shortened(arguments: list[str]) -> list[str]:
+    for start, more in SHORTER.items():
+        if arguments[: len(start.split())] == start.split() and "--resume" not in arguments:
+            return arguments + more
+    return arguments
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    return make_cli(monkeypatch, capsys)
+
+
+def write_toys(folder: Path) -> None:
+    """Small NORB files of 25 toys on the full grid under one lighting, 8 x 8 pixels."""
+    folder.mkdir()
+    grid = np.array([(c, i, e, 2 * a, 0) for c in range(5) for i in range(5) for e in range(9) for a in range(18)])
+    category, instance, elevation, azimuth, _ = grid.T
+    y, x = np.mgrid[0:8, 0:8] / 4 - 1
+    toy = (5 * category + instance)[:, None, None]
+    angle = np.deg2rad(10 * azimuth)[:, None, None]
+    pixels = 120 + 60 * np.sin(toy + 2 * x + angle) + 40 * np.cos(toy * y + elevation[:, None, None] / 4)
+    images = np.repeat(pixels.astype(np.uint8)[:, None], 2, axis=1)
+    for kind, values in (("dat", images), ("cat", category.astype(np.int32)), ("info", grid[:, 1:].astype(np.int32))):
+        (folder / f"smallnorb-5x01235x9x18x6x2x96x96-testing-{kind}.mat").write_bytes(matrix_bytes(values))
+
+
+def make_targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_toys(tmp_path / "smallnorb")
+    for line in "".join(blocks(page, "console")).splitlines():
+        words = shlex.split(line, comments=True)
+        if not words or words[0] in ("git", "cd"):
+            continue
+        if words[0] == "make":
+            assert set(words[1:]) <= make_targets(), line
+            continue
+        assert words[0] == "egoequiv", f"{page.name}: {line} is neither make nor egoequiv"
+        cli(*shortened(words[1:]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if blocks(p, "python")], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_snippets_run(page: Path, tmp_path: Path) -> None:
+    script = "\n".join(blocks(page, "python"))
+    # Worker processes import the main module: a snippet run as a file must not start itself again in them.
+    guarded = "if __name__ == '__main__':\n" + "\n".join(f"    {line}" for line in script.splitlines())
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text(guarded if "egoequiv.Recording" not in script else script)
+    subprocess.run([sys.executable, str(snippet)], cwd=tmp_path, check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_examples_run(example: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, str(example)], cwd=tmp_path, check=True)
+
+
+def test_links_lead_somewhere() -> None:
+    pages = [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            if not target.startswith("http"):
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_architecture_names_every_module() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for package in sorted((ROOT / "src" / "egoequiv").iterdir()):
+        if package.name not in ("__pycache__", "__main__.py", "py.typed"):
+            assert package.name in text, f"ARCHITECTURE.md does not mention {package.name}"

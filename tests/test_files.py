@@ -1,0 +1,155 @@
+"""Files and folders that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from egoequiv.errors import DataError
+from egoequiv.files import new_folder, read_json, replacing, write_json, write_text
+from helpers import data_error
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def ended_process_id() -> int:
+    """The id of a process that is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_a_file_appears_only_when_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+        assert not path.exists()
+        assert temporary.parent == path.parent
+    assert path.read_text() == "new"
+    assert names(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("problem", [RuntimeError, KeyboardInterrupt])
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, problem: type[BaseException]) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def write_half() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("half of the n")
+            raise problem
+
+    with pytest.raises(problem):
+        write_half()
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_a_writer_that_wrote_nothing_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(FileNotFoundError), replacing(path):
+        pass
+    assert path.read_text() == "old"
+
+
+def test_parents_are_made(tmp_path: Path) -> None:
+    write_text(tmp_path / "a" / "b" / "c.txt", "größer\n")
+    assert (tmp_path / "a" / "b" / "c.txt").read_bytes() == "größer\n".encode()
+    with new_folder(tmp_path / "d" / "e") as temporary:
+        (temporary / "f").touch()
+    assert names(tmp_path / "d" / "e") == ["f"]
+
+
+def test_json_round_trip(tmp_path: Path) -> None:
+    value = {"z": [1, 2.5, None, True], "a": {"name": "größer"}}
+    write_json(tmp_path / "v.json", value)
+    assert read_json(tmp_path / "v.json", "a test") == value
+    text = (tmp_path / "v.json").read_text(encoding="utf-8")
+    assert text.index('"z"') < text.index('"a"')
+    assert "größer" in text
+    assert text.endswith("}\n")
+
+
+@pytest.mark.parametrize("content", [b"", b'{"a": 1', b"\xff\xfe\x00", b"nothing"])
+def test_damaged_json_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "v.json"
+    path.write_bytes(content)
+    with data_error(str(path), "damaged", "a test"):
+        read_json(path, "a test")
+
+
+def test_missing_json_is_named(tmp_path: Path) -> None:
+    with data_error(str(tmp_path / "v.json"), "missing", "is not a test"):
+        read_json(tmp_path / "v.json", "a test")
+    (tmp_path / "file").touch()
+    with data_error(str(tmp_path / "file"), "is a file", "a test"):
+        read_json(tmp_path / "file" / "v.json", "a test")
+
+
+def test_a_folder_appears_only_when_whole(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    with new_folder(path) as temporary:
+        (temporary / "a").write_text("1")
+        assert not path.exists()
+    assert names(path) == ["a"]
+    assert names(tmp_path) == ["store"]
+
+
+@pytest.mark.parametrize("problem", [RuntimeError, KeyboardInterrupt])
+@pytest.mark.parametrize("before", [False, True])
+def test_a_failed_folder_leaves_what_was_there(tmp_path: Path, problem: type[BaseException], before: bool) -> None:
+    path = tmp_path / "store"
+    if before:
+        path.mkdir()
+        (path / "old").touch()
+
+    def write_half() -> None:
+        with new_folder(path, overwrite=True) as temporary:
+            (temporary / "new").touch()
+            raise problem
+
+    with pytest.raises(problem):
+        write_half()
+    assert names(tmp_path) == (["store"] if before else [])
+    assert not before or names(path) == ["old"]
+
+
+def test_an_existing_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    for content in ("1", "2"):
+        with new_folder(path, overwrite=True) as temporary:
+            (temporary / content).touch()
+    assert names(path) == ["2"]
+    with data_error(str(path), "exists", "--overwrite"), new_folder(path):
+        pass
+    assert names(path) == ["2"]
+
+
+def test_a_file_is_never_replaced_by_a_folder(tmp_path: Path) -> None:
+    path = tmp_path / "thesis.pdf"
+    path.write_text("years of work")
+    for overwrite in (False, True):
+        with pytest.raises(DataError, match=r"thesis\.pdf"), new_folder(path, overwrite=overwrite):
+            pass
+    assert path.read_text() == "years of work"
+    assert names(tmp_path) == ["thesis.pdf"]
+
+
+def test_folders_abandoned_by_a_killed_process_are_removed(tmp_path: Path) -> None:
+    dead = ended_process_id()
+    abandoned = tmp_path / f".store.{dead}.partial"
+    others = [tmp_path / f".other.{dead}.partial", tmp_path / ".store.word.partial", tmp_path / "store.1.partial"]
+    busy = tmp_path / f".store.{os.getppid()}.partial"
+    for folder in (abandoned, busy, *others):
+        folder.mkdir()
+        (folder / "frames.npy").touch()
+    with new_folder(tmp_path / "store"):
+        pass
+    assert names(tmp_path) == sorted(["store", busy.name, *(other.name for other in others)])
