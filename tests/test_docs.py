@@ -21,7 +21,7 @@ SHORTER = {
     "demo": ["--iterations", "100"],
     "ingest turntable": ["--set", "toys_per_category=1", "--set", "lightings=2", "--workers", "1"],
     "train": ["--iterations", "100"],
-    "search": ["--iterations", "50", "--rates", "0.01", "--weights", "1", "--processes", "1"],
+    "search": ["--iterations", "50", "--rates", "0.01", "--weights", "1", "--seeds", "1", "--processes", "1"],
     "reproduce": ["--iterations", "100", "--repeats", "2", "--no-select", "--size", "16", "--processes", "1"],
 }
 

@@ -60,7 +60,7 @@ class NorbOptions:
     methods: tuple[str, ...] | None = None  # None: all of the table
     repeats: int = 5
     iterations: int = 25_000
-    search_iterations: int = 10_000
+    search_iterations: int = 6_000
     size: int = 96
     lightings: int = 6  # of the embedded turntable
     select: bool = True

@@ -76,7 +76,8 @@ class GreedySearch:
     out: Path
     learning_rates: Sequence[float] = LEARNING_RATES
     weights: Sequence[float] = WEIGHTS
-    seeds: Sequence[int] = (0,)
+    rate_seeds: Sequence[int] = range(5)  # everything after depends on the rate, so it is chosen with more care
+    seeds: Sequence[int] = range(2)
     processes: int | None = None
     on_stage: OnStage | None = None
     on_progress: Progress | None = None
@@ -86,7 +87,7 @@ class GreedySearch:
         use_labels = bool(self.base.get("use_labels", True))
         trials: list[Trial] = []
         first = "clsnet" if use_labels else methods[0]
-        tried = self._try(first, [{"learning_rate": rate} for rate in self.learning_rates])
+        tried = self._try(first, [{"learning_rate": rate} for rate in self.learning_rates], self.rate_seeds)
         trials += tried
         rate = float(_winner(tried).settings["learning_rate"])
         chosen: dict[str, dict[str, float]] = {}
@@ -94,7 +95,7 @@ class GreedySearch:
             kept, searched = _terms_to_search(method, chosen, use_labels)
             for term in searched:
                 grid = [{"learning_rate": rate, "weight": {**kept, term: weight}} for weight in self.weights]
-                tried = self._try(method, grid)
+                tried = self._try(method, grid, self.seeds)
                 trials += tried
                 kept = dict(_winner(tried).settings["weight"])
             chosen[method] = kept
@@ -102,16 +103,17 @@ class GreedySearch:
         write_json(self.out / "selection.json", selection.describe())
         return selection
 
-    def _try(self, method: str, grid: Sequence[dict[str, Any]]) -> list[Trial]:
+    def _try(self, method: str, grid: Sequence[dict[str, Any]], seeds: Sequence[int]) -> list[Trial]:
+        """The mean score of each setting over the seeds: label draws and initial weights."""
         if self.on_stage is not None:
             self.on_stage(f"{method}: {len(grid)} settings")
         jobs = [
             Job(self._config(method, setting, seed), self._folder(method, setting, seed))
             for setting in grid
-            for seed in self.seeds
+            for seed in seeds
         ]
         outcomes = run_many(jobs, processes=self.processes, on_progress=self.on_progress)
-        per_setting = len(self.seeds)
+        per_setting = len(seeds)
         return [
             _trial(method, setting, outcomes[k * per_setting : (k + 1) * per_setting]) for k, setting in enumerate(grid)
         ]
