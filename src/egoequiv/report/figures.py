@@ -26,7 +26,8 @@ def rho_figure(table: Table) -> Figure:
     width = 0.85 / max(len(rows), 1)
     for r, row in enumerate(rows):
         where = np.arange(len(motions)) + (r - (len(rows) - 1) / 2) * width
-        means = [row.metrics[m].mean if m in row.metrics else np.nan for m in motions]
+        # A figure that is not defined gets no bar; matplotlib cannot lay out one that is not a number.
+        means = np.nan_to_num([row.metrics[m].mean if m in row.metrics else np.nan for m in motions])
         errors = np.nan_to_num([row.metrics[m].stderr if m in row.metrics else np.nan for m in motions])
         axes.bar(
             where,

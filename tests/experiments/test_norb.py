@@ -1,0 +1,76 @@
+"""The NORB recipe, on a small embedded world."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.experiments import NorbOptions, reproduce_norb
+from egoequiv.experiments.norb import CHOSEN, LABELLED, PIXELS, UNLABELLED
+from egoequiv.training.run_folder import RunFolder
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory: pytest.TempPathFactory) -> NorbOptions:
+    out = tmp_path_factory.mktemp("table")
+    return NorbOptions(out, repeats=2, iterations=200, size=12, lightings=1, select=False, processes=1)
+
+
+@pytest.mark.slow
+def test_every_row_of_the_table_is_measured(options: NorbOptions) -> None:
+    table = reproduce_norb(options)
+    assert [(row.method, row.labels) for row in table.rows] == [
+        (PIXELS, True),
+        *((method, True) for method in LABELLED),
+        *((method, False) for method in UNLABELLED),
+    ]
+    for row in table.rows[1:]:
+        assert ("top1" in row.metrics) == row.labels
+        assert len(row.metrics["rho_up+left"].values) == 2
+    assert table.row("random").metrics["top1"].mean < 15
+    assert table.row(PIXELS).metrics["top1"].mean > 10
+    assert table.row("equiv", labels=False).published["rho_atomic"].mean == 0.0304
+    assert 0 < table.about["leaked_validation_frames"] <= table.about["validation_frames"]
+    assert table.comparisons
+
+
+@pytest.mark.slow
+def test_finished_runs_are_not_done_again(options: NorbOptions) -> None:
+    first = reproduce_norb(replace(options, methods=("drlim",)))
+    weights = options.out / "runs-12-200-paper" / "drlim-labels-0" / "last.safetensors"
+    written = weights.stat().st_mtime_ns
+    assert reproduce_norb(replace(options, methods=("drlim",))).describe() == first.describe()
+    assert weights.stat().st_mtime_ns == written
+
+
+@pytest.mark.slow
+def test_selected_settings_are_used(options: NorbOptions) -> None:
+    small = replace(options, methods=("drlim",), select=True, search_iterations=100, out=options.out / "selected")
+    table = reproduce_norb(small)
+    config = RunFolder(small.out / "runs-12-200-paper" / "drlim-labels-1").config()
+    chosen = table.row("drlim").settings
+    assert config.learning_rate == chosen["learning_rate"]
+    assert config.weight == chosen["weight"]
+    searched = list((small.out / "search-12-100-paper").glob("drlim,*"))
+    assert all(RunFolder(run).config().holdout_fraction > 0 for run in searched)
+    assert len(searched) == 2 * 7 + 3
+
+
+def test_there_are_settings_for_every_row() -> None:
+    assert set(CHOSEN) == {*((m, True) for m in LABELLED), *((m, False) for m in UNLABELLED)}
+
+
+def test_an_output_folder_belongs_to_its_data(tmp_path: Path) -> None:
+    small = NorbOptions(tmp_path, repeats=1, iterations=50, size=8, lightings=1, select=False, methods=("random",))
+    reproduce_norb(small)
+    (tmp_path / "stores" / "turntable-1-8.json").write_text('{"data": "elsewhere"}')
+    with pytest.raises(DataError, match="other data"):
+        reproduce_norb(small)
+
+
+def test_bad_options_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="repeats"):
+        reproduce_norb(NorbOptions(tmp_path, repeats=0))
+    with pytest.raises(ConfigError, match="'magic' is not known"):
+        reproduce_norb(NorbOptions(tmp_path, methods=("magic",)))
