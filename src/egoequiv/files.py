@@ -23,8 +23,15 @@ def replacing(path: Path) -> Iterator[Path]:
         with open(temporary, "rb") as written:
             os.fsync(written.fileno())
         os.replace(temporary, path)
+    except OSError as problem:
+        raise cannot_write(path, problem) from problem
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def cannot_write(path: Path, problem: OSError) -> DataError:
+    """The error for a write that failed; a full disk does not say which file it was, so this does."""
+    return DataError(f"cannot write {path}: {problem.strerror or problem}")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import read_json, write_json, write_text
+from egoequiv.files import cannot_write, read_json, write_json, write_text
 from egoequiv.models.checkpoint import RUN_KIND, Which, load_tensors, put_weights, save_tensors
 from egoequiv.models.network import EgoNet
 from egoequiv.training.config import TrainConfig, make_config
@@ -83,8 +83,11 @@ class RunFolder:
 
     def add_metrics(self, line: dict[str, float]) -> None:
         """Append one line of metrics."""
-        with open(self.path / METRICS, "a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        try:
+            with open(self.path / METRICS, "a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as problem:
+            raise cannot_write(self.path / METRICS, problem) from problem
 
     def metrics(self) -> list[dict[str, float]]:
         """All lines of metrics; a line cut short by a kill is left out."""
