@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from egoequiv.errors import ConfigError
-from egoequiv.losses import Classification, Equivariance, Separation, Slowness, StreamName, Term
+from egoequiv.losses import Classification, Equivariance, ImaginedViews, Separation, Slowness, StreamName, Term
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,11 @@ METHODS: dict[str, Method] = {
             "equiv-narrow",
             "equiv with the margin that the paper uses beside drlim",
             (Classification(), Equivariance(margin=0.1)),
+        ),
+        Method(
+            "equiv+views",
+            "equiv-narrow that also classifies imagined views of labelled images (not in the paper)",
+            (Classification(), Equivariance(margin=0.1), ImaginedViews()),
         ),
         Method(
             "equiv+apart",

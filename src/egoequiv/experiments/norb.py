@@ -24,7 +24,7 @@ from egoequiv.training.many import Job, Outcome, run_many
 
 PIXELS = "nearest pixels"
 PER_CLASS = 6
-LABELLED = ("random", "clsnet", "temporal", "drlim", "equiv", "equiv+drlim", "equiv-narrow")
+LABELLED = ("random", "clsnet", "temporal", "drlim", "equiv", "equiv+drlim", "equiv-narrow", "equiv+views")
 UNLABELLED = ("temporal", "drlim", "equiv", "equiv+drlim", "equiv+apart")
 
 # What --select chose on small NORB; used with --no-select.
@@ -36,6 +36,7 @@ CHOSEN: dict[Key, Settings] = {
     ("equiv", True): {"learning_rate": 0.01, "weight": {"equivariance": 0.316}},
     ("equiv+drlim", True): {"learning_rate": 0.01, "weight": {"slowness": 3.16, "equivariance": 0.316}},
     ("equiv-narrow", True): {"learning_rate": 0.01, "weight": {"equivariance": 1.0}},
+    ("equiv+views", True): {"learning_rate": 0.01, "weight": {"equivariance": 1.0}},
     ("temporal", False): {"learning_rate": 0.01},
     ("drlim", False): {"learning_rate": 0.01},
     ("equiv", False): {"learning_rate": 0.01},

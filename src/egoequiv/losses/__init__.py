@@ -5,10 +5,12 @@ from egoequiv.losses.contrastive import contrastive
 from egoequiv.losses.equivariance import Equivariance, Separation, equivariance_loss, separation_loss
 from egoequiv.losses.slowness import Slowness, slowness_loss
 from egoequiv.losses.term import StreamBatch, StreamName, Term
+from egoequiv.losses.views import ImaginedViews, imagined_views
 
 __all__ = [
     "Classification",
     "Equivariance",
+    "ImaginedViews",
     "Separation",
     "Slowness",
     "StreamBatch",
@@ -16,6 +18,7 @@ __all__ = [
     "Term",
     "contrastive",
     "equivariance_loss",
+    "imagined_views",
     "separation_loss",
     "slowness_loss",
 ]
