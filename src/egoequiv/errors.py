@@ -11,6 +11,10 @@ class DataError(EgoEquivError):
     """A file or folder does not hold what it should."""
 
 
+class TooFewPairsError(DataError):
+    """A motion has too few pairs to be measured."""
+
+
 class ConfigError(EgoEquivError):
     """A setting has a value that cannot work."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -16,6 +17,9 @@ from egoequiv.errors import DataError
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary name beside `path`; on success flush it and rename it to `path`, else remove it."""
+    path = Path(os.path.abspath(path))
+    if path.is_dir():
+        raise DataError(f"{path} is a folder: give the name of a file")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -37,22 +41,44 @@ def cannot_write(path: Path, problem: OSError) -> DataError:
 @contextmanager
 def new_folder(path: Path, overwrite: bool = False) -> Iterator[Path]:
     """Give a temporary folder beside `path`; on success rename it to `path`, else remove it."""
-    if path.exists() and not overwrite:
-        raise DataError(f"{path} exists already: choose another name, or pass --overwrite to replace it")
+    path = Path(os.path.abspath(path))  # "." has no name to write beside
+    _check_free(path, overwrite)
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
+    old = path.with_name(f".{path.name}.{os.getpid()}.old.partial")
     try:
         yield temporary
+        _check_free(path, overwrite)  # once more: somebody else may have finished one meanwhile
         if path.exists():
-            if not path.is_dir():
-                raise DataError(f"{path} is a file, not a folder: choose another name")
-            shutil.rmtree(path)
+            os.rename(path, old)
         os.rename(temporary, path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        if old.exists() and not path.exists():
+            os.rename(old, path)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def locked(folder: Path, what: str) -> Iterator[None]:
+    """Hold a folder for this process alone; the lock goes with the process, however it ends."""
+    with open(folder / ".lock", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise DataError(f"another process is at work on {what} {folder}: wait for it, or stop it") from None
+        yield
+
+
+def _check_free(path: Path, overwrite: bool) -> None:
+    """A folder may be written where there is nothing, or a folder that is to be replaced."""
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise DataError(f"{path} is a file or a link, not a folder: choose another name")
+    if path.exists() and not overwrite:
+        raise DataError(f"{path} exists already: choose another name, or pass --overwrite to replace it")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -63,25 +89,28 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file whole or not at all."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def read_json(path: Path, what: str) -> Any:
-    """Read a JSON file; `what` names its purpose in the error."""
+def read_json(path: Path, what: str) -> dict[str, Any]:
+    """Read a JSON object; `what` names in the error what its folder should be."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(f"{path} is missing: {path.parent} is not {what}") from None
     except NotADirectoryError:
         raise DataError(f"{path.parent} is a file: expected {what}, which is a folder") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as problem:
         raise DataError(f"{path} is damaged ({problem}): make {what} anew") from problem
+    if not isinstance(value, dict):
+        raise DataError(f"{path} is damaged (not a JSON object): make {what} anew")
+    return value
 
 
 def _remove_abandoned(path: Path) -> None:
     """Remove temporary folders for `path` whose process is gone (it was killed in the middle)."""
     for left in path.parent.glob(f".{path.name}.*.partial"):
-        pid = left.name.rsplit(".", 2)[-2]
+        pid = left.name.removeprefix(f".{path.name}.").split(".")[0]
         if pid.isdigit() and not _is_running(int(pid)):
             shutil.rmtree(left, ignore_errors=True)
 

@@ -16,6 +16,7 @@ class Method:
     name: str
     about: str
     terms: tuple[Term, ...]
+    keeps: str | None = None  # a search keeps the weights it chose for this method
 
     @property
     def streams(self) -> tuple[StreamName, ...]:
@@ -58,6 +59,7 @@ METHODS: dict[str, Method] = {
             "equiv+drlim",
             "labels, equivariance and slowness",
             (Classification(), Slowness(norm=2), Equivariance(margin=0.1)),
+            keeps="drlim",
         ),
         Method(
             "equiv-narrow",

@@ -43,7 +43,7 @@ def test_train_on_a_full_disk(limit: int, small_store: FrameStore, tmp_path: Pat
     settings = ["--iterations", "100", "--per-class", "3"]
     finished = run_limited(limit, "train", small_store.path, "-o", tmp_path / "run", *settings)
     assert_one_line(finished, str(tmp_path / "run"))
-    assert not list((tmp_path / "run").glob(".*"))
+    assert not list((tmp_path / "run").glob("*.partial"))
     assert not (tmp_path / "run" / "result.json").exists()
     resumed = run_limited(10**9, "train", small_store.path, "-o", tmp_path / "run", *settings, "--resume")
     assert resumed.returncode == 0, resumed.stderr

@@ -38,7 +38,7 @@ def test_every_row_of_the_table_is_measured(options: NorbOptions) -> None:
 @pytest.mark.slow
 def test_finished_runs_are_not_done_again(options: NorbOptions) -> None:
     first = reproduce_norb(replace(options, methods=("drlim",)))
-    weights = options.out / "runs-12-200-paper" / "drlim-labels-0" / "last.safetensors"
+    weights = options.out / "runs-preset-12-200-paper" / "drlim-labels-0" / "last.safetensors"
     written = weights.stat().st_mtime_ns
     assert reproduce_norb(replace(options, methods=("drlim",))).describe() == first.describe()
     assert weights.stat().st_mtime_ns == written

@@ -94,7 +94,7 @@ def test_the_seed_decides(small_store: FrameStore) -> None:
 
 def test_frames_without_neighbours_are_refused() -> None:
     store = bare_store(grid_poses(), [0] * 24)
-    with pytest.raises(DataError, match="no two of the 2 training frames are neighbours"):
+    with pytest.raises(DataError, match="no two of 2 frames are neighbours"):
         sample_neighbour_pairs(store, np.array([0, 3]))
 
 

@@ -49,9 +49,9 @@ def test_half_a_turn_either_way_is_one_motion() -> None:
     assert patterns.assign(np.array([[0.0, 180.0], [0.0, -180.0], [0.0, 170.0], [0.0, -170.0]])).tolist() == [0] * 4
 
 
-def test_the_first_of_two_equal_patterns_wins() -> None:
-    patterns = declare_patterns(GRID, ["up+right", "right+up"])
-    assert patterns.assign(np.array([[10.0, 60.0]])).tolist() == [0]
+def test_two_names_for_one_motion_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"'right\+up' is the same"):
+        declare_patterns(GRID, ["up+right", "right+up"])
 
 
 @given(st.integers(-5, 5), st.integers(-8, 8), st.permutations(["up", "down", "right", "left"]))

@@ -76,9 +76,10 @@ def test_times_come_back_exactly(tmp_path: Path) -> None:
     assert store.times_s.tolist() == [*times, *(times + 100)]
 
 
-def test_a_recording_without_times_leaves_the_store_without(tmp_path: Path) -> None:
+def test_times_are_for_all_recordings_or_none(tmp_path: Path) -> None:
     source = Source("mixed", GRID, [grid_recording(0, 0, times_s=np.arange(24.0)), grid_recording(1, 0)])
-    assert ingest(source, tmp_path / "store", workers=1).times_s is None
+    with data_error("bar/take-0", "all recordings have times or none"):
+        ingest(source, tmp_path / "store", workers=1)
 
 
 def test_frames_without_a_label(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
+from egoequiv.cli.settings import parse_settings
 from egoequiv.errors import ConfigError
-from egoequiv.training import make_config, parse_settings
+from egoequiv.training import make_config
 
 
 def test_settings_from_strings() -> None:

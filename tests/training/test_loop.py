@@ -9,6 +9,7 @@ import torch
 
 from egoequiv.errors import ConfigError, DataError, DivergedError
 from egoequiv.evaluation import embed
+from egoequiv.files import locked
 from egoequiv.methods import list_methods
 from egoequiv.models import load_model
 from egoequiv.store import FrameStore
@@ -141,3 +142,51 @@ def test_metrics_are_json_lines(small_store: FrameStore, tmp_path: Path) -> None
     train(small_store.path, tmp_path / "run", method="equiv", **FEW)
     for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines():
         assert {"iteration", "loss", "classification", "equivariance"} <= set(json.loads(line))
+
+
+def test_weights_spoilt_by_the_last_step_count_as_diverged(small_store: FrameStore, tmp_path: Path) -> None:
+    with pytest.raises(DivergedError, match="validation loss is not finite at iteration 1"):
+        train(small_store.path, tmp_path / "run", method="equiv", learning_rate=1e38, **{**FEW, "iterations": 1})
+    assert not (tmp_path / "run" / "result.json").exists()
+
+
+def test_two_processes_do_not_share_a_run(small_store: FrameStore, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with locked(tmp_path / "run", "the run"), pytest.raises(DataError, match="another process is at work"):
+        train(small_store.path, tmp_path / "run", method="clsnet", resume=True, **FEW)
+
+
+def test_a_run_remembers_its_store_by_full_path(
+    small_store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(small_store.path.parent)
+    run = train(small_store.path.name, tmp_path / "run", method="clsnet", **FEW)
+    monkeypatch.chdir(tmp_path)
+    assert Path(RunFolder(run.path).config().data) == small_store.path.resolve()
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("config.json", "[]", "config.json is damaged"),
+        ("config.json", '{"data": 3', "config.json is damaged"),
+        ("result.json", "[]", "result.json is damaged"),
+        ("metrics.jsonl", "nonsense\n", "metrics.jsonl is damaged"),
+        ("last.safetensors", "nonsense", "last.safetensors is damaged"),
+    ],
+)
+def test_damaged_runs_are_named(file: str, content: str, words: str, small_store: FrameStore, tmp_path: Path) -> None:
+    run = train(small_store.path, tmp_path / "run", method="clsnet", **FEW)
+    if file != "result.json":
+        (run.path / "result.json").unlink()
+    (run.path / file).write_text(content)
+    with pytest.raises(DataError, match=words):
+        train(small_store.path, tmp_path / "run", method="clsnet", resume=True, **FEW)
+
+
+def test_best_is_no_checkpoint_to_go_on_from(small_store: FrameStore, tmp_path: Path) -> None:
+    run = train(small_store.path, tmp_path / "run", method="clsnet", **FEW)
+    (run.path / "result.json").unlink()
+    (run.path / "best.safetensors").rename(run.path / "last.safetensors")
+    with pytest.raises(DataError, match="not a checkpoint to go on from"):
+        train(small_store.path, tmp_path / "run", method="clsnet", resume=True, **FEW)

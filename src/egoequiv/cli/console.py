@@ -12,8 +12,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
-from egoequiv.errors import ConfigError
-
 if TYPE_CHECKING:
     from egoequiv.experiments import Table
 
@@ -34,7 +32,7 @@ def output() -> Console:
 
 def print_json(value: Any) -> None:
     """One JSON object on stdout."""
-    print(json.dumps(value, ensure_ascii=False))
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 @contextmanager
@@ -59,18 +57,8 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         yield update
 
 
-def parse_size(text: str | None) -> tuple[int, int] | None:
-    """`96` or `94x310` (height x width)."""
-    if text is None:
-        return None
-    parts = text.lower().split("x")
-    if len(parts) > 2 or not all(part.isdigit() and int(part) > 0 for part in parts):
-        raise ConfigError(f"size {text!r}: expected a number such as 96, or HEIGHTxWIDTH such as 94x310")
-    return int(parts[0]), int(parts[-1])
-
-
 def print_table(table: Table) -> None:
-    """The table in two halves that fit a screen, then the paired tests that matter most."""
+    """The table in two halves that fit a screen, then the paired tests of the accuracies."""
     from egoequiv.report.tables import cell, title_of
 
     console = output()
@@ -83,6 +71,12 @@ def print_table(table: Table) -> None:
             if any(column in row.metrics for column in columns) or row.diverged:
                 name = f"{row.name} [red]{row.diverged} diverged[/red]" if row.diverged else row.name
                 shown.add_row(name, *(cell(row, column) for column in columns))
+        console.print(shown)
+    tests = [c for c in table.comparisons if c.metric == "top1"]
+    if tests:
+        shown = RichTable("paired test of top-1", "difference", "p")
+        for c in tests:
+            shown.add_row(f"{c.a} - {c.b}", f"{c.difference:+.2f} ± {c.stderr:.2f}", f"{c.p_value:.2g}")
         console.print(shown)
     about = table.about
     if "leaked_validation_frames" in about:

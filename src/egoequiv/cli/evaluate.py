@@ -21,15 +21,17 @@ class Checkpoint(StrEnum):
 
 def evaluate(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
-    store: Annotated[
-        Path | None, typer.Argument(help="Another store, measured whole, instead of the run's own.")
-    ] = None,
+    store: Annotated[Path | None, typer.Argument(help="Another store: rho over all of its frames.")] = None,
     checkpoint: Annotated[
         Checkpoint, typer.Option(help="The last weights, or the best on validation.")
     ] = Checkpoint.last,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
-    """Measure recognition and the equivariance error rho of each motion on frames the run did not train on."""
+    """Measure recognition, and the equivariance error rho of each motion, on the validation frames of a run.
+
+    With a STORE, rho over all frames of that store. The best checkpoint was chosen on the validation frames, so its
+    accuracy there is flattered; the last one was not chosen by anything.
+    """
     from egoequiv.experiments.measure import measure_run, measure_store
 
     which: Literal["last", "best"] = "best" if checkpoint is Checkpoint.best else "last"

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from egoequiv.cli.console import output, print_json, say
+from egoequiv.errors import DataError
 
 
 def info(
@@ -24,13 +26,19 @@ def info(
     opened = FrameStore.open(store)
     described = _describe(opened)
     picture = sheet or store / "contact_sheet.png"
-    save_picture(contact_sheet(opened), picture)
-    described["contact_sheet"] = str(picture)
+    try:
+        save_picture(contact_sheet(opened), picture)
+        described["contact_sheet"] = str(picture)
+    except (DataError, OSError) as problem:
+        if sheet is not None:
+            raise
+        described["contact_sheet"] = None
+        say(f"no contact sheet: {problem}; choose a place with --sheet")
     if as_json:
         print_json(described)
         return
     console = output()
-    console.print(f"[bold]{store}[/bold]  from {described['source']}")
+    console.print(f"[bold]{escape(str(store))}[/bold]  from {described['source']}")
     console.print(f"frames      {described['frames']:,} of {' x '.join(map(str, described['image_shape']))}")
     console.print(f"recordings  {described['recordings']} of {described['shortest']} to {described['longest']} frames")
     for name, (low, high) in described["poses"].items():
@@ -40,7 +48,8 @@ def info(
     console.print(f"labels      {len(described['labels'])} classes, {described['labelled_frames']:,} frames")
     for name, values in described["attributes"].items():
         console.print(f"attribute   {name}: {', '.join(values[:12])}{' ...' if len(values) > 12 else ''}")
-    say(f"contact sheet: {picture}")
+    if described["contact_sheet"]:
+        say(f"contact sheet: {picture}")
 
 
 def _describe(store: Any) -> dict[str, Any]:

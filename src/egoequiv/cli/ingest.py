@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from egoequiv.cli.console import parse_size, print_json, progress_bar, say
+from egoequiv.cli.console import print_json, progress_bar, say
+from egoequiv.cli.settings import parse_settings, parse_size
 
 
 def ingest(
@@ -26,7 +27,6 @@ def ingest(
     """Decode and resize frames once, into a store that everything else reads."""
     from egoequiv.catalog import open_source
     from egoequiv.store import ingest as write_store
-    from egoequiv.training.config import parse_settings
 
     opened = open_source(source, path, **parse_settings(settings or []))
     with progress_bar() as progress:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from math import isnan
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, progress_bar
+from egoequiv.cli.settings import parse_settings
+
+if TYPE_CHECKING:
+    from egoequiv.training.search import Selection
 
 
 def search(
@@ -31,7 +35,6 @@ def search(
     looked at, and a run that diverges has lost. Repeat the command to go on after a stop.
     """
     from egoequiv.methods import get_method
-    from egoequiv.training import parse_settings
     from egoequiv.training.search import LEARNING_RATES, WEIGHTS, GreedySearch
 
     names = [name.strip() for name in methods.split(",")]
@@ -61,7 +64,7 @@ def search(
             on_progress=lambda done, total: progress(stage, done, total),
         ).run(names)
     if as_json:
-        print_json(selection.describe())
+        print_json({"rows": _rows(selection), **selection.describe()})
         return
     table = Table("method", "learning rate", "weights", "score on held-out training frames")
     for trial in selection.trials:
@@ -72,6 +75,21 @@ def search(
     for name in names:
         flags = "".join(f" --set weight.{term}={weight:g}" for term, weight in selection.weight[name].items())
         console.print(f"{name}: --set learning_rate={selection.learning_rate:g}{flags}")
+
+
+def _rows(selection: Selection) -> list[dict[str, Any]]:
+    """The trials in the shape that all results commands share."""
+    return [
+        {
+            "method": trial.method,
+            "labels": True,
+            "metrics": {
+                "score": {"mean": None if isnan(trial.score) else trial.score, "stderr": None, "published": None}
+            },
+            "settings": trial.settings,
+        }
+        for trial in selection.trials
+    ]
 
 
 def _weights(settings: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from egoequiv.cli.console import messages, print_json, say
+from egoequiv.cli.settings import parse_settings
 from egoequiv.errors import ConfigError
 
 
@@ -34,7 +35,7 @@ def train(
 ) -> None:
     """Train a method on a store; stop it at any time and go on with --resume."""
     from egoequiv.report.figures import curves_figure, save_figure
-    from egoequiv.training import make_config, parse_settings, run_training
+    from egoequiv.training import make_config, run_training
     from egoequiv.training.run_folder import CONFIG, RunFolder
 
     folder = RunFolder(out)
@@ -44,7 +45,7 @@ def train(
     given = {"data": store, "method": method, "labels": labels, "per_class": per_class, "iterations": iterations}
     given |= {"seed": seed, "device": device}
     values |= {name: str(v) if isinstance(v, Path) else v for name, v in given.items() if v is not None}
-    if resume and store is None and (out / CONFIG).exists():
+    if resume and (out / CONFIG).exists():
         values = {**folder.config().model_dump(), **values}
     elif store is None:
         raise ConfigError("give the store to learn from (or, with --resume, the folder of a run with -o)")
@@ -60,7 +61,8 @@ def train(
         return
     top1 = run.result["metrics"].get("validation_top1")
     accuracy = f", validation top-1 {100 * top1:.2f} %" if top1 is not None else ""
-    say(f"{config.method}: {config.iterations:,} iterations done{accuracy}; curves in {out / 'curves.png'}")
+    curves = f"; curves in {out / 'curves.png'}" if folder.metrics() else ""
+    say(f"{config.method}: {config.iterations:,} iterations done{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
     say(f"{leaked} of {frames} validation frames have a training frame of their recording within one step")
     say(f"next: egoequiv evaluate {out}")
@@ -70,7 +72,7 @@ class _LiveProgress:
     """A bar with each loss term, iterations a second and the time left; perhaps TensorBoard too."""
 
     def __init__(self, iterations: int, tensorboard: Path | None) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("left"), TimeRemainingColumn())
+        columns = (TextColumn("{task.description}"), BarColumn(10), TimeRemainingColumn(compact=True))
         self._progress = Progress(*columns, TextColumn("{task.fields[losses]}"), console=messages)
         self._bar = self._progress.add_task(f"0/{iterations}", total=iterations, losses="")
         self._iterations = iterations
@@ -89,11 +91,11 @@ class _LiveProgress:
         self._progress.start()  # only now: an error before the first iteration is then the only line
         done = int(metrics["iteration"])
         shown = [
-            f"{name.removeprefix('validation_')} {value:.3f}"
+            f"{name.removeprefix('validation_')[:5]} {value:.3f}"  # short names: all of it has to fit 80 columns
             for name, value in metrics.items()
-            if name == "validation_top1" or not name.startswith(("iteration", "validation"))
+            if name == "validation_top1" or not name.startswith(("iteration", "validation", "loss"))
         ]
-        shown.append(f"{metrics['iterations_per_s']:.0f} it/s")
+        shown.insert(0, f"left, {metrics['iterations_per_s']:.0f} it/s")
         self._progress.update(
             self._bar, completed=done, description=f"{done:,}/{self._iterations:,}", losses="  ".join(shown)
         )

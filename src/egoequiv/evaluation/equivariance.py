@@ -9,7 +9,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import DataError
+from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.statistics import bootstrap_mean
 from egoequiv.models import EgoNet
@@ -68,7 +68,7 @@ def equivariance_error(
         raise DataError(f"motion {motion!r}: some features are not finite; the network has diverged, train it anew")
     needed = 4 * (_rank(z_j) + 1) if count else 4
     if count < needed:
-        raise DataError(
+        raise TooFewPairsError(
             f"motion {motion!r}: {count} pairs are too few to fit a map of these features and to measure it; "
             f"{needed} at the least: measure on more frames, or leave this motion out"
         )
@@ -101,14 +101,20 @@ def measure_equivariance(
 def errors_of_pairs(
     features: Features, frames: Indices, store: FrameStore, pairs: MotionPairs, *, seed: int = 0
 ) -> list[MotionError]:
-    """Rho of each pattern, from the features of `frames` (store rows), in their order."""
+    """Rho of each pattern, from the features of `frames` (store rows), in their order.
+
+    A motion with too few pairs gets a rho that is not a number, and no pairs fitted; the others are still measured.
+    """
     place = np.full(len(store), -1)
     place[frames] = np.arange(len(frames))
     errors = []
     for name in pairs.names:
         own = pairs.of(name)
         z_i, z_j = features[place[own.i]], features[place[own.j]]
-        errors.append(equivariance_error(z_i, z_j, store.recording[own.i], motion=name, seed=seed))
+        try:
+            errors.append(equivariance_error(z_i, z_j, store.recording[own.i], motion=name, seed=seed))
+        except TooFewPairsError:
+            errors.append(MotionError(name, nan, (nan, nan), nan, 0, len(own), 0))
     return errors
 
 

@@ -53,8 +53,7 @@ def paired_test(a: Sequence[float], b: Sequence[float]) -> PairedTest:
         return PairedTest(gap.mean, nan, nan)
     if gap.stderr == 0:
         return PairedTest(gap.mean, 0.0, 1.0 if gap.mean == 0 else 0.0)
-    t = abs(gap.mean) / gap.stderr
-    return PairedTest(gap.mean, gap.stderr, float(2 * stats.t.sf(t, len(a) - 1)))
+    return PairedTest(gap.mean, gap.stderr, float(stats.ttest_rel(a, b).pvalue))
 
 
 def bootstrap_mean(

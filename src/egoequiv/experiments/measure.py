@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
+from hashlib import sha256
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from egoequiv.errors import DataError
 from egoequiv.evaluation import MotionError, class_scores, embed, measure_equivariance, top_k_accuracy
 from egoequiv.files import read_json, write_json
 from egoequiv.models import EgoNet, load_model
@@ -16,20 +19,34 @@ from egoequiv.models.checkpoint import RUN_KIND, Which
 from egoequiv.pairs import atomic_names, composite_names
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
+from egoequiv.store.frame_store import INDEX
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import prepare_data
 from egoequiv.training.run_folder import RunFolder
 
 
 def measure_run(run: Path, which: Which = "last") -> dict[str, Any]:
-    """Measure a finished run on its validation frames; kept in the run's folder and not measured twice."""
+    """Measure a run on its validation frames; kept in its folder, and measured anew when the weights have changed."""
+    config = RunFolder(run).config()
     kept = run / f"evaluation-{which}.json"
+    measured_of = {"weights": _digest(run / f"{which}.safetensors"), "data": _digest(Path(config.data) / INDEX)}
     if kept.exists():
-        kept_measures: dict[str, Any] = read_json(kept, RUN_KIND)
-        return kept_measures
-    measures = _measure(RunFolder(run).config(), run, which)
-    write_json(kept, measures)
+        earlier = read_json(kept, RUN_KIND)
+        if earlier.get("measured_of") == measured_of:
+            return earlier
+    measures = _measure(config, run, which) | {"measured_of": measured_of}
+    with suppress(DataError, OSError):  # a run on a read-only disk can be measured, only not kept
+        write_json(kept, measures)
     return measures
+
+
+def _digest(path: Path) -> str:
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing: the run is not finished, or its store was moved") from None
+    except NotADirectoryError:
+        raise DataError(f"{path.parent} is a file: expected {RUN_KIND}") from None
 
 
 def measure_store(run: Path, data: Path, which: Which = "last") -> dict[str, Any]:
@@ -85,9 +102,18 @@ def summarise_errors(
             if names:
                 metrics[f"{prefix}_{group}"] = float(np.mean([values[name] for name in names]))
         metrics |= {f"{prefix}_{name}": value for name, value in values.items()}
+    for error in errors:
+        metrics[f"low_{error.motion}"], metrics[f"high_{error.motion}"] = error.interval
     metrics["excluded_pairs"] = float(sum(error.pairs_excluded for error in errors))
     return {name: value if value is not None and isfinite(value) else None for name, value in metrics.items()}
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if isinstance(value, float) and not isfinite(value) else value for name, value in values.items()}
+    """JSON has no NaN; what is not defined is null."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return [plain(one) for one in value]
+        return None if isinstance(value, float) and not isfinite(value) else value
+
+    return {name: plain(value) for name, value in values.items()}

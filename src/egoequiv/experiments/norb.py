@@ -198,7 +198,8 @@ def _select(options: NorbOptions, store: FrameStore, keys: list[Key]) -> Mapping
 def _jobs(options: NorbOptions, store: FrameStore, key: Key, settings: Settings) -> list[Job]:
     """One job for each repetition of a row."""
     method, labels = key
-    folder = options.out / f"runs-{options.size}-{options.iterations}-{options.split}"
+    kind = "runs" if options.select else "runs-preset"
+    folder = options.out / f"{kind}-{options.size}-{options.iterations}-{options.split}"
     base = base_settings(options, store, options.iterations) | _extra_settings(key, options.iterations)
     own = {**base, **settings, "method": method, "use_labels": labels}
     return [

@@ -37,9 +37,7 @@ def select_labelled(
     )
     if not methods:
         return {}
-    # equiv+drlim keeps drlim's weight, so drlim is searched for it even where no row asks for it.
-    needed = dict.fromkeys([*(["drlim"] if "equiv+drlim" in methods else []), *methods])
-    selection = search.run([method for method in needed if get_method(method).without_labels().terms])
+    selection = search.run([method for method in methods if get_method(method).without_labels().terms])
     return {method: selection.settings(method) if get_method(method).terms else {} for method in methods}
 
 

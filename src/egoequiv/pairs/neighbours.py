@@ -46,7 +46,7 @@ def sample_neighbour_pairs(
     positive_i, positive_j = _all_neighbours(store, frames, max_gap_s)
     if not len(positive_i):
         raise DataError(
-            f"{store.path}: no two of the {len(frames)} training frames are neighbours; slowness needs some"
+            f"{store.path}: no two of {len(frames)} frames are neighbours; slowness needs some in both parts"
         )
     wanted = min(round(count * positive_fraction), len(positive_i))
     chosen = rng.choice(len(positive_i), wanted, replace=False)

@@ -41,13 +41,15 @@ def declare_patterns(space: MotionSpace, names: Sequence[str]) -> MotionPatterns
     if len(set(names)) != len(names):
         raise ConfigError(f"a motion is named twice in {', '.join(names)}")
     known = space.named_motions()
-    motions = []
+    motions: list[NDArray[np.float64]] = []
     for name in names:
         motion = np.zeros_like(space.tolerance())
         for part in name.split("+"):
             if part not in known:
                 raise ConfigError(f"motion {name!r}: {part!r} is not known here; choose from {', '.join(known)}")
             motion = space.compose(motion, known[part])
+        if any(np.allclose(motion, other) for other in motions):
+            raise ConfigError(f"motion {name!r} is the same as one named before it in {', '.join(names)}")
         motions.append(motion)
     return MotionPatterns(tuple(names), np.stack(motions), space.tolerance(), space)
 

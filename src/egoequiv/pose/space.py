@@ -70,6 +70,9 @@ class GridSpace(MotionSpace):
     axes: tuple[Axis, ...]
 
     def __post_init__(self) -> None:
+        names = [name for axis in self.axes for name in (axis.plus, axis.minus)]
+        if not names or len(set(names)) != len(names):
+            raise ConfigError(f"a grid needs axes whose motions have different names, found {names}")
         for axis in self.axes:
             if not axis.step > 0:
                 raise ConfigError(f"axis {axis.name!r}: the step must be positive, found {axis.step}")

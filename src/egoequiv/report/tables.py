@@ -53,6 +53,7 @@ def to_markdown(table: Table) -> str:
     for row in table.rows:
         note = f" ({row.diverged} diverged)" if row.diverged else ""
         lines.append(f"| {row.name}{note} | " + " | ".join(cell(row, metric) for metric in table.columns) + " |")
+    lines += _details(table)
     if table.comparisons:
         lines += ["", "Paired tests on the same repetitions (difference of means, two-sided t-test):", ""]
         lines += ["| metric | difference | p |", "|---|---|---|"]
@@ -67,6 +68,26 @@ def to_markdown(table: Table) -> str:
     lines += ["", "| how | |", "|---|---|"]
     lines += [f"| {key.replace('_', ' ')} | {value} |" for key, value in table.about.items()]
     return "\n".join(lines) + "\n"
+
+
+def _details(table: Table) -> list[str]:
+    """For each motion: rho with its bootstrap interval, and the ratio of means, which leaves no pair out."""
+    measured = {name for row in table.rows for name in row.metrics}
+    motions = [c.removeprefix("rho_") for c in table.columns if f"low_{c.removeprefix('rho_')}" in measured]
+    if not motions:
+        return []
+    lines = ["", "rho [95 % interval over recordings, mean of the repetitions]; ratio of the mean distances:", ""]
+    lines += ["| method | " + " | ".join(motions) + " | pairs left out of rho |", "|---" * (len(motions) + 2) + "|"]
+    for row in table.rows:
+        if f"low_{motions[0]}" in row.metrics:
+            shown = " | ".join(_detail(row, motion) for motion in motions)
+            lines.append(f"| {row.name} | {shown} | {row.metrics['excluded_pairs'].mean:.1f} |")
+    return lines
+
+
+def _detail(row: Row, motion: str) -> str:
+    rho, low, high, ratio = (row.metrics[f"{name}_{motion}"].mean for name in ("rho", "low", "high", "ratio"))
+    return f"{rho:.3f} [{low:.3f}, {high:.3f}]; {ratio:.3f}" if isfinite(rho) else "not defined"
 
 
 def _settings(row: Row) -> str:

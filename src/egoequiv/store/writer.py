@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -19,6 +18,7 @@ from PIL import Image as PillowImage
 from egoequiv import __version__
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import new_folder, replacing, write_json
+from egoequiv.processes import end_with_parent, spawn_context, stop_now
 from egoequiv.sources import Recording, Source
 from egoequiv.store.frame_store import (
     ATTRIBUTE_PREFIX,
@@ -101,6 +101,13 @@ def _check(source: Source) -> None:
         for what, values in (("times", recording.times_s), ("labels", recording.labels)):
             if values is not None and len(values) != len(recording):
                 raise DataError(f"{recording.name} has {len(recording)} frames but {len(values)} {what}")
+        if np.shape(recording.poses) != (len(recording), len(source.space.pose_names)):
+            wanted = f"{len(recording)} x {len(source.space.pose_names)} ({', '.join(source.space.pose_names)})"
+            raise DataError(f"{recording.name}: expected poses of {wanted}, found {np.shape(recording.poses)}")
+        if (recording.times_s is None) != (source.recordings[0].times_s is None):
+            raise DataError(f"{recording.name}: either all recordings have times or none")
+        if recording.times_s is not None and not np.isfinite(recording.times_s).all():
+            raise DataError(f"{recording.name}: a time is not finite")
         bad = np.flatnonzero(~np.isfinite(recording.poses).all(axis=1))
         if len(bad):
             pose = recording.poses[bad[0]].tolist()
@@ -120,8 +127,7 @@ def _fill(recordings: Sequence[Recording], path: Path, workers: int | None, on_p
             done += _decode(recording, frames, path, offset)
             report(done, total)
         return
-    # Workers are spawned, not forked: a fork of a process that runs threads (torch, numba) may hang.
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, spawn_context(), end_with_parent) as pool:
         pending = {pool.submit(_decode, recording, frames, path, offset) for recording, frames, offset in jobs}
         try:
             while pending:
@@ -131,7 +137,7 @@ def _fill(recordings: Sequence[Recording], path: Path, workers: int | None, on_p
         except BrokenProcessPool:
             raise DataError("a worker process was ended from outside (out of memory?); try --workers 1") from None
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            stop_now(pool)
             raise
 
 
@@ -159,6 +165,8 @@ def _decode(recording: Recording, frames: range, path: Path, offset: int) -> int
 
 def fit_image(image: NDArray[np.uint8], height: int, width: int, channels: int) -> NDArray[np.uint8]:
     """Bring an image (H, W) or (H, W, 3) to (height, width, channels), squeezing it if the aspect differs."""
+    if image.dtype != np.uint8 or not (image.ndim == 2 or (image.ndim == 3 and image.shape[2] == 3)):
+        raise DataError(f"expected a uint8 image (H, W) or (H, W, 3), found {image.dtype} {image.shape}")
     mode = "L" if channels == 1 else "RGB"
     if image.shape[:2] != (height, width) or (image.ndim == 3) != (channels == 3):
         picture = PillowImage.fromarray(image).convert(mode)

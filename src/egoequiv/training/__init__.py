@@ -1,6 +1,6 @@
 """Training: configs, batches, the loop, and the search for settings."""
 
-from egoequiv.training.config import TrainConfig, make_config, parse_settings
+from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.data import RunData, prepare_data
 from egoequiv.training.loop import TrainedRun, run_training, train
 
@@ -9,7 +9,6 @@ __all__ = [
     "TrainConfig",
     "TrainedRun",
     "make_config",
-    "parse_settings",
     "prepare_data",
     "run_training",
     "train",

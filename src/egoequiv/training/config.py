@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from egoequiv.errors import ConfigError
 from egoequiv.methods import Method, get_method
@@ -17,6 +18,9 @@ def _split_names(value: object) -> object:
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_split_names)]
 PositiveInt = Annotated[int, Field(ge=1)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+# Kept as full paths, so that a run can be evaluated and resumed from any folder.
+StorePath = Annotated[str, AfterValidator(lambda path: str(Path(path).resolve()))]
 
 
 class TrainConfig(BaseModel):
@@ -25,20 +29,20 @@ class TrainConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     # what is learned, and from what
-    data: str = Field(description="the store with the motion pairs")
+    data: StorePath = Field(description="the store with the motion pairs")
     method: str = Field("equiv", description="which sum of losses; `egoequiv methods` lists them")
     use_labels: bool = Field(True, description="off: the unsupervised losses alone")
-    labels: str | None = Field(None, description="another store for the labelled images")
+    labels: StorePath | None = Field(None, description="another store for the labelled images")
     label_column: str = Field("label", description="the class: label, or an attribute such as category")
     per_class: PositiveInt = Field(6, description="labelled images a class")
     motions: Names | None = Field(None, description="the motions trained on; by default one step along each axis")
     max_gap_s: Annotated[float, Field(gt=0)] = Field(1.0, description="motion pairs are at most this far apart")
     neighbour_gap_s: Annotated[float, Field(gt=0)] = Field(2.0, description="neighbours are at most this far apart")
-    neighbour_pairs: PositiveInt = Field(50_000, description="slowness pairs, one in four a neighbour")
+    neighbour_pairs: int = Field(50_000, ge=4, description="slowness pairs, one in four a neighbour")
 
     # which frames
     split: str = Field("paper", description="paper, by-recording or by-ATTRIBUTE")
-    split_seed: int = Field(0, ge=0)
+    split_seed: Seed = 0
     train_fraction: float = Field(0.67, gt=0, lt=1)
     holdout_fraction: float = Field(0.0, ge=0, lt=1, description="above 0: validate on this part of the training part")
 
@@ -54,12 +58,12 @@ class TrainConfig(BaseModel):
     weight_decay: float = Field(0.0, ge=0)
     batch_size: PositiveInt = Field(16, description="labelled images, and pairs of each kind, in one iteration")
     iterations: Annotated[int, Field(ge=0)] = 15_000
-    seed: int = Field(0, ge=0, description="draws the initial weights and the labelled images")
-    pair_seed: int = Field(0, ge=0, description="draws the order of the pairs")
+    seed: Seed = Field(0, description="draws the initial weights and the labelled images")
+    pair_seed: Seed = Field(0, description="draws the order of the pairs")
 
     # where and how often
     device: str = "auto"
-    threads: PositiveInt | None = None
+    threads: int | None = Field(None, ge=1, le=1024)
     log_every: PositiveInt = 100
     checkpoint_every: PositiveInt = 500
     validate_every: PositiveInt = 1_000
@@ -85,21 +89,6 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
         if getattr(config, name) % config.log_every:
             raise ConfigError(f"{name}={getattr(config, name)} must be a multiple of log_every={config.log_every}")
     return config
-
-
-def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
-    """Turn `key=value` and `group.key=value` strings into nested values."""
-    values: dict[str, Any] = {}
-    for assignment in assignments:
-        key, equals, value = assignment.partition("=")
-        if not equals or not key:
-            raise ConfigError(f"setting {assignment!r}: expected key=value")
-        group, dot, name = key.partition(".")
-        if dot:
-            values.setdefault(group, {})[name] = value
-        else:
-            values[key] = value
-    return values
 
 
 def _explain(problem: ValidationError) -> str:

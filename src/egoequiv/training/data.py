@@ -123,6 +123,8 @@ def _stream(
         missing = [motion for motion, count in pairs.counts().items() if not count]
         if missing and is_training:
             raise DataError(f"{store.path}: no training pair is related by {missing[0]!r}; choose other motions")
+        if not len(pairs):
+            raise DataError(f"{store.path}: no two validation frames are related by a motion; lower train_fraction")
         return Stream(store, pairs.i, pairs.j, pairs.pattern)
     neighbours = sample_neighbour_pairs(
         store, frames, count=config.neighbour_pairs, max_gap_s=config.neighbour_gap_s, seed=config.pair_seed

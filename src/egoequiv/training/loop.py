@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor
 
 from egoequiv.errors import ConfigError, DivergedError
+from egoequiv.files import locked
 from egoequiv.losses import StreamName
 from egoequiv.methods import Method
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
@@ -59,11 +61,10 @@ def run_training(
     """Train as the config says, in the folder `out`; with `resume`, go on from its last checkpoint."""
     folder = RunFolder(Path(out))
     data = prepare_data(config)
+    net = build_net(config, data).to(choose_device(config.device))  # what cannot be built leaves no folder behind
     folder.begin(config, resume)
-    finished = folder.result
-    if finished is None:
-        with _Threads(config.threads):
-            finished = _train(config, data, folder, on_metrics)
+    with locked(folder.path, "the run"), _Threads(config.threads):
+        finished = folder.result or _train(config, data, net, folder, on_metrics)
     return TrainedRun(folder.path, config, finished)
 
 
@@ -119,16 +120,17 @@ def choose_device(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as problem:
+        torch.ones(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as problem:
         raise ConfigError(f"device {name!r} cannot be used here: {str(problem).splitlines()[0]}") from problem
     return device
 
 
-def _train(config: TrainConfig, data: RunData, folder: RunFolder, on_metrics: OnMetrics | None) -> dict[str, Any]:
-    torch.manual_seed(config.seed)
+def _train(
+    config: TrainConfig, data: RunData, net: EgoNet, folder: RunFolder, on_metrics: OnMetrics | None
+) -> dict[str, Any]:
+    torch.manual_seed(config.seed)  # for encoders that draw random numbers while they train
     method = config.objective()
-    net = build_net(config, data).to(choose_device(config.device))
     save_spec(folder.path, net.spec)
     optimizer = make_optimizer(net, config)
     start, best = folder.restore(net, optimizer)
@@ -157,6 +159,7 @@ def _train(config: TrainConfig, data: RunData, folder: RunFolder, on_metrics: On
         window.clear()
         if done % config.validate_every == 0 or done == last_iteration:
             metrics |= validate(net, method, data.validation, held_out)
+            _check_finite(metrics, done, config)
             if best is None or score(metrics) > best:
                 best = score(metrics)
                 folder.save("best", net, optimizer, done, best)
@@ -192,6 +195,16 @@ def _means(method: Method, window: list[Tensor], iteration: int, config: TrainCo
     metrics |= {term.name: mean for term, mean in zip(method.terms, means, strict=True)}
     metrics["loss"] = sum(term.weight * mean for term, mean in zip(method.terms, means, strict=True))
     return metrics
+
+
+def _check_finite(metrics: dict[str, float], iteration: int, config: TrainConfig) -> None:
+    """The last step before a validation may have spoilt the weights although its loss was finite."""
+    if not all(isfinite(value) for value in metrics.values()):
+        raise DivergedError(
+            f"the validation loss is not finite at iteration {iteration}: lower learning_rate"
+            f" (now {config.learning_rate:g}) or the weights",
+            iteration,
+        )
 
 
 def _last(folder: RunFolder) -> dict[str, float]:

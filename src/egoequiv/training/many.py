@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -15,8 +14,10 @@ from typing import Any
 from egoequiv.errors import DivergedError, EgoEquivError
 from egoequiv.files import read_json, write_json
 from egoequiv.models.checkpoint import RUN_KIND
+from egoequiv.processes import end_with_parent, spawn_context, stop_now
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.loop import run_training
+from egoequiv.training.run_folder import RunFolder
 
 Progress = Callable[[int, int], None]  # iterations done, iterations in all
 
@@ -47,7 +48,7 @@ def run_many(
     total = sum(job.config.iterations for job in jobs)
     report = on_progress or _silent
     processes = min(processes or os.cpu_count() or 1, len(jobs))
-    context = multiprocessing.get_context("spawn")  # a fork of a process that runs torch's threads may hang
+    context = spawn_context()
     counter = context.Value("q", 0)
     if processes <= 1:
         _begin_worker(counter)
@@ -66,9 +67,7 @@ def run_many(
                 "a training process was ended from outside (out of memory?); repeat the command to go on"
             ) from None
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in (pool._processes or {}).values():
-                process.terminate()
+            stop_now(pool)
             raise
     return [future.result() for future in futures]
 
@@ -81,8 +80,9 @@ _counter: Synchronized[int] | None = None
 
 
 def _begin_worker(counter: Synchronized[int]) -> None:
-    global _counter
+    global _counter  # a pool hands shared values to its workers at their start and in no other way
     _counter = counter
+    end_with_parent()
 
 
 def _run_and_report(job: Job, report: Progress, counter: Synchronized[int], total: int) -> Outcome:
@@ -106,6 +106,7 @@ def _run(job: Job, tick: Callable[[], None] | None = None) -> Outcome:
 
     failed = job.out / DIVERGED
     if failed.exists():
+        RunFolder(job.out).check_same(job.config)
         count(job.config.iterations)
         return Outcome(job, None, int(read_json(failed, RUN_KIND)["iteration"]))
     try:

@@ -35,7 +35,7 @@ class RunFolder:
                 raise DataError(
                     f"{self.path} holds a run already: pass --resume to go on with it, or choose another -o"
                 )
-            self._check_same(config)
+            self.check_same(config)
             return
         if self.path.exists() and not self.path.is_dir():
             raise DataError(f"{self.path} is a file: choose another folder for the run")
@@ -76,10 +76,14 @@ class RunFolder:
         tensors, meta = load_tensors(path)
         put_weights(net, tensors, path)
         restore_optimizer(net, optimizer, tensors)
+        if "rng.torch" not in tensors or "iteration" not in meta:
+            raise DataError(
+                f"{path} is not a checkpoint to go on from (is it a copy of best.safetensors?): train again"
+            )
         torch.set_rng_state(tensors["rng.torch"])
         iteration = int(meta["iteration"])
         self._keep_metrics(iteration)
-        return iteration, meta["best"]
+        return iteration, meta.get("best")
 
     def add_metrics(self, line: dict[str, float]) -> None:
         """Append one line of metrics."""
@@ -95,14 +99,18 @@ class RunFolder:
         if not path.exists():
             return []
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        return [json.loads(line) for line in lines if line.endswith("\n")]
+        try:
+            return [json.loads(line) for line in lines if line.endswith("\n")]
+        except json.JSONDecodeError as problem:
+            raise DataError(f"{path} is damaged ({problem}): mend that line, or train again") from problem
 
     def _keep_metrics(self, iteration: int) -> None:
         """Drop the metrics written after the checkpoint, for they will be written again."""
         kept = [line for line in self.metrics() if line["iteration"] <= iteration]
         write_text(self.path / METRICS, "".join(json.dumps(line) + "\n" for line in kept))
 
-    def _check_same(self, config: TrainConfig) -> None:
+    def check_same(self, config: TrainConfig) -> None:
+        """Refuse a config other than the one the run began with."""
         begun, asked = self.config().model_dump(), config.model_dump()
         for key, value in begun.items():
             if key not in FREE_TO_CHANGE and asked[key] != value:

@@ -84,17 +84,19 @@ class GreedySearch:
 
     def run(self, methods: Sequence[str]) -> Selection:
         """Search for the settings of the given methods; the outcome is written to OUT/selection.json."""
-        use_labels = bool(self.base.get("use_labels", True))
+        if not make_config({**self.base, "method": "equiv"}).use_labels:
+            raise ConfigError("a search chooses by accuracy and needs labels: leave out use_labels=false")
         trials: list[Trial] = []
-        first = "clsnet" if use_labels else methods[0]
-        tried = self._try(first, [{"learning_rate": rate} for rate in self.learning_rates], self.rate_seeds)
+        rates = [{"learning_rate": rate} for rate in dict.fromkeys(self.learning_rates)]
+        tried = self._try("clsnet", rates, self.rate_seeds)
         trials += tried
         rate = float(_winner(tried).settings["learning_rate"])
         chosen: dict[str, dict[str, float]] = {}
-        for method in methods:
-            kept, searched = _terms_to_search(method, chosen, use_labels)
+        for method in _in_order(methods):
+            kept, searched = _terms_to_search(method, chosen)
             for term in searched:
-                grid = [{"learning_rate": rate, "weight": {**kept, term: weight}} for weight in self.weights]
+                weights = dict.fromkeys(self.weights)
+                grid = [{"learning_rate": rate, "weight": {**kept, term: weight}} for weight in weights]
                 tried = self._try(method, grid, self.seeds)
                 trials += tried
                 kept = dict(_winner(tried).settings["weight"])
@@ -130,18 +132,22 @@ class GreedySearch:
         return self.out / f"{method},rate={setting['learning_rate']:g}{weights},seed={seed}"
 
 
-def _terms_to_search(
-    method: str, chosen: Mapping[str, dict[str, float]], use_labels: bool
-) -> tuple[dict[str, float], list[str]]:
-    """Weights kept from methods searched before (equiv+drlim keeps drlim's), and the terms still to search."""
-    terms = get_method(method).without_labels().terms
-    kept: dict[str, float] = {}
-    for part in method.split("+"):
-        if part != method and part == "drlim":
-            kept |= chosen.get(part, {})
-    if not use_labels and len(terms) == 1:
-        return {}, []  # a single loss: its weight would only scale the rate
-    return kept, [term.name for term in terms if term.name not in kept]
+def _in_order(methods: Sequence[str]) -> list[str]:
+    """The methods, each after the one whose weights it keeps, which is added where it is missing."""
+    ordered: dict[str, None] = {}
+    for name in methods:
+        method = get_method(name)
+        if method.keeps is not None:
+            ordered.setdefault(method.keeps)
+        ordered.setdefault(name)
+    return list(ordered)
+
+
+def _terms_to_search(name: str, chosen: Mapping[str, dict[str, float]]) -> tuple[dict[str, float], list[str]]:
+    """Weights kept from a method searched before (equiv+drlim keeps drlim's), and the terms still to search."""
+    method = get_method(name)
+    kept = dict(chosen[method.keeps]) if method.keeps is not None else {}
+    return kept, [term.name for term in method.without_labels().terms if term.name not in kept]
 
 
 def _trial(method: str, setting: dict[str, Any], outcomes: Sequence[Outcome]) -> Trial:

@@ -1,0 +1,45 @@
+"""Worker processes end with the process that started them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from egoequiv.store import FrameStore
+
+SETTINGS = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--processes", "2", "--set", "per_class=3"]
+
+
+def children(pid: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
+    return [int(line) for line in found.split()]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see processes")
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
+def test_nobody_trains_on_after_the_parent(stop: signal.Signals, small_store: FrameStore, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "egoequiv", "search", str(small_store.path), "-o", str(tmp_path / "search")]
+    parent = subprocess.Popen([*command, *SETTINGS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while len(list(tmp_path.glob("search/*/metrics.jsonl"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    workers = children(parent.pid)
+    assert len(workers) >= 2
+    os.kill(parent.pid, stop)
+    code = parent.wait(timeout=60)
+    assert code == (130 if stop == signal.SIGINT else -signal.SIGKILL)
+    while any(alive(pid) for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not any(alive(pid) for pid in workers)
