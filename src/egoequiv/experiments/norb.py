@@ -13,7 +13,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import Result, nearest_pixel_accuracy
 from egoequiv.experiments.measure import measure_run
 from egoequiv.experiments.published import NORB, Key
-from egoequiv.experiments.selection import Settings, select_labelled, select_unlabelled
+from egoequiv.experiments.selection import Settings, select_iterations, select_labelled, select_unlabelled
 from egoequiv.experiments.table import Row, Table, compare_rows
 from egoequiv.files import read_json, write_json
 from egoequiv.methods import get_method
@@ -179,7 +179,10 @@ def _extra_settings(key: Key, iterations: int) -> Settings:
 
 
 def _select(options: NorbOptions, store: FrameStore, keys: list[Key]) -> Mapping[Key, Settings]:
-    """Choose settings on frames cut from the training part: weights by accuracy, and without labels rates by rho."""
+    """Choose settings on frames cut from the training part.
+
+    With labels rate, weights and when to stop, by accuracy; without, the rate, by rho.
+    """
     iterations = min(options.iterations, options.search_iterations)
     base = base_settings(options, store, iterations)
     folder = options.out / f"search-{options.size}-{iterations}-{options.split}"
@@ -188,6 +191,11 @@ def _select(options: NorbOptions, store: FrameStore, keys: list[Key]) -> Mapping
         (method, True): settings
         for method, settings in select_labelled(base, folder, labelled, options.processes, options.on_stage).items()
     }
+    trained = {m: chosen[m, True] for m in labelled if get_method(m).terms}
+    whole = base_settings(options, store, options.iterations)
+    stops = select_iterations(whole, folder, trained, options.processes, options.on_stage)
+    for method, stop in stops.items():
+        chosen[method, True] |= {"iterations": stop}
     for key in keys:
         if not key[1]:
             extra = base | _extra_settings(key, iterations)
@@ -202,11 +210,11 @@ def _jobs(options: NorbOptions, store: FrameStore, key: Key, settings: Settings)
     folder = options.out / f"{kind}-{options.size}-{options.iterations}-{options.split}"
     base = base_settings(options, store, options.iterations) | _extra_settings(key, options.iterations)
     own = {**base, **settings, "method": method, "use_labels": labels}
+    name = f"{method}-{'labels' if labels else 'no-labels'}"
+    if settings.get("iterations", options.iterations) != options.iterations:
+        name += f"-{settings['iterations']}-iterations"
     return [
-        Job(
-            make_config({**own, "seed": repetition, "pair_seed": repetition}),
-            folder / f"{method}-{'labels' if labels else 'no-labels'}-{repetition}",
-        )
+        Job(make_config({**own, "seed": repetition, "pair_seed": repetition}), folder / f"{name}-{repetition}")
         for repetition in range(options.repeats)
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from egoequiv.experiments.measure import measure_run
 from egoequiv.methods import get_method
 from egoequiv.training import make_config
 from egoequiv.training.many import Job, run_many
+from egoequiv.training.run_folder import RunFolder
 from egoequiv.training.search import HOLDOUT, LEARNING_RATES, GreedySearch
 
 Settings = dict[str, Any]
@@ -39,6 +40,50 @@ def select_labelled(
         return {}
     selection = search.run([method for method in methods if get_method(method).without_labels().terms])
     return {method: selection.settings(method) if get_method(method).terms else {} for method in methods}
+
+
+def select_iterations(
+    base: Settings, folder: Path, methods: Mapping[str, Settings], processes: int | None, on_stage: OnStage
+) -> dict[str, int]:
+    """For each method, when to stop: the tenth of `base["iterations"]` at which accuracy is highest.
+
+    The paper stops each method where its validation loss begins to rise; here the accuracy on held-out training frames
+    decides, as the mean over two draws of labels and weights.
+    """
+    every = max(100, base["iterations"] // 10 // 100 * 100)
+    jobs = [
+        Job(
+            make_config(
+                {
+                    **base,
+                    **settings,
+                    "method": method,
+                    "seed": seed,
+                    "holdout_fraction": HOLDOUT,
+                    "validate_every": every,
+                    "checkpoint_every": every,
+                }
+            ),
+            folder / f"{method},iterations={base['iterations']},seed={seed}",
+        )
+        for method, settings in methods.items()
+        for seed in range(2)
+    ]
+    outcomes = run_many(jobs, processes=processes, on_progress=lambda d, t: on_stage("search, iterations", d, t))
+    chosen = {}
+    for method in methods:
+        curves = [_accuracies(o.job.out) for o in outcomes if o.job.config.method == method and o.result is not None]
+        common = set.intersection(*(set(curve) for curve in curves)) if curves else set()
+        if not common:
+            raise EgoEquivError(f"{method} diverged with the settings chosen for it; lower the learning rates")
+        # Of equally good ones the shortest is taken.
+        chosen[method] = max(sorted(common), key=lambda iteration: sum(curve[iteration] for curve in curves))
+    return chosen
+
+
+def _accuracies(run: Path) -> dict[int, float]:
+    lines = RunFolder(run).metrics()
+    return {int(line["iteration"]): line["validation_top1"] for line in lines if "validation_top1" in line}
 
 
 def select_unlabelled(base: Settings, folder: Path, method: str, processes: int | None, on_stage: OnStage) -> Settings:
