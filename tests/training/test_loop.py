@@ -12,10 +12,12 @@ from egoequiv.evaluation import embed
 from egoequiv.files import locked
 from egoequiv.methods import list_methods
 from egoequiv.models import load_model
-from egoequiv.store import FrameStore
+from egoequiv.sources import Source
+from egoequiv.store import FrameStore, ingest
 from egoequiv.training import train
 from egoequiv.training.loop import pixel_statistics
 from egoequiv.training.run_folder import RunFolder
+from helpers import GRID, grid_source
 
 FEW = {"iterations": 200, "per_class": 3, "log_every": 50, "validate_every": 100, "checkpoint_every": 50}
 
@@ -190,3 +192,13 @@ def test_best_is_no_checkpoint_to_go_on_from(small_store: FrameStore, tmp_path: 
     (run.path / "best.safetensors").rename(run.path / "last.safetensors")
     with pytest.raises(DataError, match="not a checkpoint to go on from"):
         train(small_store.path, tmp_path / "run", method="clsnet", resume=True, **FEW)
+
+
+def test_a_store_that_has_changed_is_noticed(tmp_path: Path) -> None:
+    settings = {"method": "drlim", "use_labels": False, **FEW}
+    store = ingest(grid_source(), tmp_path / "store", workers=1)
+    run = train(store.path, tmp_path / "run", **settings)
+    (run.path / "result.json").unlink()
+    ingest(Source("other", GRID, grid_source().recordings[1:]), tmp_path / "store", workers=1, overwrite=True)
+    with pytest.raises(DataError, match="has changed since"):
+        train(store.path, tmp_path / "run", resume=True, **settings)

@@ -19,7 +19,6 @@ from egoequiv.models.checkpoint import RUN_KIND, Which
 from egoequiv.pairs import atomic_names, composite_names
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
-from egoequiv.store.frame_store import INDEX
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import prepare_data
 from egoequiv.training.run_folder import RunFolder
@@ -29,7 +28,7 @@ def measure_run(run: Path, which: Which = "last") -> dict[str, Any]:
     """Measure a run on its validation frames; kept in its folder, and measured anew when the weights have changed."""
     config = RunFolder(run).config()
     kept = run / f"evaluation-{which}.json"
-    measured_of = {"weights": _digest(run / f"{which}.safetensors"), "data": _digest(Path(config.data) / INDEX)}
+    measured_of = {"weights": _digest(run / f"{which}.safetensors"), "data": FrameStore.open(config.data).fingerprint()}
     if kept.exists():
         earlier = read_json(kept, RUN_KIND)
         if earlier.get("measured_of") == measured_of:
@@ -44,9 +43,7 @@ def _digest(path: Path) -> str:
     try:
         return sha256(path.read_bytes()).hexdigest()
     except FileNotFoundError:
-        raise DataError(f"{path} is missing: the run is not finished, or its store was moved") from None
-    except NotADirectoryError:
-        raise DataError(f"{path.parent} is a file: expected {RUN_KIND}") from None
+        raise DataError(f"{path} is missing: the run has no checkpoint yet; train it first") from None
 
 
 def measure_store(run: Path, data: Path, which: Which = "last") -> dict[str, Any]:

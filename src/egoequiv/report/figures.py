@@ -47,7 +47,7 @@ def rho_figure(table: Table) -> Figure:
     axes.text(len(motions) - 0.5, 1.01, "copying the features", ha="right", va="bottom", fontsize=8)
     axes.set_xticks(range(len(motions)), [motion.removeprefix("rho_") for motion in motions])
     axes.set_ylabel("equivariance error rho (lower is better)")
-    axes.set_title(f"{table.title}: rho for each motion (black bars: published)", fontsize=10)
+    axes.set_title(f"{table.title}: rho for each motion (short black lines: the paper, on small NORB)", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside right upper", fontsize=8, frameon=False)
     return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -87,6 +88,10 @@ class FrameStore:
         """Height, width and channels."""
         height, width, channels = self.images.shape[1:]
         return height, width, channels
+
+    def fingerprint(self) -> str:
+        """What tells this store from another at the same place: a digest of its description and its index."""
+        return sha256((self.path / META).read_bytes() + (self.path / INDEX).read_bytes()).hexdigest()
 
     def classes(self, column: str = "label") -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """Class numbers (N,) and their names, from the labels or from an attribute such as `category`."""

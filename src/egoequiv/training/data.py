@@ -59,6 +59,11 @@ class RunData:
     train: dict[StreamName, Stream]
     validation: dict[StreamName, Stream]
 
+    def fingerprint(self) -> str:
+        """What tells the stores of this run from others at the same place."""
+        stores = [self.store] + ([self.recognition.store] if self.recognition else [])
+        return " ".join(dict.fromkeys(store.fingerprint() for store in stores))
+
 
 def prepare_data(config: TrainConfig) -> RunData:
     """Open the stores of a config and draw its streams, for training and for validation."""

@@ -62,7 +62,7 @@ def run_training(
     folder = RunFolder(Path(out))
     data = prepare_data(config)
     net = build_net(config, data).to(choose_device(config.device))  # what cannot be built leaves no folder behind
-    folder.begin(config, resume)
+    folder.begin(config, data.fingerprint(), resume)
     with locked(folder.path, "the run"), _Threads(config.threads):
         finished = folder.result or _train(config, data, net, folder, on_metrics)
     return TrainedRun(folder.path, config, finished)

@@ -16,7 +16,7 @@ from egoequiv.models.network import EgoNet
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.optimizer import optimizer_tensors, restore_optimizer
 
-CONFIG, METRICS, RESULT = "config.json", "metrics.jsonl", "result.json"
+CONFIG, DATA, METRICS, RESULT = "config.json", "data.json", "metrics.jsonl", "result.json"
 
 # Settings that may differ when a run is resumed: they say where it is computed, not what.
 FREE_TO_CHANGE = frozenset({"device"})
@@ -28,20 +28,22 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def begin(self, config: TrainConfig, resume: bool) -> None:
-        """Claim the folder for a config; with `resume`, check that it is the one the run began with."""
+    def begin(self, config: TrainConfig, fingerprint: str, resume: bool) -> None:
+        """Claim the folder for a config; with `resume`, check that config and data are those the run began with."""
         if (self.path / CONFIG).exists():
             if not resume:
                 raise DataError(
                     f"{self.path} holds a run already: pass --resume to go on with it, or choose another -o"
                 )
             self.check_same(config)
+            self._check_data(fingerprint, config)
             return
         if self.path.exists() and not self.path.is_dir():
             raise DataError(f"{self.path} is a file: choose another folder for the run")
         if self.path.exists() and not resume and any(self.path.iterdir()):
             raise DataError(f"{self.path} is not empty and holds no run: choose another -o")
         self.path.mkdir(parents=True, exist_ok=True)
+        write_json(self.path / DATA, {"fingerprint": fingerprint})
         write_json(self.path / CONFIG, config.model_dump())
 
     def config(self) -> TrainConfig:
@@ -108,6 +110,11 @@ class RunFolder:
         """Drop the metrics written after the checkpoint, for they will be written again."""
         kept = [line for line in self.metrics() if line["iteration"] <= iteration]
         write_text(self.path / METRICS, "".join(json.dumps(line) + "\n" for line in kept))
+
+    def _check_data(self, fingerprint: str, config: TrainConfig) -> None:
+        begun = read_json(self.path / DATA, RUN_KIND).get("fingerprint")
+        if begun != fingerprint:
+            raise DataError(f"{config.data} has changed since {self.path} began: bring it back, or choose another -o")
 
     def check_same(self, config: TrainConfig) -> None:
         """Refuse a config other than the one the run began with."""
