@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# Two workers of one thread each: two of two threads would wait for each other on two cores.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: demo test test-fast lint bench clean
 
@@ -10,10 +12,10 @@ demo: $(READY)
 	$(BIN)/egoequiv demo -o demo
 
 test: $(READY) lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(PYTEST)
 
 test-fast: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not real"
+	$(PYTEST) -m "not slow and not real"
 
 lint: $(READY)
 	$(BIN)/ruff check .
