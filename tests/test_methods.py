@@ -85,10 +85,10 @@ def test_no_settings_change_nothing() -> None:
 @pytest.mark.parametrize(
     ("method", "weight", "margin", "words"),
     [
-        ("drlim", {"equivariance": 1.0}, {}, r"weight\.equivariance: drlim has classification, slowness"),
-        ("drlim", {}, {"classification": 1.0}, r"margin\.classification: drlim has slowness"),
-        ("clsnet", {}, {"slowness": 1.0}, r"margin\.slowness: clsnet has no such term"),
-        ("random", {"slowness": 1.0}, {}, r"weight\.slowness: random has no such term"),
+        ("drlim", {"equivariance": 1.0}, {}, r"weight\.equivariance is not known: drlim has classification, slowness"),
+        ("drlim", {}, {"classification": 1.0}, r"margin\.classification is not known: drlim has slowness"),
+        ("clsnet", {}, {"slowness": 1.0}, r"margin\.slowness is not known: clsnet has none"),
+        ("random", {"slowness": 1.0}, {}, r"weight\.slowness is not known: random has none"),
         ("drlim", {"slowness": -0.1}, {}, r"weight\.slowness must not be negative, found -0\.1"),
         ("drlim", {}, {"slowness": -1.0}, r"margin\.slowness must not be negative, found -1"),
         ("drlim", {"slowness": math.nan}, {}, r"weight\.slowness must not be negative, found nan"),

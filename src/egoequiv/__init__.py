@@ -60,6 +60,10 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         return getattr(import_module(f"egoequiv.{_PUBLIC[name]}"), name)

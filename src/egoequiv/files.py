@@ -78,7 +78,7 @@ def _check_free(path: Path, overwrite: bool) -> None:
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise DataError(f"{path} is a file or a link, not a folder: choose another name")
     if path.exists() and not overwrite:
-        raise DataError(f"{path} exists already: choose another name, or pass --overwrite to replace it")
+        raise DataError(f"{path} exists already: choose another name, or replace it with --overwrite (overwrite=True)")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -33,7 +33,7 @@ class Method:
             allowed = [t.name for t in self.terms if setting in {field.name for field in fields(t)}]
             for name, value in values.items():
                 if name not in allowed:
-                    raise ConfigError(f"{setting}.{name}: {self.name} has {', '.join(allowed) or 'no such term'}")
+                    raise ConfigError(f"{setting}.{name} is not known: {self.name} has {', '.join(allowed) or 'none'}")
                 if not value >= 0:
                     raise ConfigError(f"{setting}.{name} must not be negative, found {value}")
         return replace(self, terms=tuple(_changed(term, weight, margin) for term in self.terms))

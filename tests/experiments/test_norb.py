@@ -32,7 +32,7 @@ def test_every_row_of_the_table_is_measured(options: NorbOptions) -> None:
     assert table.row(PIXELS).metrics["top1"].mean > 10
     assert table.row("equiv", labels=False).published["rho_atomic"].mean == 0.0304
     assert 0 < table.about["leaked_validation_frames"] <= table.about["validation_frames"]
-    assert table.comparisons
+    assert not table.comparisons  # two repetitions are too few for a test
 
 
 @pytest.mark.slow

@@ -207,7 +207,7 @@ def test_a_failing_recording_leaves_nothing_with_workers(tmp_path: Path, monkeyp
 
 def test_a_worker_that_is_killed_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "_SMALL", 0)
-    with data_error("worker process", "--workers 1"):
+    with data_error("ended from outside", "one worker"):
         ingest(Source("grid", GRID, [DyingRecording("dying", 0)]), tmp_path / "store", workers=2)
     assert names(tmp_path) == []
 

@@ -62,6 +62,11 @@ def evaluate(
             str(motion["pairs_excluded"]),
         )
     console.print(table)
+    for motion in measured["motions"]:
+        if motion["rho"] is None:
+            few = motion["pairs_fitted"] == 0
+            reason = "too few pairs to fit a map" if few else "all pairs have the same features: the network collapsed"
+            console.print(f"{motion['motion']}: not defined, {reason}")
     console.print(
         "rho is 0 for perfectly equivariant features and 1 for the copy baseline (a map that changes nothing);"
     )

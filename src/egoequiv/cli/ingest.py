@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +36,7 @@ def ingest(
             out,
             size=parse_size(size),
             color=color,
-            workers=workers,
+            workers=workers or os.cpu_count() or 1,
             overwrite=overwrite,
             on_progress=lambda done, total: progress("frames", done, total),
         )

@@ -18,7 +18,7 @@ def train(
         Path | None, typer.Argument(help="The store to learn from; may be left out with --resume.")
     ] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the run.")] = Path("run"),
-    method: Annotated[str | None, typer.Option(help="What to train; `egoequiv methods` lists them.")] = None,
+    method: Annotated[str | None, typer.Option(help="What to train (equiv); `egoequiv methods` lists them.")] = None,
     labels: Annotated[Path | None, typer.Option(help="Another store for the labelled images.")] = None,
     per_class: Annotated[int | None, typer.Option(help="Labelled images a class (6).")] = None,
     no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False,
@@ -28,7 +28,7 @@ def train(
         list[str] | None,
         typer.Option("--set", help="Any other setting, such as learning_rate=0.01 or weight.equivariance=0.3."),
     ] = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:1, ...")] = None,
+    device: Annotated[str | None, typer.Option(help="auto (the default), cpu, cuda, cuda:1, ...")] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in OUT, or begin it if there is none.")] = False,
     tensorboard: Annotated[bool, typer.Option(help="Also write TensorBoard files (needs tensorboard).")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
@@ -48,10 +48,16 @@ def train(
     if resume and (out / CONFIG).exists():
         values = {**folder.config().model_dump(), **values}
     elif store is None:
+        if resume:
+            raise ConfigError(f"{out} holds no run to resume; give the store to learn from to begin one")
         raise ConfigError("give the store to learn from (or, with --resume, the folder of a run with -o)")
     config = make_config(values)
-    with _LiveProgress(config.iterations, out if tensorboard else None) as live:
-        run = run_training(config, out, resume=resume, on_metrics=live.update)
+    try:
+        with _LiveProgress(config.iterations, out if tensorboard else None) as live:
+            run = run_training(config, out, resume=resume, on_metrics=live.update)
+    except KeyboardInterrupt:
+        say(f"stopped; go on from the last checkpoint with: egoequiv train -o {out} --resume")
+        raise typer.Exit(130) from None
     if folder.metrics():
         save_figure(
             curves_figure(folder.metrics(), f"{config.method}, {config.iterations:,} iterations"), out / "curves.png"
@@ -76,6 +82,7 @@ class _LiveProgress:
         self._progress = Progress(*columns, TextColumn("{task.fields[losses]}"), console=messages)
         self._bar = self._progress.add_task(f"0/{iterations}", total=iterations, losses="")
         self._iterations = iterations
+        self._tenth = 0
         self._tensorboard = tensorboard
         self._writer: Any = None
 
@@ -88,7 +95,8 @@ class _LiveProgress:
             self._writer.close()
 
     def update(self, metrics: dict[str, float]) -> None:
-        self._progress.start()  # only now: an error before the first iteration is then the only line
+        if messages.is_terminal:
+            self._progress.start()  # only now: an error before the first iteration is then the only line
         done = int(metrics["iteration"])
         shown = [
             f"{name.removeprefix('validation_')[:5]} {value:.3f}"  # short names: all of it has to fit 80 columns
@@ -99,6 +107,10 @@ class _LiveProgress:
         self._progress.update(
             self._bar, completed=done, description=f"{done:,}/{self._iterations:,}", losses="  ".join(shown)
         )
+        tenth = done * 10 // self._iterations
+        if not messages.is_terminal and tenth > self._tenth:
+            say(f"{done:,}/{self._iterations:,}  {'  '.join(shown)}")  # a log file gets a line at every tenth
+        self._tenth = tenth
         if self._tensorboard is not None:
             self._writer = self._writer or _tensorboard_writer(self._tensorboard)
             for name, value in metrics.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -154,7 +155,13 @@ def _store(options: NorbOptions) -> FrameStore:
     )
     write_json(stamp, made_from)
     size = (options.size, options.size)
-    return ingest(source, path, size=size, on_progress=lambda done, total: options.on_stage("frames", done, total))
+    return ingest(
+        source,
+        path,
+        size=size,
+        workers=options.processes or os.cpu_count() or 1,
+        on_progress=lambda done, total: options.on_stage("frames", done, total),
+    )
 
 
 def base_settings(options: NorbOptions, store: FrameStore, iterations: int) -> Settings:

@@ -78,8 +78,8 @@ class Table:
 
 
 def compare_rows(rows: list[Row], metric: str) -> list[Comparison]:
-    """Paired tests between all rows that were measured on the same number of repetitions."""
-    measured = [row for row in rows if metric in row.metrics and len(row.metrics[metric].values) > 1]
+    """Paired tests between all rows that were measured on the same repetitions, three of them at the least."""
+    measured = [row for row in rows if metric in row.metrics and len(row.metrics[metric].values) > 2]
     comparisons = []
     for k, a in enumerate(measured):
         for b in measured[k + 1 :]:

@@ -47,7 +47,8 @@ def rho_figure(table: Table) -> Figure:
     axes.text(len(motions) - 0.5, 1.01, "copying the features", ha="right", va="bottom", fontsize=8)
     axes.set_xticks(range(len(motions)), [motion.removeprefix("rho_") for motion in motions])
     axes.set_ylabel("equivariance error rho (lower is better)")
-    axes.set_title(f"{table.title}: rho for each motion (short black lines: the paper, on small NORB)", fontsize=10)
+    what = table.title.split(":")[0]
+    axes.set_title(f"{what}: rho with its standard error (short black lines: the paper, on small NORB)", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside right upper", fontsize=8, frameon=False)
     return figure
@@ -63,9 +64,9 @@ def curves_figure(metrics: list[dict[str, float]], title: str) -> Figure:
         for name, style in ((key, "-"), (f"validation_{key}", "--")):
             points = [(line["iteration"], line[name]) for line in metrics if name in line]
             if points:
-                axes.plot(
-                    *zip(*points, strict=True), style, color=COLORS[k % len(COLORS)], label=name.replace("_", " ")
-                )
+                marker = "o" if style == "--" or len(points) == 1 else None  # a single point makes no line
+                color, label = COLORS[k % len(COLORS)], name.replace("_", " ")
+                axes.plot(*zip(*points, strict=True), style, color=color, label=label, marker=marker, markersize=3)
     axes.set_xlabel("iteration")
     axes.set_ylabel("loss")
     axes.set_title(title, fontsize=10)

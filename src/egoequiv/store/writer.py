@@ -43,11 +43,14 @@ def ingest(
     *,
     size: tuple[int, int] | None = None,
     color: bool = False,
-    workers: int | None = None,
+    workers: int = 1,
     overwrite: bool = False,
     on_progress: Progress | None = None,
 ) -> FrameStore:
-    """Write the frames of `source` as a store at `out`, resized to `size` (height, width) if given."""
+    """Write the frames of `source` as a store at `out`, resized to `size` (height, width) if given.
+
+    More than one worker needs a script whose main part stands under `if __name__ == "__main__":`.
+    """
     out = Path(out)
     if not source.frame_count:
         raise DataError(f"source {source.name!r} has no frames")
@@ -115,10 +118,9 @@ def _check(source: Source) -> None:
         row += len(recording)
 
 
-def _fill(recordings: Sequence[Recording], path: Path, workers: int | None, on_progress: Progress | None) -> None:
+def _fill(recordings: Sequence[Recording], path: Path, workers: int, on_progress: Progress | None) -> None:
     total = sum(len(recording) for recording in recordings)
     report = on_progress or _silent
-    workers = workers or os.cpu_count() or 1
     jobs = _jobs(recordings)
     done = 0
     report(done, total)
@@ -135,7 +137,10 @@ def _fill(recordings: Sequence[Recording], path: Path, workers: int | None, on_p
                 done += sum(job.result() for job in finished)
                 report(done, total)
         except BrokenProcessPool:
-            raise DataError("a worker process was ended from outside (out of memory?); try --workers 1") from None
+            raise DataError(
+                "a worker process could not start or was ended from outside; in a script, put the main part under "
+                "if __name__ == '__main__':, or use one worker"
+            ) from None
         except BaseException:
             stop_now(pool)
             raise

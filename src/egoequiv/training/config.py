@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -95,5 +96,7 @@ def _explain(problem: ValidationError) -> str:
     first = problem.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        return f"setting {key!r} is not known; the settings are {', '.join(TrainConfig.model_fields)}"
+        near = get_close_matches(key, TrainConfig.model_fields, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return f"setting {key!r} is not known{hint} The settings are {', '.join(TrainConfig.model_fields)}"
     return f"setting {key}={first['input']!r}: {first['msg']}"
