@@ -28,20 +28,20 @@ PER_CLASS = 6
 LABELLED = ("random", "clsnet", "temporal", "drlim", "equiv", "equiv+drlim", "equiv-narrow", "equiv+views")
 UNLABELLED = ("temporal", "drlim", "equiv", "equiv+drlim", "equiv+apart")
 
-# What --select chose on small NORB; used with --no-select.
+# What --select chose on small NORB, all but when to stop; used with --no-select.
 CHOSEN: dict[Key, Settings] = {
     ("random", True): {},
     ("clsnet", True): {"learning_rate": 0.01},
     ("temporal", True): {"learning_rate": 0.01, "weight": {"slowness": 0.316}},
     ("drlim", True): {"learning_rate": 0.01, "weight": {"slowness": 3.16}},
     ("equiv", True): {"learning_rate": 0.01, "weight": {"equivariance": 0.316}},
-    ("equiv+drlim", True): {"learning_rate": 0.01, "weight": {"slowness": 3.16, "equivariance": 0.316}},
+    ("equiv+drlim", True): {"learning_rate": 0.01, "weight": {"slowness": 3.16, "equivariance": 0.01}},
     ("equiv-narrow", True): {"learning_rate": 0.01, "weight": {"equivariance": 1.0}},
     ("equiv+views", True): {"learning_rate": 0.01, "weight": {"equivariance": 1.0}},
-    ("temporal", False): {"learning_rate": 0.01},
-    ("drlim", False): {"learning_rate": 0.01},
+    ("temporal", False): {"learning_rate": 0.001},
+    ("drlim", False): {"learning_rate": 0.1},
     ("equiv", False): {"learning_rate": 0.01},
-    ("equiv+drlim", False): {"learning_rate": 0.01},
+    ("equiv+drlim", False): {"learning_rate": 0.1},
     ("equiv+apart", False): {"learning_rate": 0.1},
 }
 

@@ -15,14 +15,16 @@ from matplotlib.figure import Figure
 from egoequiv.experiments import Table
 from egoequiv.files import replacing
 
-COLORS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#72b7b2", "#9d755d", "#bab0ac")
+COLORS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#72b7b2", "#9d755d", "#bab0ac", "#eeca3b", "#222222")
 
 
 def rho_figure(table: Table) -> Figure:
     """Bars of rho for each motion and method, beside the copy baseline; published values as small marks."""
     motions = [c for c in table.columns if c.startswith("rho_") and c not in ("rho_atomic", "rho_composite")]
     rows = [row for row in table.rows if any(motion in row.metrics for motion in motions)]
-    figure, axes = plt.subplots(figsize=(max(7.0, 1.0 + 0.28 * len(rows) * len(motions)), 4.2), layout="constrained")
+    width_in = min(14.0, max(7.0, 1.0 + 0.28 * len(rows) * len(motions)))
+    figure, axes = plt.subplots(figsize=(width_in, 4.2), layout="constrained")
+    colors = {method: COLORS[k % len(COLORS)] for k, method in enumerate(dict.fromkeys(row.method for row in rows))}
     width = 0.85 / max(len(rows), 1)
     for r, row in enumerate(rows):
         where = np.arange(len(motions)) + (r - (len(rows) - 1) / 2) * width
@@ -34,7 +36,7 @@ def rho_figure(table: Table) -> Figure:
             means,
             width,
             yerr=errors,
-            color=COLORS[r % len(COLORS)],
+            color=colors[row.method],
             hatch=None if row.labels else "//",
             edgecolor="white",
             label=row.name,
