@@ -10,12 +10,13 @@ from typing import Any
 from pydantic import ValidationError, validate_call
 
 from egoequiv.errors import ConfigError
-from egoequiv.sources import Source, norb
+from egoequiv.sources import Source, kitti, norb
 from egoequiv.worlds import turntable
 
 # A source reads the files below its first argument, `path`; a world makes its own frames and has none.
 SOURCES: dict[str, Callable[..., Source]] = {
     "norb": norb,
+    "kitti": kitti,
     "turntable": turntable,
 }
 

@@ -11,6 +11,10 @@ class DataError(EgoEquivError):
     """A file or folder does not hold what it should."""
 
 
+class BrokenFrameError(DataError):
+    """One picture cannot be read; the others may be."""
+
+
 class TooFewPairsError(DataError):
     """A motion has too few pairs to be measured."""
 

@@ -99,7 +99,7 @@ def test_a_label_store_of_another_size_is_named(cli: Cli, toys: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["ingest", "nord", "-o", "OUT"], "source 'nord' is not known; choose one of norb, turntable"),
+        (["ingest", "nord", "-o", "OUT"], "source 'nord' is not known; choose one of norb, kitti"),
         (["ingest", "norb", "-o", "OUT"], "reads files"),
         (["ingest", "norb", "NOWHERE", "-o", "OUT"], "NOWHERE is not a folder"),
         (["ingest", "turntable", "NOWHERE", "-o", "OUT"], "reads no files"),

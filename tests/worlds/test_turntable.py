@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from egoequiv.errors import ConfigError
-from egoequiv.pose.space import GridSpace
+from egoequiv.pose import GridSpace
 from egoequiv.sources.recording import Image, Source
 from egoequiv.worlds import turntable
 from egoequiv.worlds.toys import CATEGORIES, Toy
@@ -89,8 +89,8 @@ def test_any_grid(elevations: int, azimuths: int, size: int) -> None:
     source = small(categories=["figure"], elevations=elevations, azimuths=azimuths, size=size)
     assert images(source).shape == (elevations * azimuths, size, size)
     assert isinstance(source.space, GridSpace)
-    assert source.space.axes[0].step == pytest.approx(40 / (elevations - 1))
-    assert source.space.axes[1].step == pytest.approx(360 / azimuths)
+    assert source.space.grid_axes[0].step == pytest.approx(40 / (elevations - 1))
+    assert source.space.grid_axes[1].step == pytest.approx(360 / azimuths)
 
 
 def test_the_last_azimuth_is_one_step_left_of_the_first() -> None:

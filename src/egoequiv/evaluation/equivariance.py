@@ -13,7 +13,7 @@ from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.statistics import bootstrap_mean
 from egoequiv.models import EgoNet
-from egoequiv.pairs import MotionPairs, declare_patterns, find_motion_pairs
+from egoequiv.pairs import MotionPairs, MotionPatterns, declare_patterns, find_motion_pairs
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
 
@@ -91,10 +91,17 @@ def equivariance_error(
 
 
 def measure_equivariance(
-    model: EgoNet, store: FrameStore, frames: Indices, motions: Sequence[str], *, max_gap_s: float = 1.0, seed: int = 0
+    model: EgoNet,
+    store: FrameStore,
+    frames: Indices,
+    motions: Sequence[str] | MotionPatterns,
+    *,
+    max_gap_s: float = 1.0,
+    seed: int = 0,
 ) -> list[MotionError]:
-    """Rho of each motion over all its pairs among the given frames of a store."""
-    pairs = find_motion_pairs(store, frames, declare_patterns(store.space, motions), max_gap_s)
+    """Rho of each motion over all its pairs among the given frames of a store; motions by name, or mined patterns."""
+    patterns = motions if isinstance(motions, MotionPatterns) else declare_patterns(store.space, motions)
+    pairs = find_motion_pairs(store, frames, patterns, max_gap_s)
     return errors_of_pairs(embed(model, store, frames), frames, store, pairs, seed=seed)
 
 

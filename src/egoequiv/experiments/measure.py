@@ -16,11 +16,10 @@ from egoequiv.evaluation import MotionError, class_scores, embed, measure_equiva
 from egoequiv.files import read_json, write_json
 from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import RUN_KIND, Which
-from egoequiv.pairs import atomic_names, composite_names
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs import MotionPatterns, Split, atomic_names, composite_names, declare_patterns
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.data import prepare_data
+from egoequiv.training.data import choose_patterns, open_in_space, prepare_data
 from egoequiv.training.run_folder import RunFolder
 
 
@@ -28,7 +27,8 @@ def measure_run(run: Path, which: Which = "last") -> dict[str, Any]:
     """Measure a run on its validation frames; kept in its folder, and measured anew when the weights have changed."""
     config = RunFolder(run).config()
     kept = run / f"evaluation-{which}.json"
-    measured_of = {"weights": _digest(run / f"{which}.safetensors"), "data": FrameStore.open(config.data).fingerprint()}
+    stores = [FrameStore.open(path).fingerprint() for path in (config.data, config.labels) if path is not None]
+    measured_of = {"weights": _digest(run / f"{which}.safetensors"), "data": " ".join(dict.fromkeys(stores))}
     if kept.exists():
         earlier = read_json(kept, RUN_KIND)
         if earlier.get("measured_of") == measured_of:
@@ -48,15 +48,18 @@ def _digest(path: Path) -> str:
 
 def measure_store(run: Path, data: Path, which: Which = "last") -> dict[str, Any]:
     """Measure the equivariance of a run's network on all frames of another store."""
-    config = RunFolder(run).config()
-    store = FrameStore.open(data)
-    net = load_model(run, which)
-    return _described(config, which, {}, _motion_errors(net, store, np.arange(len(store)), config), store)
+    folder = RunFolder(run)
+    config = folder.config().model_copy(update={"data": str(data)})
+    store = open_in_space(config)
+    everything = Split(np.arange(len(store)), np.arange(len(store)), "all")
+    patterns = folder.patterns() or motions_of(store, everything, config)
+    return _described(config, which, {}, _motion_errors(load_model(run, which), store, everything, patterns, config))
 
 
 def _measure(config: TrainConfig, run: Path, which: Which) -> dict[str, Any]:
     net = load_model(run, which)
-    data = prepare_data(config)
+    kept = RunFolder(run).patterns()
+    data = prepare_data(config, kept)
     accuracies: dict[str, float] = {}
     task = data.recognition
     if task is not None:
@@ -65,19 +68,32 @@ def _measure(config: TrainConfig, run: Path, which: Which) -> dict[str, Any]:
         for k in (1, 5, 10):
             if k < len(task.class_names):
                 accuracies[f"top{k}"] = 100 * top_k_accuracy(scores, task.classes[rows], k)
-    errors = _motion_errors(net, data.store, data.split.validation, config)
-    return _described(config, which, accuracies, errors, data.store)
+    patterns = kept or motions_of(data.store, data.split, config)
+    return _described(config, which, accuracies, _motion_errors(net, data.store, data.split, patterns, config))
 
 
-def _motion_errors(net: EgoNet, store: FrameStore, frames: Indices, config: TrainConfig) -> list[MotionError]:
-    motions = atomic_names(store.space) + composite_names(store.space)
-    return measure_equivariance(net, store, frames, motions, max_gap_s=config.max_gap_s)
+def motions_of(store: FrameStore, split: Split, config: TrainConfig) -> MotionPatterns | None:
+    """The motions that rho is measured for: the mined patterns, or all steps of a grid and their diagonals."""
+    if not store.space.axes:
+        return None
+    if store.space.named_motions():
+        return declare_patterns(store.space, atomic_names(store.space) + composite_names(store.space))
+    return choose_patterns(store, split, config)
+
+
+def _motion_errors(
+    net: EgoNet, store: FrameStore, split: Split, patterns: MotionPatterns | None, config: TrainConfig
+) -> list[MotionError]:
+    if patterns is None:
+        return []
+    return measure_equivariance(net, store, split.validation, patterns, max_gap_s=config.max_gap_s)
 
 
 def _described(
-    config: TrainConfig, which: Which, accuracies: dict[str, float], errors: list[MotionError], store: FrameStore
+    config: TrainConfig, which: Which, accuracies: dict[str, float], errors: list[MotionError]
 ) -> dict[str, Any]:
-    atomic, composite = atomic_names(store.space), composite_names(store.space)
+    atomic = tuple(error.motion for error in errors if "+" not in error.motion)
+    composite = tuple(error.motion for error in errors if "+" in error.motion)
     return {
         "method": config.method,
         "labels": config.use_labels,

@@ -15,6 +15,7 @@ from egoequiv.models.encoders import ENCODERS, ImageShape
 from egoequiv.models.maps import EquivarianceMaps
 
 MapInit = Literal["identity", "xavier"]
+Precision = Literal["float32", "bfloat16"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class EgoNet(nn.Module):
 
     input_mean: Tensor
     input_std: Tensor
+    precision: Precision = "float32"  # in which the encoder computes; features are float32 all the same
 
     def __init__(self, spec: NetSpec) -> None:
         super().__init__()
@@ -65,8 +67,9 @@ class EgoNet(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         """Features (B, D) of uint8 images (B, H, W, C)."""
         pixels = torch.sub(images, self.input_mean).div_(self.input_std)  # in place: no gradient flows to pixels
-        features: Tensor = self.encoder(pixels.permute(0, 3, 1, 2))
-        return features
+        with torch.autocast(pixels.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+            features: Tensor = self.encoder(pixels.permute(0, 3, 1, 2))
+        return features.float()
 
     def set_normalisation(self, mean: Sequence[float], std: Sequence[float]) -> None:
         """Set the mean and standard deviation of each channel, in units of pixel values 0 to 255."""

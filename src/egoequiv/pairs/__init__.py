@@ -1,11 +1,21 @@
 """Which frames belong together: motion patterns, motion pairs, neighbour pairs and splits."""
 
-from egoequiv.pairs.motion import MotionPairs, find_motion_pairs
+from egoequiv.pairs.mining import MinedPatterns, Mining, mine_patterns
+from egoequiv.pairs.motion import MotionPairs, find_motion_pairs, thin_out
 from egoequiv.pairs.neighbours import NeighbourPairs, are_neighbours, sample_neighbour_pairs
-from egoequiv.pairs.patterns import MotionPatterns, atomic_names, composite_names, declare_patterns
+from egoequiv.pairs.patterns import (
+    DeclaredPatterns,
+    MotionPatterns,
+    atomic_names,
+    composite_names,
+    declare_patterns,
+)
 from egoequiv.pairs.splits import Split, count_leaked, draw_labelled, make_split, split_frames
 
 __all__ = [
+    "DeclaredPatterns",
+    "MinedPatterns",
+    "Mining",
     "MotionPairs",
     "MotionPatterns",
     "NeighbourPairs",
@@ -18,6 +28,8 @@ __all__ = [
     "draw_labelled",
     "find_motion_pairs",
     "make_split",
+    "mine_patterns",
     "sample_neighbour_pairs",
     "split_frames",
+    "thin_out",
 ]

@@ -11,6 +11,8 @@ from egoequiv.store import FrameStore
 
 Indices = NDArray[np.int64]
 
+BLOCK = 250_000  # pairs looked at together
+
 
 def recordings_of(store: FrameStore, frames: Indices) -> Iterator[Indices]:
     """The given frames (store rows), one array a recording, in frame order."""
@@ -26,19 +28,34 @@ def recordings_of(store: FrameStore, frames: Indices) -> Iterator[Indices]:
 def close_pairs(store: FrameStore, frames: Indices, max_gap_s: float) -> Iterator[tuple[Indices, Indices]]:
     """Pairs (i, j) with i before j of each recording, at most `max_gap_s` apart where frames have times.
 
-    One recording at a time, so memory is bounded by the longest recording.
+    They come in blocks of about `BLOCK` pairs, so memory does not grow with the number of frames.
     """
     for rows in recordings_of(store, frames):
-        if store.times_s is None:
-            first, second = np.triu_indices(len(rows), k=1)
-        else:
+        reach = np.arange(len(rows))[::-1]
+        if store.times_s is not None:
             times = store.times_s[rows]
             rows, times = rows[np.argsort(times, kind="stable")], np.sort(times)
-            last = np.searchsorted(times, times + max_gap_s, side="right")
-            reach = last - np.arange(len(rows)) - 1
-            first = np.repeat(np.arange(len(rows)), reach)
-            second = first + 1 + _counting(reach)
-        yield rows[first], rows[second]
+            reach = np.searchsorted(times, times + max_gap_s, side="right") - np.arange(len(rows)) - 1
+        ends = np.cumsum(reach)
+        cuts = np.searchsorted(ends, np.arange(BLOCK, int(ends[-1]), BLOCK), side="right")
+        for part in np.split(np.arange(len(rows)), np.unique(cuts)):
+            first = np.repeat(part, reach[part])
+            second = first + 1 + _counting(reach[part])
+            yield rows[first], rows[second]
+
+
+def count_close_pairs(store: FrameStore, frames: Indices, max_gap_s: float) -> int:
+    """How many pairs `close_pairs` will give."""
+    return sum(len(i) for i, _ in close_pairs(store, frames, max_gap_s))
+
+
+def half_a_step_s(store: FrameStore) -> float:
+    """Half of the usual time between two frames: a gap is meant to the nearest frame, and clocks jitter."""
+    if store.times_s is None:
+        return 0.0
+    steps = np.diff(store.times_s)[np.diff(store.recording) == 0]
+    steps = steps[steps > 0]
+    return float(np.median(steps)) / 2 if len(steps) else 0.0
 
 
 def _counting(lengths: Indices) -> Indices:

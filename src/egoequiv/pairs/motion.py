@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.pairs.candidates import Indices, close_pairs
+from egoequiv.pairs.candidates import Indices, close_pairs, half_a_step_s
 from egoequiv.pairs.patterns import MotionPatterns
 from egoequiv.store import FrameStore
 
@@ -37,14 +37,17 @@ class MotionPairs:
 def find_motion_pairs(
     store: FrameStore, frames: Indices, patterns: MotionPatterns, max_gap_s: float = 1.0
 ) -> MotionPairs:
-    """All pairs of `frames` (store rows) of one recording whose motion is one of the patterns."""
+    """All pairs of `frames` (store rows) of one recording whose motion is one of the patterns.
+
+    Where the patterns say that other motions are negatives, those pairs come too, with the pattern -1.
+    """
     found: list[tuple[Indices, Indices, NDArray[np.int64]]] = []
-    for first, second in close_pairs(store, frames, max_gap_s):
+    for first, second in close_pairs(store, frames, max_gap_s + half_a_step_s(store)):
         for i, j in ((first, second), (second, first)):
             if store.times_s is not None and i is second:
                 continue  # a track is walked forwards in time only
             pattern = patterns.assign(store.space.difference(store.poses[i], store.poses[j]))
-            kept = pattern >= 0
+            kept = np.flatnonzero((pattern >= 0) | patterns.others_are_negatives)
             found.append((i[kept], j[kept], pattern[kept]))
     if not found:
         empty = np.empty(0, np.int64)
@@ -52,3 +55,18 @@ def find_motion_pairs(
     i, j, pattern = (np.concatenate(column) for column in zip(*found, strict=True))
     order = np.lexsort((j, i, pattern))
     return MotionPairs(i[order], j[order], pattern[order], patterns.names)
+
+
+def thin_out(pairs: MotionPairs, count: int, positive_fraction: float, seed: int) -> MotionPairs:
+    """At most `count` pairs, of which `positive_fraction` have a pattern, if there are pairs without one (the 1:3)."""
+    rng = np.random.default_rng([seed, 0x9A125])
+    positive, negative = np.flatnonzero(pairs.pattern >= 0), np.flatnonzero(pairs.pattern < 0)
+    if len(negative):
+        wanted = min(len(positive), round(count * positive_fraction))
+        others = min(len(negative), round(wanted * (1 - positive_fraction) / positive_fraction))
+        negative = rng.choice(negative, others, replace=False)
+    else:
+        wanted = min(len(positive), count)
+    positive = positive if wanted == len(positive) else rng.choice(positive, wanted, replace=False)
+    kept = np.sort(np.concatenate([positive, negative]))
+    return MotionPairs(pairs.i[kept], pairs.j[kept], pairs.pattern[kept], pairs.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,20 +13,33 @@ from egoequiv.errors import ConfigError
 from egoequiv.pose import MotionSpace
 
 
+class MotionPatterns(ABC):
+    """G named motions of one motion space, and which motions count as each of them."""
+
+    names: tuple[str, ...]
+    space: MotionSpace
+    # Whether motions of no pattern are examples too, of what none of the patterns is.
+    others_are_negatives: bool
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @abstractmethod
+    def assign(self, motion: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The pattern of each motion, -1 for none; (..., M) -> (...)."""
+
+
 @dataclass(frozen=True)
-class MotionPatterns:
-    """G named motions of one motion space; a motion belongs to the pattern it lies within `tolerance` of."""
+class DeclaredPatterns(MotionPatterns):
+    """Patterns that were declared; a motion belongs to the one it lies within `tolerance` of."""
 
     names: tuple[str, ...]
     motions: NDArray[np.float64]  # (G, M)
     tolerance: NDArray[np.float64]  # (M,)
     space: MotionSpace
-
-    def __len__(self) -> int:
-        return len(self.names)
+    others_are_negatives: bool = False
 
     def assign(self, motion: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The pattern of each motion, -1 for none; (..., M) -> (...)."""
         pattern = np.full(motion.shape[:-1], -1, np.int64)
         for number, centre in enumerate(self.motions):
             # The difference is taken in the motion space, so that half a turn left and right count as near.
@@ -34,13 +48,18 @@ class MotionPatterns:
         return pattern
 
 
-def declare_patterns(space: MotionSpace, names: Sequence[str]) -> MotionPatterns:
+def declare_patterns(space: MotionSpace, names: Sequence[str]) -> DeclaredPatterns:
     """Patterns from names: elementary motions of the space ("up"), or sums of them ("up+right")."""
     if not names:
         raise ConfigError("no motions were named; give at least one, such as motions=up,right")
     if len(set(names)) != len(names):
         raise ConfigError(f"a motion is named twice in {', '.join(names)}")
     known = space.named_motions()
+    if not known:
+        raise ConfigError(
+            f"motions={','.join(names)}: poses of this space know no steps to name; leave out motions, and patterns "
+            "are mined, or give those that `egoequiv patterns` found with patterns=FILE"
+        )
     motions: list[NDArray[np.float64]] = []
     for name in names:
         motion = np.zeros_like(space.tolerance())
@@ -51,7 +70,7 @@ def declare_patterns(space: MotionSpace, names: Sequence[str]) -> MotionPatterns
         if any(np.allclose(motion, other) for other in motions):
             raise ConfigError(f"motion {name!r} is the same as one named before it in {', '.join(names)}")
         motions.append(motion)
-    return MotionPatterns(tuple(names), np.stack(motions), space.tolerance(), space)
+    return DeclaredPatterns(tuple(names), np.stack(motions), space.tolerance(), space)
 
 
 def atomic_names(space: MotionSpace) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from egoequiv.pairs.neighbours import are_neighbours
 from egoequiv.store import FrameStore
 
 TRAIN_FRACTION = 0.67
+GIVEN = "given"
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,16 @@ class Split:
 def make_split(
     store: FrameStore, kind: str = "paper", *, seed: int = 0, train_fraction: float = TRAIN_FRACTION
 ) -> Split:
-    """Split a whole store: `paper` over frames at random, `by-recording` or `by-ATTRIBUTE` over whole groups."""
+    """Split a whole store.
+
+    `paper` cuts over frames at random, `by-recording` and `by-ATTRIBUTE` over whole groups, and `given` takes the
+    parts that came with the data: training is the part called train.
+    """
+    if kind == GIVEN:
+        in_train = np.char.lower(store.attribute("part")) == "train"
+        if in_train.all() or not in_train.any():
+            raise DataError(f"{store.path}: split 'given' needs a part called train and another one")
+        return Split(np.flatnonzero(in_train), np.flatnonzero(~in_train), kind)
     return split_frames(store, np.arange(len(store)), kind, seed=seed, train_fraction=train_fraction)
 
 
@@ -47,7 +57,7 @@ def split_frames(store: FrameStore, frames: Indices, kind: str, *, seed: int, tr
 
 def _units(store: FrameStore, frames: Indices, kind: str) -> NDArray[np.int64]:
     """What each frame is divided by: itself, its recording, or the value of an attribute."""
-    if kind == "paper":
+    if kind in ("paper", GIVEN):  # the training part of a given split is cut again at random
         return frames
     if kind == "by-recording":
         return store.recording[frames]
@@ -55,7 +65,7 @@ def _units(store: FrameStore, frames: Indices, kind: str) -> NDArray[np.int64]:
         codes, _ = store.classes(kind.removeprefix("by-"))
         return codes[frames]
     have = ", ".join(f"by-{name}" for name in ("recording", *store.attributes))
-    raise ConfigError(f"split {kind!r} is not known; choose paper, {have}")
+    raise ConfigError(f"split {kind!r} is not known; choose paper, given, {have}")
 
 
 def count_leaked(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int:

@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import ConfigError, DataError
-
 Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class MotionAxis:
+    """One component of a motion vector, with the words for going along it."""
+
+    name: str
+    unit: str
+    plus: str
+    minus: str
+
+    def in_words(self, amount: float) -> str:
+        """Such as "left turn 16°" or "forward 14.4 m"."""
+        word = self.plus if amount >= 0 else self.minus
+        size = f"{abs(amount):.0f}°" if self.unit == "deg" else f"{abs(amount):.3g} {self.unit}".rstrip()
+        return f"{word} {size}"
+
+
 class MotionSpace(ABC):
-    """Turns two poses of one recording into the motion between them, and says which motions are small."""
+    """Turns two poses of one recording into the motion between them, and says which motions are small.
+
+    A motion is seen from the first frame: the same drive on another map is the same motion.
+    """
 
     @property
     @abstractmethod
     def pose_names(self) -> tuple[str, ...]:
-        """The names of the pose columns, in order."""
+        """The names of the pose columns it reads, in order."""
+
+    @property
+    @abstractmethod
+    def axes(self) -> tuple[MotionAxis, ...]:
+        """The components of a motion vector, in order; M of them."""
 
     @abstractmethod
     def difference(self, pose_i: Array, pose_j: Array) -> Array:
@@ -35,101 +57,21 @@ class MotionSpace(ABC):
         """The motion that undoes `motion`; (..., M)."""
 
     @abstractmethod
-    def tolerance(self) -> Array:
-        """How far a motion may lie from a declared one and still count as it; (M,)."""
-
-    @abstractmethod
-    def named_motions(self) -> dict[str, Array]:
-        """The elementary motions that have a name, both directions of each axis."""
-
-    @abstractmethod
-    def within_one_step(self, motion: Array) -> NDArray[np.bool_]:
-        """Whether a motion is small enough for its two frames to be neighbours; (..., M) -> (...)."""
-
-    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """A JSON object from which `space_from_description` builds an equal space."""
 
-
-@dataclass(frozen=True)
-class Axis:
-    """One degree of freedom sampled in equal steps, cyclic where it has a period."""
-
-    name: str
-    unit: str
-    step: float
-    plus: str
-    minus: str
-    period: float | None = None
-
-
-@dataclass(frozen=True)
-class GridSpace(MotionSpace):
-    """Poses on a grid of independent axes, such as (elevation, azimuth) of a turntable."""
-
-    axes: tuple[Axis, ...]
-
-    def __post_init__(self) -> None:
-        names = [name for axis in self.axes for name in (axis.plus, axis.minus)]
-        if not names or len(set(names)) != len(names):
-            raise ConfigError(f"a grid needs axes whose motions have different names, found {names}")
-        for axis in self.axes:
-            if not axis.step > 0:
-                raise ConfigError(f"axis {axis.name!r}: the step must be positive, found {axis.step}")
-            if axis.period is not None and not axis.period > axis.step:
-                raise ConfigError(
-                    f"axis {axis.name!r}: period {axis.period} is not longer than one step of {axis.step}"
-                )
-
-    @property
-    def pose_names(self) -> tuple[str, ...]:
-        return tuple(f"{axis.name}_{axis.unit}" for axis in self.axes)
-
-    def difference(self, pose_i: Array, pose_j: Array) -> Array:
-        return self._wrap(np.asarray(pose_j, np.float64) - np.asarray(pose_i, np.float64))
-
-    def compose(self, first: Array, second: Array) -> Array:
-        return self._wrap(np.asarray(first, np.float64) + np.asarray(second, np.float64))
-
-    def invert(self, motion: Array) -> Array:
-        return self._wrap(-np.asarray(motion, np.float64))
+    def named_motions(self) -> dict[str, Array]:
+        """The elementary motions that have a name, both directions of each axis; none where poses know no steps."""
+        return {}
 
     def tolerance(self) -> Array:
-        return np.array([axis.step / 4 for axis in self.axes])
-
-    def named_motions(self) -> dict[str, Array]:
-        named = {}
-        for k, axis in enumerate(self.axes):
-            one_step = np.zeros(len(self.axes))
-            one_step[k] = axis.step
-            named[axis.plus] = one_step
-            named[axis.minus] = -one_step
-        return named
+        """How far a motion may lie from a declared one and still count as it; (M,)."""
+        return np.zeros(len(self.axes))
 
     def within_one_step(self, motion: Array) -> NDArray[np.bool_]:
-        steps = np.array([axis.step for axis in self.axes])
-        near: NDArray[np.bool_] = np.all(np.abs(motion) <= steps + self.tolerance(), axis=-1)
-        return near
+        """Whether a motion is small enough for its two frames to be neighbours; (..., M) -> (...).
 
-    def describe(self) -> dict[str, Any]:
-        return {"kind": "grid", "axes": [asdict(axis) for axis in self.axes]}
-
-    def _wrap(self, motion: Array) -> Array:
-        """Bring cyclic axes into [-period/2, period/2), so that 340 deg -> 0 deg is one step on."""
-        wrapped = np.array(motion, np.float64)
-        for k, axis in enumerate(self.axes):
-            if axis.period is not None:
-                half = axis.period / 2
-                wrapped[..., k] = (wrapped[..., k] + half) % axis.period - half
-        return wrapped
-
-
-def space_from_description(description: Any) -> MotionSpace:
-    """Build the space that `MotionSpace.describe` described."""
-    kind = description.get("kind") if isinstance(description, dict) else None
-    if kind != "grid":
-        raise DataError(f"motion space of kind {kind!r} is not known; expected 'grid'")
-    try:
-        return GridSpace(tuple(Axis(**axis) for axis in description["axes"]))
-    except (KeyError, TypeError) as problem:
-        raise DataError(f"the description of a grid motion space is damaged: {problem}") from problem
+        Where poses know no steps, only standing still is; time says there what is near.
+        """
+        still: NDArray[np.bool_] = np.all(np.asarray(motion) == 0, axis=-1)
+        return still

@@ -32,7 +32,7 @@ class Recording(ABC):
     """
 
     name: str
-    poses: NDArray[np.float64]  # (N, P), the columns named by the source's motion space
+    poses: NDArray[np.float64]  # (N, P), the columns named by the source
     times_s: NDArray[np.float64] | None  # (N,)
     labels: Sequence[str] | None  # N of them
     attributes: Mapping[str, str]  # of the whole recording, such as {"lighting": "3"}
@@ -42,7 +42,7 @@ class Recording(ABC):
 
     @abstractmethod
     def image(self, frame: int) -> Image:
-        """Decode one frame: (H, W) gray or (H, W, 3) colour, uint8."""
+        """Decode one frame: (H, W) gray or (H, W, 3) colour, uint8; a `BrokenFrameError` if it cannot be."""
 
     def frame(self, frame: int) -> Frame:
         """One frame with its pose, time and label."""
@@ -62,6 +62,14 @@ class Source:
     space: MotionSpace
     recordings: Sequence[Recording]
     settings: Mapping[str, Any] = field(default_factory=dict)  # what made it, for the store's record
+    pose_names: tuple[str, ...] = ()  # all pose columns, where they are more than the space's own
+    has_images: bool = True  # a drive may have its poses alone
+    notes: tuple[str, ...] = ()  # what was left out, in words
+
+    @property
+    def pose_columns(self) -> tuple[str, ...]:
+        """The names of the columns of `Recording.poses`."""
+        return self.pose_names or self.space.pose_names
 
     @property
     def frame_count(self) -> int:

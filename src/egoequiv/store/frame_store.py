@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from tokenize import TokenError
@@ -22,6 +22,7 @@ FORMAT = "egoequiv-store"
 VERSION = 1
 META, INDEX, IMAGES = "store.json", "index.parquet", "frames.npy"
 POSE_PREFIX, ATTRIBUTE_PREFIX = "pose_", "attr_"
+NO_IMAGES = [0, 0, 1]  # the image shape of a store of poses alone
 KIND = "a frame store (made by `egoequiv ingest`)"
 
 
@@ -35,12 +36,13 @@ class FrameStore:
     recording_names: tuple[str, ...]
     frame: NDArray[np.int64]  # (N,) place within the recording
     times_s: NDArray[np.float64] | None  # (N,)
-    poses: NDArray[np.float64]  # (N, P)
+    poses: NDArray[np.float64]  # (N, P), the columns that the motion space reads
     labels: NDArray[np.int64]  # (N,) index into class_names, -1 where there is none
     class_names: tuple[str, ...]
     attributes: Mapping[str, NDArray[np.str_]]
     space: MotionSpace
     meta: Mapping[str, Any]
+    pose_columns: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # all of them, (N,) each
 
     @classmethod
     def open(cls, path: str | Path) -> FrameStore:
@@ -52,7 +54,7 @@ class FrameStore:
         if not isinstance(meta, dict) or (meta.get("format"), meta.get("version")) != (FORMAT, VERSION):
             raise DataError(f"{path / META}: expected {FORMAT} version {VERSION}; ingest the data again")
         table = _read_index(path / INDEX)
-        images = _open_images(path / IMAGES, table.num_rows)
+        images = _open_images(path / IMAGES, table.num_rows, meta.get("image_shape"))
         if [meta.get("frames"), meta.get("image_shape")] != [len(images), list(images.shape[1:])]:
             raise DataError(f"{path / META} and {IMAGES} disagree on number or size of images; ingest the data again")
         try:
@@ -61,6 +63,8 @@ class FrameStore:
             raise DataError(f"{path / META}: {problem}; ingest the data again") from problem
         names, recording = _codes(table, "recording")
         class_names, labels = _codes(table, "label")
+        columns = [name for name in table.column_names if name.startswith(POSE_PREFIX)]
+        poses = {name.removeprefix(POSE_PREFIX): _numbers(table, name) for name in columns}
         return cls(
             path=path,
             images=images,
@@ -68,7 +72,7 @@ class FrameStore:
             recording_names=names,
             frame=_numbers(table, "frame").astype(np.int64),
             times_s=None if _column(table, "time_s").null_count else _numbers(table, "time_s"),
-            poses=np.stack([_numbers(table, POSE_PREFIX + name) for name in space.pose_names], axis=1),
+            poses=_poses(path, space, poses, table.num_rows),
             labels=labels,
             class_names=class_names,
             attributes={
@@ -78,6 +82,7 @@ class FrameStore:
             },
             space=space,
             meta=meta,
+            pose_columns=poses,
         )
 
     def __len__(self) -> int:
@@ -88,6 +93,15 @@ class FrameStore:
         """Height, width and channels."""
         height, width, channels = self.images.shape[1:]
         return height, width, channels
+
+    @property
+    def has_images(self) -> bool:
+        """Whether there are pictures, or the poses alone."""
+        return bool(self.images.size)
+
+    def in_space(self, space: MotionSpace) -> FrameStore:
+        """The same frames, with their motions seen in another space."""
+        return replace(self, space=space, poses=_poses(self.path, space, self.pose_columns, len(self)))
 
     def fingerprint(self) -> str:
         """What tells this store from another at the same place: a digest of its description and its index."""
@@ -119,7 +133,22 @@ def _read_index(path: Path) -> pa.Table:
         raise DataError(f"{path} is damaged ({str(problem).splitlines()[0]}); ingest the data again") from problem
 
 
-def _open_images(path: Path, count: int) -> NDArray[np.uint8]:
+def _poses(
+    path: Path, space: MotionSpace, columns: Mapping[str, NDArray[np.float64]], count: int
+) -> NDArray[np.float64]:
+    """The columns that a space reads, (N, P)."""
+    for name in space.pose_names:
+        if name not in columns:
+            have = ", ".join(columns) or "none"
+            raise DataError(
+                f"{path}: this motion space reads the pose column {name!r}, but the store's pose columns are: {have}"
+            )
+    return np.stack([columns[name] for name in space.pose_names], axis=1) if space.pose_names else np.empty((count, 0))
+
+
+def _open_images(path: Path, count: int, shape: Any) -> NDArray[np.uint8]:
+    if shape == NO_IMAGES:
+        return np.empty((count, *NO_IMAGES), np.uint8)
     try:
         images = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:

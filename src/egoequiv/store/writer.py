@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from egoequiv import __version__
-from egoequiv.errors import ConfigError, DataError
+from egoequiv.errors import BrokenFrameError, ConfigError, DataError
 from egoequiv.files import new_folder, replacing, write_json
 from egoequiv.processes import end_with_parent, spawn_context, stop_now
 from egoequiv.sources import Recording, Source
@@ -26,6 +26,7 @@ from egoequiv.store.frame_store import (
     IMAGES,
     INDEX,
     META,
+    NO_IMAGES,
     POSE_PREFIX,
     VERSION,
     FrameStore,
@@ -45,26 +46,30 @@ def ingest(
     color: bool = False,
     workers: int = 1,
     overwrite: bool = False,
+    strict: bool = False,
     on_progress: Progress | None = None,
 ) -> FrameStore:
     """Write the frames of `source` as a store at `out`, resized to `size` (height, width) if given.
 
+    Pictures that cannot be read are left out and told of in the store's notes, or fatal if `strict`.
     More than one worker needs a script whose main part stands under `if __name__ == "__main__":`.
     """
     out = Path(out)
+    if strict and source.notes:
+        raise DataError(f"{source.notes[0]} (and strict was asked for)")
     if not source.frame_count:
         raise DataError(f"source {source.name!r} has no frames")
     _check(source)
-    height, width = size or next(r for r in source.recordings if len(r)).image(0).shape[:2]
-    if min(height, width) < 1:
-        raise ConfigError(f"size {height} x {width}: expected at least 1 x 1")
-    shape = (source.frame_count, height, width, 3 if color else 1)
+    shape = (source.frame_count, *_image_shape(source, size, color))
     if overwrite and out.is_dir() and any(out.iterdir()) and not (out / META).exists():
         raise DataError(f"{out} is not empty and not a frame store: choose another name")
     with new_folder(out, overwrite) as folder:
-        _reserve(folder / IMAGES, shape)
-        _fill(source.recordings, folder / IMAGES, workers, on_progress)
-        _write_index(source, folder / INDEX)
+        broken: dict[int, str] = {}
+        if source.has_images:
+            _reserve(folder / IMAGES, shape)
+            broken = _fill(source.recordings, folder / IMAGES, workers, strict, on_progress)
+            _leave_out(folder / IMAGES, broken)
+        _write_index(source, folder / INDEX, broken)
         write_json(
             folder / META,
             {
@@ -74,11 +79,57 @@ def ingest(
                 "source": source.name,
                 "settings": dict(source.settings),
                 "space": source.space.describe(),
-                "frames": shape[0],
+                "notes": [*source.notes, *_broken_notes(broken)],
+                "frames": shape[0] - len(broken),
                 "image_shape": list(shape[1:]),
             },
         )
     return FrameStore.open(out)
+
+
+def _image_shape(source: Source, size: tuple[int, int] | None, color: bool) -> list[int]:
+    """Height, width and channels of the store's images."""
+    if not source.has_images:
+        return NO_IMAGES
+    height, width = size or _first_image_size(source)
+    if min(height, width) < 1:
+        raise ConfigError(f"size {height} x {width}: expected at least 1 x 1")
+    return [height, width, 3 if color else 1]
+
+
+def _first_image_size(source: Source) -> tuple[int, int]:
+    for recording in source.recordings:
+        for frame in range(len(recording)):
+            try:
+                height, width = recording.image(frame).shape[:2]
+            except BrokenFrameError:
+                continue
+            return height, width
+    raise DataError(f"source {source.name!r}: none of its {source.frame_count} pictures can be read")
+
+
+def _broken_notes(broken: dict[int, str]) -> list[str]:
+    """The pictures that were left out: how many, and the first few."""
+    if not broken:
+        return []
+    told = "; ".join(broken[row] for row in sorted(broken)[:3])
+    return [f"{len(broken)} pictures could not be read and were left out: {told}{'; ...' if len(broken) > 3 else ''}"]
+
+
+def _leave_out(path: Path, broken: dict[int, str]) -> None:
+    """Close the gaps that broken pictures left, a piece at a time."""
+    if not broken:
+        return
+    images = np.lib.format.open_memmap(path, "r")
+    kept = np.setdiff1d(np.arange(len(images)), list(broken))
+    if not len(kept):
+        raise DataError(f"none of {len(images)} pictures can be read: {broken[min(broken)]}")
+    whole = path.with_suffix(".whole")
+    target = np.lib.format.open_memmap(whole, "w+", np.uint8, (len(kept), *images.shape[1:]))
+    for start in range(0, len(kept), _FRAMES_A_JOB):
+        target[start : start + _FRAMES_A_JOB] = images[kept[start : start + _FRAMES_A_JOB]]
+    target.flush()
+    whole.replace(path)
 
 
 def _reserve(path: Path, shape: tuple[int, ...]) -> None:
@@ -104,8 +155,8 @@ def _check(source: Source) -> None:
         for what, values in (("times", recording.times_s), ("labels", recording.labels)):
             if values is not None and len(values) != len(recording):
                 raise DataError(f"{recording.name} has {len(recording)} frames but {len(values)} {what}")
-        if np.shape(recording.poses) != (len(recording), len(source.space.pose_names)):
-            wanted = f"{len(recording)} x {len(source.space.pose_names)} ({', '.join(source.space.pose_names)})"
+        if np.shape(recording.poses) != (len(recording), len(source.pose_columns)):
+            wanted = f"{len(recording)} x {len(source.pose_columns)} ({', '.join(source.pose_columns)})"
             raise DataError(f"{recording.name}: expected poses of {wanted}, found {np.shape(recording.poses)}")
         if (recording.times_s is None) != (source.recordings[0].times_s is None):
             raise DataError(f"{recording.name}: either all recordings have times or none")
@@ -118,7 +169,11 @@ def _check(source: Source) -> None:
         row += len(recording)
 
 
-def _fill(recordings: Sequence[Recording], path: Path, workers: int, on_progress: Progress | None) -> None:
+def _fill(
+    recordings: Sequence[Recording], path: Path, workers: int, strict: bool, on_progress: Progress | None
+) -> dict[int, str]:
+    """Decode every frame into its row; the rows of those that cannot be read come back with the reason."""
+    broken: dict[int, str] = {}
     total = sum(len(recording) for recording in recordings)
     report = on_progress or _silent
     jobs = _jobs(recordings)
@@ -126,15 +181,20 @@ def _fill(recordings: Sequence[Recording], path: Path, workers: int, on_progress
     report(done, total)
     if workers == 1 or total < _SMALL:
         for recording, frames, offset in jobs:
-            done += _decode(recording, frames, path, offset)
+            broken |= _decode(recording, frames, path, offset, strict)
+            done += len(frames)
             report(done, total)
-        return
+        return broken
     with ProcessPoolExecutor(workers, spawn_context(), end_with_parent) as pool:
-        pending = {pool.submit(_decode, recording, frames, path, offset) for recording, frames, offset in jobs}
+        pending = {
+            pool.submit(_decode, recording, frames, path, offset, strict): len(frames)
+            for recording, frames, offset in jobs
+        }
         try:
             while pending:
-                finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-                done += sum(job.result() for job in finished)
+                for job in wait(pending, return_when=FIRST_COMPLETED).done:
+                    broken |= job.result()
+                    done += pending.pop(job)
                 report(done, total)
         except BrokenProcessPool:
             raise DataError(
@@ -144,6 +204,7 @@ def _fill(recordings: Sequence[Recording], path: Path, workers: int, on_progress
         except BaseException:
             stop_now(pool)
             raise
+    return broken
 
 
 def _silent(done: int, total: int) -> None:
@@ -160,12 +221,18 @@ def _jobs(recordings: Sequence[Recording]) -> Iterator[tuple[Recording, range, i
         offset += len(recording)
 
 
-def _decode(recording: Recording, frames: range, path: Path, offset: int) -> int:
+def _decode(recording: Recording, frames: range, path: Path, offset: int, strict: bool) -> dict[int, str]:
     images = np.lib.format.open_memmap(path, "r+")
     _, height, width, channels = images.shape
+    broken: dict[int, str] = {}
     for row, frame in enumerate(frames, offset):
-        images[row] = fit_image(recording.image(frame), height, width, channels)
-    return len(frames)
+        try:
+            images[row] = fit_image(recording.image(frame), height, width, channels)
+        except BrokenFrameError as problem:
+            if strict:
+                raise
+            broken[row] = str(problem)
+    return broken
 
 
 def fit_image(image: NDArray[np.uint8], height: int, width: int, channels: int) -> NDArray[np.uint8]:
@@ -180,7 +247,7 @@ def fit_image(image: NDArray[np.uint8], height: int, width: int, channels: int) 
     return image.reshape(height, width, channels)
 
 
-def _write_index(source: Source, path: Path) -> None:
+def _write_index(source: Source, path: Path, broken: dict[int, str]) -> None:
     lengths = [len(recording) for recording in source.recordings]
     columns: dict[str, pa.Array] = {
         "recording": pa.array(np.repeat([r.name for r in source.recordings], lengths)),
@@ -189,13 +256,16 @@ def _write_index(source: Source, path: Path) -> None:
         "label": pa.array(_concatenated(source, "labels"), pa.string()),
     }
     poses = np.concatenate([recording.poses for recording in source.recordings])
-    for column, name in enumerate(source.space.pose_names):
+    for column, name in enumerate(source.pose_columns):
         columns[POSE_PREFIX + name] = pa.array(poses[:, column])
     for name in dict.fromkeys(key for recording in source.recordings for key in recording.attributes):
         values = [recording.attributes.get(name, "") for recording in source.recordings]
         columns[ATTRIBUTE_PREFIX + name] = pa.array(np.repeat(values, lengths))
+    table = pa.table(columns)
+    if broken:
+        table = table.take(np.setdiff1d(np.arange(table.num_rows), list(broken)))
     with replacing(path) as temporary:
-        pq.write_table(pa.table(columns), temporary, compression="zstd")
+        pq.write_table(table, temporary, compression="zstd")
 
 
 def _concatenated(source: Source, field: str) -> list[object]:

@@ -36,19 +36,25 @@ class TrainConfig(BaseModel):
     labels: StorePath | None = Field(None, description="another store for the labelled images")
     label_column: str = Field("label", description="the class: label, or an attribute such as category")
     per_class: PositiveInt = Field(6, description="labelled images a class")
+    space: str | None = Field(None, description="the motion space: planar, se2, se3, columns:A,B; None: the store's")
     motions: Names | None = Field(None, description="the motions trained on; by default one step along each axis")
+    patterns: StorePath | None = Field(None, description="mined patterns: the file that `egoequiv patterns` wrote")
+    clusters: PositiveInt = Field(6, description="clusters of motions, where patterns are mined")
+    keep: PositiveInt = Field(3, description="of them, how many are kept as patterns")
     max_gap_s: Annotated[float, Field(gt=0)] = Field(1.0, description="motion pairs are at most this far apart")
+    motion_pairs: int = Field(48_000, ge=4, description="mined pairs at the most, one in four with a pattern")
     neighbour_gap_s: Annotated[float, Field(gt=0)] = Field(2.0, description="neighbours are at most this far apart")
     neighbour_pairs: int = Field(50_000, ge=4, description="slowness pairs, one in four a neighbour")
 
     # which frames
-    split: str = Field("paper", description="paper, by-recording or by-ATTRIBUTE")
+    split: str = Field("paper", description="paper, by-recording, by-ATTRIBUTE or given")
+    label_split: str | None = Field(None, description="of the labels' own store; None: given if it has parts, or split")
     split_seed: Seed = 0
     train_fraction: float = Field(0.67, gt=0, lt=1)
     holdout_fraction: float = Field(0.0, ge=0, lt=1, description="above 0: validate on this part of the training part")
 
     # the network and its optimisation
-    encoder: str = "norb"
+    encoder: str = Field("norb", description="norb: two full layers; kitti: three convolutions and a full layer")
     map_init: Literal["identity", "xavier"] = Field("identity", description="how the equivariance maps begin")
     weight: dict[str, float] = Field(default_factory=dict, description="weight.TERM of each loss term")
     margin: dict[str, float] = Field(default_factory=dict, description="margin.TERM of each contrastive term")
@@ -64,6 +70,7 @@ class TrainConfig(BaseModel):
 
     # where and how often
     device: str = "auto"
+    precision: Literal["float32", "bfloat16"] = Field("float32", description="in which the encoder computes")
     threads: int | None = Field(None, ge=1, le=1024)
     log_every: PositiveInt = 100
     checkpoint_every: PositiveInt = 500

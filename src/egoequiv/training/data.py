@@ -9,20 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.files import read_json
 from egoequiv.losses import StreamName
 from egoequiv.pairs import (
+    MinedPatterns,
+    MotionPatterns,
     Split,
     atomic_names,
     declare_patterns,
     draw_labelled,
     find_motion_pairs,
     make_split,
+    mine_patterns,
     sample_neighbour_pairs,
     split_frames,
+    thin_out,
 )
 from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.splits import GIVEN
+from egoequiv.pose import space_named
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
+
+POSITIVE_FRACTION = 0.25  # of mined pairs: one with a pattern to three without
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,7 @@ class RunData:
 
     store: FrameStore
     split: Split
-    patterns: tuple[str, ...]
+    patterns: MotionPatterns | None  # None where no motion is learned
     recognition: Recognition | None
     train: dict[StreamName, Stream]
     validation: dict[StreamName, Stream]
@@ -65,14 +74,19 @@ class RunData:
         return " ".join(dict.fromkeys(store.fingerprint() for store in stores))
 
 
-def prepare_data(config: TrainConfig) -> RunData:
-    """Open the stores of a config and draw its streams, for training and for validation."""
-    store = FrameStore.open(config.data)
-    split = _split(store, config)
+def prepare_data(config: TrainConfig, patterns: MotionPatterns | None = None) -> RunData:
+    """Open the stores of a config and draw its streams, for training and for validation.
+
+    Patterns that a run has mined before may be given; otherwise they are declared or mined as the config says.
+    """
+    store = open_in_space(config)
+    if not store.has_images:
+        raise DataError(f"{store.path} holds poses but no images, and training needs them: ingest with images")
+    split = _split(store, config.split, config)
     streams = config.objective().streams
     untrained = not streams and config.use_labels
     recognition = _recognition(store, split, config) if "labelled" in streams or untrained else None
-    patterns = tuple(config.motions or atomic_names(store.space)) if "motion" in streams else ()
+    patterns = (patterns or choose_patterns(store, split, config)) if "motion" in streams else None
     return RunData(
         store=store,
         split=split,
@@ -85,12 +99,36 @@ def prepare_data(config: TrainConfig) -> RunData:
     )
 
 
-def _split(store: FrameStore, config: TrainConfig) -> Split:
+def open_in_space(config: TrainConfig) -> FrameStore:
+    """The store of a config, its motions seen in the config's space."""
+    store = FrameStore.open(config.data)
+    return store if config.space is None else store.in_space(space_named(config.space))
+
+
+def choose_patterns(store: FrameStore, split: Split, config: TrainConfig) -> MotionPatterns:
+    """The patterns of a config: from a file, declared by name, or mined from the poses of the training frames."""
+    if config.patterns is not None:
+        patterns = MinedPatterns.from_description(
+            read_json(Path(config.patterns), "a file of patterns"), config.patterns
+        )
+        if patterns.space != store.space:
+            raise ConfigError(
+                f"{config.patterns} was mined in another motion space than {store.path} has here: set space as there"
+            )
+        return patterns
+    if config.motions is not None or store.space.named_motions():
+        return declare_patterns(store.space, config.motions or atomic_names(store.space))
+    return mine_patterns(
+        store, split.train, clusters=config.clusters, keep=config.keep, max_gap_s=config.max_gap_s
+    ).patterns
+
+
+def _split(store: FrameStore, kind: str, config: TrainConfig) -> Split:
     """The split of a config; with a holdout, its validation part is cut from the training part and nothing else."""
-    split = make_split(store, config.split, seed=config.split_seed, train_fraction=config.train_fraction)
+    split = make_split(store, kind, seed=config.split_seed, train_fraction=config.train_fraction)
     if config.holdout_fraction:
         kept = 1 - config.holdout_fraction
-        split = split_frames(store, split.train, config.split, seed=config.split_seed + 1, train_fraction=kept)
+        split = split_frames(store, split.train, kind, seed=config.split_seed + 1, train_fraction=kept)
     return split
 
 
@@ -105,7 +143,8 @@ def _recognition(store: FrameStore, split: Split, config: TrainConfig) -> Recogn
                 f"{labelled.path} has images of {found} but {store.path} has {wanted}: "
                 f"ingest the labelled images again with --size {height}x{width}"
             )
-        split = _split(labelled, config)
+        kind = config.label_split or (GIVEN if "part" in labelled.attributes else config.split)
+        split = _split(labelled, kind, config)
     classes, names = labelled.classes(config.label_column)
     return Recognition(labelled, classes, names, split)
 
@@ -114,7 +153,7 @@ def _stream(
     name: StreamName,
     store: FrameStore,
     frames: Indices,
-    patterns: tuple[str, ...],
+    patterns: MotionPatterns | None,
     recognition: Recognition | None,
     config: TrainConfig,
     is_training: bool,
@@ -124,7 +163,11 @@ def _stream(
             raise ConfigError("labelled images were asked for without a recognition task")
         return _labelled(recognition, config, is_training)
     if name == "motion":
-        pairs = find_motion_pairs(store, frames, declare_patterns(store.space, patterns), config.max_gap_s)
+        if patterns is None:
+            raise ConfigError("motion pairs were asked for without patterns")
+        pairs = find_motion_pairs(store, frames, patterns, config.max_gap_s)
+        if patterns.others_are_negatives:
+            pairs = thin_out(pairs, config.motion_pairs, POSITIVE_FRACTION, config.pair_seed)
         missing = [motion for motion, count in pairs.counts().items() if not count]
         if missing and is_training:
             raise DataError(f"{store.path}: no training pair is related by {missing[0]!r}; choose other motions")

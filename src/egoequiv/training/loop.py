@@ -60,9 +60,11 @@ def run_training(
 ) -> TrainedRun:
     """Train as the config says, in the folder `out`; with `resume`, go on from its last checkpoint."""
     folder = RunFolder(Path(out))
-    data = prepare_data(config)
+    data = prepare_data(config, folder.patterns() if resume else None)
     net = build_net(config, data).to(choose_device(config.device))  # what cannot be built leaves no folder behind
+    net.precision = config.precision
     folder.begin(config, data.fingerprint(), resume)
+    folder.keep_patterns(data.patterns)
     with locked(folder.path, "the run"), _Threads(config.threads):
         finished = folder.result or _train(config, data, net, folder, on_metrics)
     return TrainedRun(folder.path, config, finished)
@@ -87,20 +89,20 @@ def build_net(config: TrainConfig, data: RunData) -> EgoNet:
     spec = NetSpec(
         encoder=config.encoder,
         image_shape=data.store.image_shape,
-        patterns=data.patterns,
+        patterns=data.patterns.names if data.patterns else (),
         class_names=data.recognition.class_names if data.recognition else (),
     )
     net = EgoNet(spec)
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
-    net.set_normalisation(*pixel_statistics(data.store, data.split.train))
+    net.set_normalisation(*pixel_statistics(data.store, data.split.train, net.encoder.unit_length))
     return net
 
 
-def pixel_statistics(store: FrameStore, frames: Rows) -> tuple[list[float], list[float]]:
+def pixel_statistics(store: FrameStore, frames: Rows, unit_length: bool = True) -> tuple[list[float], list[float]]:
     """Mean and scale of each channel over the given frames, at most 4,000 of them, evenly spread.
 
-    The scale is the standard deviation times the root of the number of values in an image, so that an image has
-    length about 1: then one grid of learning rates serves images of every size.
+    The scale is the standard deviation; for unit length it is multiplied by the root of the number of values in an
+    image, so that an image has length about 1 and one grid of learning rates serves full layers of every size.
     """
     chosen = np.sort(frames)[np.unique(np.linspace(0, len(frames) - 1, min(len(frames), 4_000)).astype(np.int64))]
     total, squares, count = 0.0, 0.0, 0
@@ -111,7 +113,7 @@ def pixel_statistics(store: FrameStore, frames: Rows) -> tuple[list[float], list
         count += pixels[..., 0].size
     mean = np.asarray(total) / count
     std = np.sqrt(np.maximum(np.asarray(squares) / count - mean**2, 1e-6))
-    return mean.tolist(), (std * np.sqrt(np.prod(store.image_shape))).tolist()
+    return mean.tolist(), (std * np.sqrt(np.prod(store.image_shape) if unit_length else 1.0)).tolist()
 
 
 def choose_device(name: str) -> torch.device:
@@ -222,5 +224,5 @@ def _summary(config: TrainConfig, data: RunData, metrics: dict[str, float], best
         "validation_frames": len(data.split.validation),
         "leaked_validation_frames": count_leaked(data.store, data.split, config.max_gap_s),
         "training_rows": {name: len(stream) for name, stream in data.train.items()},
-        "patterns": list(data.patterns),
+        "patterns": list(data.patterns.names) if data.patterns else [],
     }

@@ -13,10 +13,12 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import cannot_write, read_json, write_json, write_text
 from egoequiv.models.checkpoint import RUN_KIND, Which, load_tensors, put_weights, save_tensors
 from egoequiv.models.network import EgoNet
+from egoequiv.pairs import MinedPatterns, MotionPatterns
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.optimizer import optimizer_tensors, restore_optimizer
 
 CONFIG, DATA, METRICS, RESULT = "config.json", "data.json", "metrics.jsonl", "result.json"
+PATTERNS = "patterns.json"
 
 # Settings that may differ when a run is resumed: they say where it is computed, not what.
 FREE_TO_CHANGE = frozenset({"device"})
@@ -49,6 +51,16 @@ class RunFolder:
     def config(self) -> TrainConfig:
         """The config the run began with."""
         return make_config(read_json(self.path / CONFIG, RUN_KIND))
+
+    def keep_patterns(self, patterns: MotionPatterns | None) -> None:
+        """Keep mined patterns with the run: they are what its maps mean."""
+        if isinstance(patterns, MinedPatterns) and not (self.path / PATTERNS).exists():
+            write_json(self.path / PATTERNS, patterns.describe())
+
+    def patterns(self) -> MinedPatterns | None:
+        """The patterns that the run has mined, if it has."""
+        path = self.path / PATTERNS
+        return MinedPatterns.from_description(read_json(path, RUN_KIND), str(path)) if path.exists() else None
 
     @property
     def result(self) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError
-from egoequiv.pose.space import Axis, GridSpace
+from egoequiv.pose import Axis, GridSpace
 from egoequiv.sources.recording import Image, Recording, Source
 from egoequiv.worlds.lighting import lighting as lighting_by_number
 from egoequiv.worlds.toys import CATEGORIES, Toy

@@ -1,0 +1,197 @@
+"""Mined motion patterns: k-means over the motions of all close pairs, the largest clusters kept and named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.pairs.candidates import Indices, close_pairs, count_close_pairs, half_a_step_s
+from egoequiv.pairs.patterns import MotionPatterns
+from egoequiv.pose import MotionSpace, space_from_description
+from egoequiv.store import FrameStore
+
+Array = NDArray[np.float64]
+OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
+
+SAMPLE = 500_000  # motions that k-means looks at; of more, as many at random
+STARTS = 10  # of k-means, from which the best is kept
+
+
+@dataclass(frozen=True)
+class MinedPatterns(MotionPatterns):
+    """Clusters of motions, of which some are kept as patterns; a motion belongs to the nearest cluster."""
+
+    names: tuple[str, ...]  # of the kept clusters, G of them
+    centres: Array  # (K, M), the kept ones first, in the space's units
+    spread: Array  # (M,), the standard deviation of each component, by which distances are measured
+    space: MotionSpace
+    others_are_negatives: bool = True
+
+    def assign_cluster(self, motion: Array) -> NDArray[np.int64]:
+        """The nearest cluster of each motion, the kept ones numbered first; (..., M) -> (...)."""
+        points, centres = motion / self.spread, self.centres / self.spread
+        # One cluster at a time: few clusters and many motions.
+        squared = np.stack([((points - centre) ** 2).sum(-1) for centre in centres], axis=-1)
+        nearest: NDArray[np.int64] = squared.argmin(-1)
+        return nearest
+
+    def assign(self, motion: Array) -> NDArray[np.int64]:
+        cluster = self.assign_cluster(motion)
+        return np.where(cluster < len(self.names), cluster, -1)
+
+    def describe(self) -> dict[str, Any]:
+        """A JSON object from which `from_description` builds equal patterns."""
+        return {
+            "names": list(self.names),
+            "centres": self.centres.tolist(),
+            "spread": self.spread.tolist(),
+            "space": self.space.describe(),
+        }
+
+    @classmethod
+    def from_description(cls, description: dict[str, Any], where: str) -> MinedPatterns:
+        """Build patterns from what `describe` gave."""
+        try:
+            names, space = tuple(map(str, description["names"])), space_from_description(description["space"])
+            centres, spread = np.array(description["centres"], float), np.array(description["spread"], float)
+        except (KeyError, TypeError, ValueError, DataError, ConfigError) as problem:
+            raise DataError(
+                f"{where} holds no motion patterns ({problem!r}); make them with `egoequiv patterns`"
+            ) from None
+        width = len(space.axes)
+        shapes_fit = centres.ndim == 2 and centres.shape[1] == width and spread.shape == (width,)
+        if (
+            not shapes_fit
+            or not 0 < len(names) <= len(centres)
+            or not (np.isfinite(centres).all() and (spread > 0).all())
+        ):
+            raise DataError(f"{where}: names, centres and spread of the patterns do not fit together; make them again")
+        return cls(names, centres, spread, space)
+
+
+@dataclass(frozen=True)
+class Mining:
+    """What mining found: the patterns, how many motions each cluster has, and how sure it is."""
+
+    patterns: MinedPatterns
+    counts: tuple[int, ...]  # motions of each cluster, the kept ones first
+    motions: int  # in all
+    clustered: int  # of them, how many k-means looked at
+    sample: Array  # (S, M) motions to draw
+    sample_cluster: NDArray[np.int64]  # (S,)
+    wandering: float  # how far a kept centre lies from its like for another seed, at the most, in spreads
+
+
+def mine_patterns(
+    store: FrameStore,
+    frames: Indices | None = None,
+    *,
+    clusters: int = 6,
+    keep: int = 3,
+    max_gap_s: float = 1.0,
+    seed: int = 0,
+    stability_seeds: int = 0,
+    on_progress: OnProgress | None = None,
+) -> Mining:
+    """Cluster the motions of all pairs at most `max_gap_s` apart and keep those that move most.
+
+    Each component is divided by its standard deviation, so that metres and degrees count alike. Motions are gone
+    through in blocks, and k-means sees at most `SAMPLE` of them, so memory does not grow with their number.
+    """
+    if not 1 <= keep <= clusters:
+        raise ConfigError(f"keep must lie between 1 and clusters={clusters}, found {keep}")
+    report = on_progress or _silent
+    rows = np.arange(len(store)) if frames is None else frames
+    if store.times_s is None or not store.space.axes:
+        raise DataError(f"{store.path}: mining patterns needs frames with times and poses; its space has none")
+    gap_s = max_gap_s + half_a_step_s(store)
+    total = count_close_pairs(store, rows, gap_s)
+    seen = _sample(store, rows, gap_s, total, seed, report)
+    spread = seen.std(axis=0)
+    if len(np.unique(seen, axis=0)) < clusters:
+        raise DataError(
+            f"{store.path}: {total} pairs at most {max_gap_s:g} s apart have fewer than {clusters} different motions: "
+            "lower --clusters, or raise --max-gap"
+        )
+    spread = np.where(spread > 0, spread, 1.0)
+    report("k-means", 0, 1 + stability_seeds)
+    centres = _largest_first(_centres(seen, spread, clusters, seed), spread)
+    wandering = 0.0
+    for k in range(stability_seeds):
+        report("k-means", 1 + k, 1 + stability_seeds)
+        other = _largest_first(_centres(seen, spread, clusters, seed + 1 + k), spread)
+        apart = np.linalg.norm((centres[:keep, None] - other[None, :keep]) / spread, axis=-1)
+        wandering = max(wandering, float(apart.min(axis=1).max()))
+    report("k-means", 1 + stability_seeds, 1 + stability_seeds)
+    patterns = MinedPatterns(name_motions(store.space, centres[:keep], spread), centres, spread, store.space)
+    counts = np.zeros(clusters, np.int64)
+    done = 0
+    for motion in _motions(store, rows, gap_s):
+        counts += np.bincount(patterns.assign_cluster(motion), minlength=clusters)
+        done += len(motion)
+        report("sorting motions", done, total)
+    shown = seen[np.random.default_rng([seed, 2]).permutation(len(seen))[:20_000]]
+    return Mining(
+        patterns=patterns,
+        counts=tuple(int(count) for count in counts),
+        motions=total,
+        clustered=len(seen),
+        sample=shown,
+        sample_cluster=patterns.assign_cluster(shown),
+        wandering=wandering,
+    )
+
+
+def name_motions(space: MotionSpace, motions: Array, spread: Array) -> tuple[str, ...]:
+    """Each motion in plain words, after the component that stands out most: "left turn 16°"; (G, M)."""
+    names: list[str] = []
+    for motion in motions:
+        order = np.argsort(-np.abs(motion / spread), kind="stable")
+        words = [space.axes[k].in_words(float(motion[k])) for k in order]
+        name = words[0]
+        for more in words[1:]:
+            if name not in names:
+                break
+            name += f" {more}"
+        names.append(name if name not in names else f"{name} ({len(names) + 1})")
+    return tuple(names)
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+def _motions(store: FrameStore, rows: Indices, max_gap_s: float) -> Iterator[Array]:
+    for i, j in close_pairs(store, rows, max_gap_s):
+        yield store.space.difference(store.poses[i], store.poses[j])
+
+
+def _sample(store: FrameStore, rows: Indices, max_gap_s: float, total: int, seed: int, report: OnProgress) -> Array:
+    """The motions, or where there are too many, a random part of them."""
+    rng = np.random.default_rng([seed, 1])
+    share = SAMPLE / max(total, 1)
+    kept, done = [np.empty((0, len(store.space.axes)))], 0
+    for motion in _motions(store, rows, max_gap_s):
+        kept.append(motion if share >= 1 else motion[rng.random(len(motion)) < share])
+        done += len(motion)
+        report("reading motions", done, total)
+    return np.concatenate(kept)
+
+
+def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> Array:
+    centre = motions.mean(axis=0)
+    fitted = KMeans(clusters, n_init=STARTS, random_state=seed).fit((motions - centre) / spread)
+    centres: Array = fitted.cluster_centers_ * spread + centre
+    return centres
+
+
+def _largest_first(centres: Array, spread: Array) -> Array:
+    """Centres in order of how far they move, measured in spreads."""
+    size = np.linalg.norm(centres / spread, axis=1)
+    return centres[np.argsort(-size, kind="stable")]

@@ -1,0 +1,99 @@
+"""Rigid motions in the plane and in space, seen from the first of two frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from egoequiv.pose.space import Array, MotionAxis, MotionSpace
+
+FORWARD = MotionAxis("forward", "m", plus="forward", minus="backward")
+LEFT = MotionAxis("left", "m", plus="shift left", minus="shift right")
+UP = MotionAxis("up", "m", plus="rise", minus="sink")
+YAW = MotionAxis("yaw", "deg", plus="left turn", minus="right turn")
+
+
+@dataclass(frozen=True)
+class SE2Space(MotionSpace):
+    """Rigid motion in the plane: how far ahead and to the left the second frame lies, and how it is turned."""
+
+    @property
+    def pose_names(self) -> tuple[str, ...]:
+        return ("x_m", "y_m", "yaw_deg")
+
+    @property
+    def axes(self) -> tuple[MotionAxis, ...]:
+        return (FORWARD, LEFT, YAW)
+
+    def difference(self, pose_i: Array, pose_j: Array) -> Array:
+        return self.compose(self.invert(pose_i), np.asarray(pose_j, np.float64))
+
+    def compose(self, first: Array, second: Array) -> Array:
+        first, second = np.broadcast_arrays(np.asarray(first, np.float64), np.asarray(second, np.float64))
+        turn = np.deg2rad(first[..., 2])
+        cos, sin = np.cos(turn), np.sin(turn)
+        x, y = second[..., 0], second[..., 1]
+        ahead = first[..., 0] + cos * x - sin * y
+        aside = first[..., 1] + sin * x + cos * y
+        return np.stack([ahead, aside, wrap_deg(first[..., 2] + second[..., 2])], axis=-1)
+
+    def invert(self, motion: Array) -> Array:
+        motion = np.asarray(motion, np.float64)
+        turn = np.deg2rad(motion[..., 2])
+        cos, sin = np.cos(turn), np.sin(turn)
+        x, y = motion[..., 0], motion[..., 1]
+        return np.stack([-cos * x - sin * y, sin * x - cos * y, wrap_deg(-motion[..., 2])], axis=-1)
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "se2"}
+
+
+@dataclass(frozen=True)
+class SE3Space(MotionSpace):
+    """Rigid motion in space: the second frame's place in the first one's axes, and its turn as a rotation vector."""
+
+    @property
+    def pose_names(self) -> tuple[str, ...]:
+        return ("x_m", "y_m", "z_m", "qx", "qy", "qz", "qw")
+
+    @property
+    def axes(self) -> tuple[MotionAxis, ...]:
+        roll = MotionAxis("roll", "deg", plus="roll right", minus="roll left")
+        pitch = MotionAxis("pitch", "deg", plus="nose down", minus="nose up")
+        return (FORWARD, LEFT, UP, roll, pitch, YAW)
+
+    def difference(self, pose_i: Array, pose_j: Array) -> Array:
+        pose_i, pose_j = np.broadcast_arrays(np.asarray(pose_i, np.float64), np.asarray(pose_j, np.float64))
+        shape, i, j = pose_i.shape[:-1], pose_i.reshape(-1, 7), pose_j.reshape(-1, 7)
+        into_first = Rotation.from_quat(i[:, 3:]).inv()
+        moved = into_first.apply(j[:, :3] - i[:, :3])
+        return _joined(moved, into_first * Rotation.from_quat(j[:, 3:]), shape)
+
+    def compose(self, first: Array, second: Array) -> Array:
+        first, second = np.broadcast_arrays(np.asarray(first, np.float64), np.asarray(second, np.float64))
+        shape, a, b = first.shape[:-1], first.reshape(-1, 6), second.reshape(-1, 6)
+        turn = Rotation.from_rotvec(a[:, 3:], degrees=True)
+        return _joined(a[:, :3] + turn.apply(b[:, :3]), turn * Rotation.from_rotvec(b[:, 3:], degrees=True), shape)
+
+    def invert(self, motion: Array) -> Array:
+        motion = np.asarray(motion, np.float64)
+        shape, flat = motion.shape[:-1], motion.reshape(-1, 6)
+        back = Rotation.from_rotvec(flat[:, 3:], degrees=True).inv()
+        return _joined(-back.apply(flat[:, :3]), back, shape)
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "se3"}
+
+
+def wrap_deg(angle: Array) -> Array:
+    """An angle in [-180, 180)."""
+    wrapped: Array = (np.asarray(angle, np.float64) + 180.0) % 360.0 - 180.0
+    return wrapped
+
+
+def _joined(translation: Array, rotation: Rotation, shape: tuple[int, ...]) -> Array:
+    vector = rotation.as_rotvec(degrees=True)
+    return np.concatenate([translation, vector], axis=-1).reshape(*shape, 6)

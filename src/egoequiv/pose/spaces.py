@@ -1,0 +1,43 @@
+"""Every motion space by name, and a space from its description."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.pose.additive import ColumnsSpace, NoMotion, PlanarSpace
+from egoequiv.pose.grid import Axis, GridSpace
+from egoequiv.pose.rigid import SE2Space, SE3Space
+from egoequiv.pose.space import MotionSpace
+
+SPACES: dict[str, Callable[[], MotionSpace]] = {
+    "planar": PlanarSpace,
+    "se2": SE2Space,
+    "se3": SE3Space,
+    "none": NoMotion,
+}
+
+
+def space_named(name: str) -> MotionSpace:
+    """A space by name: planar, se2, se3, or `columns:steering,throttle` for raw sensor columns."""
+    if name.startswith("columns:"):
+        return ColumnsSpace(tuple(column.strip() for column in name.removeprefix("columns:").split(",")))
+    if name not in SPACES:
+        raise ConfigError(f"motion space {name!r} is not known; choose {', '.join(SPACES)} or columns:NAME,NAME")
+    return SPACES[name]()
+
+
+def space_from_description(description: Any) -> MotionSpace:
+    """Build the space that `MotionSpace.describe` described."""
+    kind = description.get("kind") if isinstance(description, dict) else None
+    try:
+        if kind == "grid":
+            return GridSpace(tuple(Axis(**axis) for axis in description["axes"]))
+        if kind == "columns":
+            return ColumnsSpace(tuple(description["columns"]))
+    except (KeyError, TypeError) as problem:
+        raise DataError(f"the description of a {kind} motion space is damaged: {problem}") from problem
+    if kind not in SPACES:
+        raise DataError(f"motion space of kind {kind!r} is not known; expected grid, columns, {', '.join(SPACES)}")
+    return SPACES[kind]()

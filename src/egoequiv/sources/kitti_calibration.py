@@ -1,0 +1,59 @@
+"""KITTI's calibration files: where a camera sits on the car."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import DataError
+from egoequiv.sources.trees import Tree
+
+Array = NDArray[np.float64]
+
+FILES = ("calib_imu_to_velo.txt", "calib_velo_to_cam.txt", "calib_cam_to_cam.txt")
+# From axes x forward, y left, z up to a camera's x right, y down, z forward.
+R_OPTICAL_VEHICLE = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
+
+
+def t_imu_camera(tree: Tree, folder: str, camera: int) -> Array:
+    """T_imu_camera (4, 4): the camera's place on the car, its axes turned to x forward, y left, z up."""
+    wanted = ({"R": 9, "T": 3}, {"R": 9, "T": 3}, {"R_rect_00": 9, _p_rect(camera): 12})
+    imu_to_velo, velo_to_cam, cam_to_cam = (
+        _read(tree, f"{folder}/{name}".removeprefix("/"), keys) for name, keys in zip(FILES, wanted, strict=True)
+    )
+    t_velo_imu = _rigid(imu_to_velo["R"].reshape(3, 3), imu_to_velo["T"])
+    t_cam_velo = _rigid(velo_to_cam["R"].reshape(3, 3), velo_to_cam["T"])
+    t_rect_cam = _rigid(cam_to_cam["R_rect_00"].reshape(3, 3), np.zeros(3))
+    projection = cam_to_cam[_p_rect(camera)].reshape(3, 4)
+    t_camera_rect = _rigid(np.eye(3), np.array([projection[0, 3] / projection[0, 0], 0.0, 0.0]))
+    t_camera_imu = t_camera_rect @ t_rect_cam @ t_cam_velo @ t_velo_imu
+    t_imu_optical = np.linalg.inv(t_camera_imu).astype(np.float64)
+    return t_imu_optical @ _rigid(R_OPTICAL_VEHICLE, np.zeros(3))
+
+
+def _p_rect(camera: int) -> str:
+    return f"P_rect_{camera:02d}"
+
+
+def _rigid(rotation: Array, translation: Array) -> Array:
+    transform = np.eye(4)
+    transform[:3, :3], transform[:3, 3] = rotation, translation
+    return transform
+
+
+def _read(tree: Tree, path: str, wanted: dict[str, int]) -> dict[str, Array]:
+    """The wanted lines `KEY: numbers` of a calibration file."""
+    found: dict[str, Array] = {}
+    for row, line in enumerate(tree.read(path).decode("utf-8", "replace").splitlines(), 1):
+        key, _, rest = line.partition(":")
+        if key in wanted:
+            try:
+                found[key] = np.array([float(word) for word in rest.split()])
+            except ValueError:
+                raise DataError(f"{tree.where(path)}, row {row}: {key} holds something that is no number") from None
+            if len(found[key]) != wanted[key] or not np.isfinite(found[key]).all():
+                raise DataError(f"{tree.where(path)}, row {row}: expected {wanted[key]} numbers for {key}")
+    for key in wanted:
+        if key not in found:
+            raise DataError(f"{tree.where(path)}: there is no line {key!r}; get the calibration files again")
+    return found

@@ -1,0 +1,33 @@
+"""The location class of each KITTI raw drive, as the data set's pages sort them."""
+
+from __future__ import annotations
+
+_DRIVES: dict[str, dict[str, tuple[int, ...]]] = {
+    "campus": {
+        "2011_09_28": (16, 21, 34, 35, 37, 38, 39, 43, 45, 47),
+    },
+    "city": {
+        "2011_09_26": (1, 2, 5, 9, 11, 13, 14, 17, 18, 48, 51, 56, 57, 59, 60, 84, 91, 93, 95, 96, 104, 106, 113, 117),
+        "2011_09_28": (1, 2),
+        "2011_09_29": (26, 71),
+    },
+    "residential": {
+        "2011_09_26": (19, 20, 22, 23, 35, 36, 39, 46, 61, 64, 79, 86, 87),
+        "2011_09_30": (18, 20, 27, 28, 33, 34),
+        "2011_10_03": (27, 34),
+    },
+    "road": {
+        "2011_09_26": (15, 27, 28, 29, 32, 52, 70, 101),
+        "2011_09_29": (4,),
+        "2011_09_30": (16,),
+        "2011_10_03": (42, 47),
+    },
+}
+
+# Such as {"2011_09_26_drive_0001": "city"}; drives of people and of calibration targets have no location.
+LOCATIONS: dict[str, str] = {
+    f"{date}_drive_{number:04d}": location
+    for location, dates in _DRIVES.items()
+    for date, numbers in dates.items()
+    for number in numbers
+}

@@ -1,0 +1,88 @@
+"""Pictures decoded from files of any format, one at a time; what cannot be used is named in one line."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from PIL import Image as PillowImage
+from PIL import ImageOps, UnidentifiedImageError
+
+from egoequiv.errors import BrokenFrameError
+from egoequiv.sources.recording import Image
+
+_GRAY_MODES = ("1", "L", "LA")
+_SIXTEEN_BITS = (1 << 16) - 1
+
+
+def read_picture(path_or_file: str | Path | BinaryIO, where: str) -> Image:
+    """Decode one picture to uint8, (H, W) if it is gray and (H, W, 3) if it has colour.
+
+    The camera's note of how it was held (EXIF orientation) is applied, alpha is dropped, and of gray with 16 bits
+    the upper 8 are kept. Of an animation, it is the first picture. `where` begins the message of an error.
+    """
+    with warnings.catch_warnings():
+        # What Pillow warns of, such as odd tags, leaves a usable picture; only the size of a bomb does not.
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", PillowImage.DecompressionBombWarning)
+        picture = _decode(path_or_file, where)
+        if min(picture.size) < 2:
+            width, height = picture.size
+            raise BrokenFrameError(f"{where}: {width} x {height} pixels, expected at least 2 x 2")
+        return _eight_bits(picture, where)
+
+
+def _decode(path_or_file: str | Path | BinaryIO, where: str) -> PillowImage.Image:
+    try:
+        with PillowImage.open(path_or_file) as picture:
+            picture.load()
+            return _upright(picture)
+    except (PillowImage.DecompressionBombWarning, PillowImage.DecompressionBombError):
+        limit = (PillowImage.MAX_IMAGE_PIXELS or 0) // 1_000_000
+        raise BrokenFrameError(f"{where}: more than {limit} million pixels; make the picture smaller") from None
+    except UnidentifiedImageError:
+        raise BrokenFrameError(f"{where}: not a picture of a known format, or cut short at its start") from None
+    except Exception as problem:  # on damaged bytes the decoders raise almost anything
+        strerror = problem.strerror if isinstance(problem, OSError) else None
+        lines = (strerror or str(problem) or type(problem).__name__).splitlines()
+        raise BrokenFrameError(f"{where}: the picture cannot be read ({lines[0]})") from problem
+
+
+def _upright(picture: PillowImage.Image) -> PillowImage.Image:
+    try:
+        return ImageOps.exif_transpose(picture)
+    except Exception:  # tags that cannot be read say nothing of the pixels, which stay as they are stored
+        return picture
+
+
+def _eight_bits(picture: PillowImage.Image, where: str) -> Image:
+    mode = picture.mode
+    if mode == "CMYK":
+        raise BrokenFrameError(f"{where}: printing colours (CMYK) have no fixed look; convert the picture to RGB")
+    if mode == "F":
+        raise BrokenFrameError(f"{where}: floating-point pixels have no fixed range; convert the picture to 8 bits")
+    if mode == "I" or mode.startswith("I;16"):
+        gray = np.array(picture)
+        if gray.min() < 0 or gray.max() > _SIXTEEN_BITS:
+            raise BrokenFrameError(f"{where}: values from {gray.min()} to {gray.max()}, expected 8 or 16 bits")
+        return (gray >> 8).astype(np.uint8)
+    return np.array(picture.convert("L" if mode in _GRAY_MODES or _has_gray_palette(picture) else "RGB"))
+
+
+def _has_gray_palette(picture: PillowImage.Image) -> bool:
+    palette = picture.getpalette() or []
+    return picture.mode == "P" and palette[0::3] == palette[1::3] == palette[2::3]
+
+
+def crop_to_aspect(image: Image, width: int, height: int) -> Image:
+    """The largest central crop whose sides are as width to height, to the nearest pixel."""
+    rows, columns = image.shape[:2]
+    if columns * height > rows * width:
+        keep = max(1, round(rows * width / height))
+        start = (columns - keep) // 2
+        return image[:, start : start + keep]
+    keep = max(1, round(columns * height / width))
+    start = (rows - keep) // 2
+    return image[start : start + keep]

@@ -1,0 +1,117 @@
+"""Files below a folder or inside a zip archive, read alike."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from egoequiv.errors import DataError
+
+
+class Tree(ABC):
+    """A tree of files; paths are relative to its root and written with slashes."""
+
+    @abstractmethod
+    def folders(self, below: str = "") -> list[str]:
+        """The names of the folders directly below a folder, sorted."""
+
+    @abstractmethod
+    def files(self, below: str) -> list[str]:
+        """The names of the files directly below a folder, sorted; none if there is no such folder."""
+
+    @abstractmethod
+    def read(self, path: str) -> bytes:
+        """The contents of one file; a `DataError` if it is not there or damaged."""
+
+    @abstractmethod
+    def where(self, path: str) -> str:
+        """How to call a file in a message."""
+
+
+@dataclass(frozen=True)
+class FolderTree(Tree):
+    """The files below a folder on disk."""
+
+    root: Path
+
+    def folders(self, below: str = "") -> list[str]:
+        return [entry.name for entry in self._entries(below) if entry.is_dir()]
+
+    def files(self, below: str) -> list[str]:
+        return [entry.name for entry in self._entries(below) if entry.is_file()]
+
+    def _entries(self, below: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(self.root / below) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as problem:
+            raise DataError(f"{self.root / below} cannot be listed: {problem.strerror}") from problem
+
+    def read(self, path: str) -> bytes:
+        try:
+            return (self.root / path).read_bytes()
+        except OSError as problem:
+            raise DataError(f"{self.root / path} cannot be read: {problem.strerror}") from problem
+
+    def where(self, path: str) -> str:
+        return str(self.root / path)
+
+
+@dataclass(frozen=True)
+class ZipTree(Tree):
+    """The files of a zip archive, read in place."""
+
+    archive: Path
+
+    @cached_property
+    def _listing(self) -> Mapping[str, tuple[list[str], list[str]]]:
+        """The sub-folders and the files of each folder."""
+        folders: dict[str, set[str]] = {"": set()}
+        files: dict[str, list[str]] = {"": []}
+        for name in _opened(self.archive).namelist():
+            folder, _, file = name.rpartition("/")
+            parts = folder.split("/") if folder else []
+            for depth, part in enumerate(parts):
+                folders.setdefault("/".join(parts[:depth]), set()).add(part)
+            if file:
+                files.setdefault(folder, []).append(file)
+        return {key: (sorted(folders.get(key, ())), sorted(files.get(key, ()))) for key in folders.keys() | files}
+
+    def __reduce__(self) -> tuple[type[ZipTree], tuple[Path]]:
+        return ZipTree, (self.archive,)  # a copy in a worker lists the archive itself
+
+    def folders(self, below: str = "") -> list[str]:
+        return self._listing.get(below, ([], []))[0]
+
+    def files(self, below: str) -> list[str]:
+        return self._listing.get(below, ([], []))[1]
+
+    def read(self, path: str) -> bytes:
+        try:
+            return _opened(self.archive).read(path)
+        except KeyError:
+            raise DataError(f"{self.where(path)} is not in the archive") from None
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError) as problem:
+            raise DataError(f"{self.where(path)} cannot be unpacked ({problem}); get the archive again") from problem
+
+    def where(self, path: str) -> str:
+        return f"{self.archive}/{path}"
+
+
+@lru_cache(maxsize=16)
+def _opened(archive: Path) -> zipfile.ZipFile:
+    """An archive, opened once a process."""
+    try:
+        return zipfile.ZipFile(archive)
+    except (zipfile.BadZipFile, EOFError) as problem:
+        raise DataError(f"{archive} is no whole zip archive ({problem}): it was cut short; get it again") from problem
+    except OSError as problem:
+        raise DataError(f"{archive} cannot be read: {problem.strerror or problem}") from problem
