@@ -10,13 +10,15 @@ from typing import Any
 from pydantic import ValidationError, validate_call
 
 from egoequiv.errors import ConfigError
-from egoequiv.sources import Source, kitti, norb
+from egoequiv.sources import Source, kitti, kitti_odometry, norb, scenes
 from egoequiv.worlds import turntable
 
 # A source reads the files below its first argument, `path`; a world makes its own frames and has none.
 SOURCES: dict[str, Callable[..., Source]] = {
     "norb": norb,
     "kitti": kitti,
+    "kitti-odometry": kitti_odometry,
+    "scenes": scenes,
     "turntable": turntable,
 }
 

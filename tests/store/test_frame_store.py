@@ -234,7 +234,7 @@ def test_a_missing_motion_space_is_named(copy: Path) -> None:
 def test_a_missing_column_is_named(copy: Path, column: str) -> None:
     path = copy / "index.parquet"
     pq.write_table(pq.read_table(path).drop_columns([column]), path)
-    with data_error(str(copy), repr(column.removeprefix("pose_"))):
+    with data_error(repr(column.removeprefix("pose_"))):
         FrameStore.open(copy)
 
 

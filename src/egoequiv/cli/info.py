@@ -27,6 +27,8 @@ def info(
     described = _describe(opened)
     picture = sheet or store / "contact_sheet.png"
     try:
+        if not opened.has_images:
+            raise DataError("the store holds poses alone")
         save_picture(contact_sheet(opened), picture)
         described["contact_sheet"] = str(picture)
     except (DataError, OSError) as problem:
@@ -43,11 +45,14 @@ def info(
     console.print(f"recordings  {described['recordings']} of {described['shortest']} to {described['longest']} frames")
     for name, (low, high) in described["poses"].items():
         console.print(f"pose        {name} from {low:g} to {high:g}")
-    console.print(f"motions     {', '.join(described['motions'])}")
+    motions = ", ".join(described["motions"]) or "mined, see `egoequiv patterns`"
+    console.print(f"motions     {motions if described['poses'] else 'none, pictures without poses'}")
     console.print(f"time        {described['time'] or 'none'}")
     console.print(f"labels      {len(described['labels'])} classes, {described['labelled_frames']:,} frames")
     for name, values in described["attributes"].items():
         console.print(f"attribute   {name}: {', '.join(values[:12])}{' ...' if len(values) > 12 else ''}")
+    for note in described["notes"]:
+        console.print(f"note        {escape(note)}")
     if described["contact_sheet"]:
         say(f"contact sheet: {picture}")
 
@@ -64,14 +69,12 @@ def _describe(store: Any) -> dict[str, Any]:
         "recordings": len(store.recording_names),
         "shortest": int(lengths.min()),
         "longest": int(lengths.max()),
-        "poses": {
-            name: (float(column.min()), float(column.max()))
-            for name, column in zip(store.space.pose_names, store.poses.T, strict=True)
-        },
+        "poses": {name: (float(column.min()), float(column.max())) for name, column in store.pose_columns.items()},
         "motions": list(store.space.named_motions()),
         "time": None if times is None else f"{float(times.max() - times.min()):.1f} s",
         "labels": {name: int((store.labels == k).sum()) for k, name in enumerate(store.class_names)},
         "labelled_frames": int((store.labels >= 0).sum()),
         "attributes": {name: [str(v) for v in np.unique(values)] for name, values in store.attributes.items()},
         "settings": dict(store.meta["settings"]),
+        "notes": list(store.meta.get("notes", [])),
     }

@@ -11,9 +11,14 @@ import typer
 from egoequiv.cli.console import print_json, progress_bar, say
 from egoequiv.cli.settings import parse_settings, parse_size
 
+NOTES_SHOWN = 20
+
 
 def ingest(
-    source: Annotated[str, typer.Argument(help="norb (files), or turntable (rendered here).")],
+    source: Annotated[
+        str,
+        typer.Argument(help="norb, kitti, kitti-odometry, scenes (files); turntable, drive, places (rendered here)."),
+    ],
     path: Annotated[Path | None, typer.Argument(help="Where the files are, for sources that read files.")] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The store to write.")] = Path("store"),
     size: Annotated[str | None, typer.Option(help="Resize to N x N, or to HEIGHTxWIDTH.")] = None,
@@ -23,6 +28,9 @@ def ingest(
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace the store if it exists.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at anything that would be left out, such as a broken picture.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
     """Decode and resize frames once, into a store that everything else reads."""
@@ -38,11 +46,18 @@ def ingest(
             color=color,
             workers=workers or os.cpu_count() or 1,
             overwrite=overwrite,
+            strict=strict,
             on_progress=lambda done, total: progress("frames", done, total),
         )
+    notes = list(store.meta.get("notes", []))
+    for note in notes[:NOTES_SHOWN]:
+        say(f"note: {note}")
+    if len(notes) > NOTES_SHOWN:
+        say(f"note: {len(notes) - NOTES_SHOWN} more notes are in {out / 'store.json'}")
     if as_json:
-        print_json({"store": str(out), "frames": len(store), "recordings": len(store.recording_names)})
+        counts = {"frames": len(store), "recordings": len(store.recording_names)}
+        print_json({"store": str(out), **counts, "notes": notes})
     else:
-        shape = " x ".join(map(str, store.image_shape))
+        shape = " x ".join(map(str, store.image_shape)) if store.has_images else "poses alone"
         say(f"{len(store):,} frames of {len(store.recording_names)} recordings, {shape}, in {out}")
         say(f"next: egoequiv info {out}")

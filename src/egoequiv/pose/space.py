@@ -24,7 +24,11 @@ class MotionAxis:
     def in_words(self, amount: float) -> str:
         """Such as "left turn 16°" or "forward 14.4 m"."""
         word = self.plus if amount >= 0 else self.minus
-        size = f"{abs(amount):.0f}°" if self.unit == "deg" else f"{abs(amount):.3g} {self.unit}".rstrip()
+        size = (
+            f"{abs(amount):.0f}°"
+            if self.unit == "deg"
+            else f"{abs(amount):.{1 if abs(amount) >= 0.1 else 3}f} {self.unit}".rstrip()
+        )
         return f"{word} {size}"
 
 

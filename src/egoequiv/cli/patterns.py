@@ -1,0 +1,137 @@
+"""`egoequiv patterns`: the motions that stand out in a log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from egoequiv.cli.console import output, print_json, progress_bar, say
+
+if TYPE_CHECKING:
+    from egoequiv.pairs import Mining
+    from egoequiv.store import FrameStore
+
+
+def patterns(
+    store: Annotated[Path, typer.Argument(help="A store; or a folder or zip of KITTI raw, whose poses are read.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Where patterns.json and the figures go.")] = Path(
+        "patterns"
+    ),
+    clusters: Annotated[int, typer.Option(min=1, help="Clusters of k-means.")] = 6,
+    keep: Annotated[int, typer.Option(min=1, help="How many to keep: those that move most.")] = 3,
+    max_gap: Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")] = 1.0,
+    space: Annotated[
+        str | None, typer.Option(help="planar, se2, se3 or columns:NAME,NAME; by default the store's own.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Where k-means starts.")] = 0,
+    stability: Annotated[int, typer.Option(min=0, help="How many other seeds to compare with.")] = 4,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
+    """Cluster the motions between frames, keep the largest, and name them in plain words.
+
+    patterns.json can be given to training with --set patterns=FILE. Poses are enough: images are needed only for
+    the picture of sample pairs.
+    """
+    from egoequiv.errors import ConfigError
+    from egoequiv.files import write_json
+    from egoequiv.pairs import mine_patterns
+    from egoequiv.pose import space_named
+
+    if not max_gap > 0:
+        raise ConfigError(f"--max-gap must be above 0 seconds, found {max_gap:g}")
+    with progress_bar() as progress:
+        opened = _open(store, out)
+        if space is not None:
+            opened = opened.in_space(space_named(space))
+        mining = mine_patterns(
+            opened,
+            clusters=clusters,
+            keep=keep,
+            max_gap_s=max_gap,
+            seed=seed,
+            stability_seeds=stability,
+            on_progress=progress,
+        )
+    described = _describe(mining, stability, max_gap, seed)
+    write_json(out / "patterns.json", mining.patterns.describe() | described)
+    files = _draw(opened, mining, max_gap, out)
+    if as_json:
+        print_json(described | {"files": files})
+        return
+    _show(mining, described)
+    say(f"saved: {', '.join(files)}")
+
+
+def _open(path: Path, out: Path) -> FrameStore:
+    """A store, or the poses of KITTI drives as one."""
+    from egoequiv.catalog import open_source
+    from egoequiv.store import FrameStore, ingest
+
+    if (path / "store.json").exists() or not path.exists():
+        return FrameStore.open(path)
+    source = open_source("kitti", path, camera="none")
+    for note in source.notes:
+        say(f"note: {note}")
+    return ingest(source, out / "poses", overwrite=True)
+
+
+def _describe(mining: Mining, stability: int, max_gap_s: float, seed: int) -> dict[str, Any]:
+    from egoequiv.report.motion_figures import cluster_name
+
+    axes = mining.patterns.space.axes
+    return {
+        "patterns": [
+            {
+                "name": cluster_name(mining, k),
+                "kept": k < len(mining.patterns),
+                "pairs": count,
+                **{
+                    f"{axis.name}_{axis.unit}".rstrip("_"): float(value)
+                    for axis, value in zip(axes, mining.patterns.centres[k], strict=True)
+                },
+            }
+            for k, count in enumerate(mining.counts)
+        ],
+        "pairs": mining.motions,
+        "clustered": mining.clustered,
+        "max_gap_s": max_gap_s,
+        "seed": seed,
+        "stability": {"other_seeds": stability, "largest_shift_in_spreads": mining.wandering} if stability else None,
+    }
+
+
+def _draw(store: FrameStore, mining: Mining, max_gap_s: float, out: Path) -> list[str]:
+    from egoequiv.report.figures import save_figure
+    from egoequiv.report.motion_figures import sample_pairs, scatter_figure, write_interactive_scatter
+    from egoequiv.report.pictures import save_picture
+
+    title = f"{mining.motions:,} motions of at most {max_gap_s:g} s: patterns kept in colour, dropped in gray"
+    save_figure(scatter_figure(mining, title), out / "motions.png")
+    write_interactive_scatter(mining, title, out / "motions.html")
+    files = [out / "patterns.json", out / "motions.png", out / "motions.html"]
+    if store.has_images:
+        save_picture(sample_pairs(store, mining, max_gap_s), out / "pairs.png")
+        files.append(out / "pairs.png")
+    return [str(path) for path in files]
+
+
+def _show(mining: Mining, described: dict[str, Any]) -> None:
+    console = output()
+    axes = mining.patterns.space.axes
+    table = Table("pattern", *(f"{axis.name} {axis.unit}".strip() for axis in axes), "pairs", "share")
+    for row, centre in zip(described["patterns"], mining.patterns.centres, strict=True):
+        share = f"{100 * row['pairs'] / mining.motions:.1f} %"
+        name = f"[bold]{row['name']}[/bold]" if row["kept"] else f"[dim]{row['name']}[/dim]"
+        table.add_row(name, *(f"{value:.2f}" for value in centre), f"{row['pairs']:,}", share)
+    console.print(table)
+    looked = "all" if mining.clustered == mining.motions else f"{mining.clustered:,} at random"
+    console.print(f"{mining.motions:,} motions, k-means on {looked}")
+    if described["stability"]:
+        others = described["stability"]["other_seeds"]
+        console.print(
+            f"stability: from {others} other seeds no kept centre moved by more than {mining.wandering:.3f} standard "
+            "deviations of the motions"
+        )

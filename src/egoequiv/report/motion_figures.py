@@ -1,0 +1,147 @@
+"""Figures of mined motion patterns: a scatter of motions, still and interactive, and sample pairs of frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")  # before pyplot: there may be no screen
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from PIL import Image
+
+from egoequiv.files import write_text
+from egoequiv.pairs import Mining, find_motion_pairs
+from egoequiv.report.figures import COLORS
+from egoequiv.report.pictures import picture_grid
+from egoequiv.store import FrameStore
+
+DROPPED = "#c8c8c8"
+SHOWN = 6_000  # motions drawn
+
+
+def scatter_figure(mining: Mining, title: str) -> Figure:
+    """Motions along the first and the last component, kept patterns in colour, dropped clusters in gray."""
+    across, up = _components(mining)
+    figure, axes = plt.subplots(figsize=(7.5, 5), layout="constrained")
+    for cluster in reversed(range(len(mining.counts))):
+        own = mining.sample[:SHOWN][mining.sample_cluster[:SHOWN] == cluster]
+        axes.scatter(own[:, across], own[:, up], s=5, alpha=0.5, linewidths=0, color=_color(mining, cluster))
+    for cluster, centre in enumerate(mining.patterns.centres):
+        axes.plot(centre[across], centre[up], "+", color="black", markersize=9, zorder=3)
+        if cluster < len(mining.patterns):
+            axes.annotate(
+                f"{mining.patterns.names[cluster]} ({mining.counts[cluster]:,})",
+                (centre[across], centre[up]),
+                xytext=(6, 8),
+                textcoords="offset points",
+                fontsize=9,
+                fontweight="bold",
+                bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 1.5},
+            )
+    axes.set_xlabel(_axis_title(mining, across))
+    axes.set_ylabel(_axis_title(mining, up))
+    axes.axhline(0, color="black", linewidth=0.5, zorder=0)
+    axes.set_title(title, fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def write_interactive_scatter(mining: Mining, title: str, path: Path) -> None:
+    """The same as a page that opens offline: hover, zoom, and switch clusters on and off."""
+    import plotly.graph_objects as go  # here, for it takes most of a second to import
+
+    across, up = _components(mining)
+    figure = go.Figure()
+    for cluster, count in enumerate(mining.counts):
+        own = mining.sample[:SHOWN][mining.sample_cluster[:SHOWN] == cluster]
+        name = cluster_name(mining, cluster)
+        figure.add_trace(
+            go.Scattergl(
+                x=own[:, across],
+                y=own[:, up],
+                mode="markers",
+                name=f"{name} ({count:,})",
+                marker={"size": 4, "color": _color(mining, cluster), "opacity": 0.6},
+                hovertemplate=f"{name}<br>%{{x:.2f}}, %{{y:.2f}}<extra></extra>",
+            )
+        )
+    centres = mining.patterns.centres
+    figure.add_trace(
+        go.Scatter(
+            x=centres[:, across],
+            y=centres[:, up],
+            mode="markers",
+            name="centres",
+            text=[cluster_name(mining, cluster) for cluster in range(len(centres))],
+            marker={"symbol": "cross-thin", "size": 12, "line": {"width": 2, "color": "black"}},
+            hovertemplate="%{text}<br>%{x:.2f}, %{y:.2f}<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        title=title,
+        xaxis_title=_axis_title(mining, across),
+        yaxis_title=_axis_title(mining, up),
+        template="plotly_white",
+    )
+    write_text(path, figure.to_html(include_plotlyjs=True, full_html=True))
+
+
+def cluster_name(mining: Mining, cluster: int) -> str:
+    """The name of a kept pattern, or what a dropped cluster does."""
+    if cluster < len(mining.patterns):
+        return mining.patterns.names[cluster]
+    centre = mining.patterns.centres[cluster]
+    largest = int(np.argmax(np.abs(centre / mining.patterns.spread)))
+    return f"dropped: {mining.patterns.space.axes[largest].in_words(float(centre[largest]))}"
+
+
+def sample_pairs(store: FrameStore, mining: Mining, max_gap_s: float, count: int = 3, width: int = 310) -> Image.Image:
+    """Frame pairs of each kept pattern side by side, those nearest to its centre, of several recordings."""
+    pairs = find_motion_pairs(store, np.arange(len(store)), mining.patterns, max_gap_s)
+    rows, titles = [], []
+    for number, name in enumerate(mining.patterns.names):
+        own = pairs.of(name)
+        motion = store.space.difference(store.poses[own.i], store.poses[own.j])
+        for k in _typical(
+            store.recording[own.i], motion, mining.patterns.centres[number], mining.patterns.spread, count
+        ):
+            i, j = int(own.i[k]), int(own.j[k])
+            words = ", ".join(
+                axis.in_words(float(value)) for axis, value in zip(store.space.axes, motion[k], strict=True)
+            )
+            rows.append([store.images[i], store.images[j]])
+            titles.append(f"{name}:  {words}   {store.recording_names[store.recording[i]]}")
+    return picture_grid(rows, titles, scale=max(1, width // store.image_shape[1]))
+
+
+def _typical(
+    recording: NDArray[np.int64],
+    motion: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    spread: NDArray[np.float64],
+    count: int,
+) -> list[int]:
+    """The pairs nearest to a centre, of as many recordings as there are."""
+    order = np.argsort(np.linalg.norm((motion - centre) / spread, axis=1), kind="stable")
+    _, first = np.unique(recording[order], return_index=True)
+    best_of_each = sorted(int(k) for k in first)
+    rest = [k for k in range(len(order)) if k not in set(best_of_each)] if len(best_of_each) < count else []
+    return [int(order[k]) for k in (best_of_each + rest)[:count]]
+
+
+def _components(mining: Mining) -> tuple[int, int]:
+    return 0, mining.sample.shape[1] - 1
+
+
+def _axis_title(mining: Mining, component: int) -> str:
+    axis = mining.patterns.space.axes[component]
+    return f"{axis.name} ({axis.unit})" if axis.unit else axis.name
+
+
+def _color(mining: Mining, cluster: int) -> str:
+    return COLORS[cluster % len(COLORS)] if cluster < len(mining.patterns) else DROPPED
