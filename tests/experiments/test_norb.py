@@ -7,7 +7,8 @@ import pytest
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.experiments import NorbOptions, reproduce_norb
-from egoequiv.experiments.norb import CHOSEN, LABELLED, PIXELS, UNLABELLED
+from egoequiv.experiments.norb import CHOSEN, LABELLED, UNLABELLED
+from egoequiv.experiments.stores import PIXELS
 from egoequiv.training.run_folder import RunFolder
 
 

@@ -64,8 +64,11 @@ def print_table(table: Table) -> None:
     console = output()
     single = [c for c in table.columns if c.startswith("rho_") and c not in ("rho_atomic", "rho_composite")]
     summary = [c for c in table.columns if c not in single]
-    console.print(f"[bold]{table.title}[/bold]  (in brackets: the paper, on small NORB)")
+    beside = f"  (in brackets: the paper, on {table.published_on})" if table.published_on else ""
+    console.print(f"[bold]{table.title}[/bold]{beside}")
     for columns in (summary, single):
+        if not columns:
+            continue
         shown = RichTable("method", *(title_of(c) for c in columns))
         for row in table.rows:
             if any(column in row.metrics for column in columns) or row.diverged:
@@ -82,5 +85,5 @@ def print_table(table: Table) -> None:
     if "leaked_validation_frames" in about:
         console.print(
             f"split {about['split']}: {about['leaked_validation_frames']} of {about['validation_frames']} validation "
-            "frames have a training frame of the same recording within one step"
+            "frames have a training frame of the same recording within one step or second"
         )

@@ -37,7 +37,7 @@ def demo(
         table = reproduce_norb(options)
     saved = save_table(table, out)
     save_figure(rho_figure(table), out / "rho.png")
-    store = FrameStore.open(options.store_path)
+    store = FrameStore.open(out / "stores" / "turntable-2-32")
     save_picture(contact_sheet(store, rows=25), out / "toys.png")
     if as_json:
         print_json(table.describe())

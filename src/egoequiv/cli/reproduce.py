@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from egoequiv.cli.console import print_json, print_table, progress_bar, say
+
+if TYPE_CHECKING:
+    from egoequiv.experiments import Table
 
 app = typer.Typer(help="Reproduce the paper's tables, beside the published numbers.", no_args_is_help=True)
 
@@ -65,3 +68,149 @@ def norb(
     else:
         print_table(table)
     say(f"saved: {', '.join(str(path) for path in (*saved, out / 'rho.png'))}")
+
+
+Repeats = Annotated[int | None, typer.Option(min=1, help="Repetitions (5).")]
+Iterations = Annotated[int | None, typer.Option(min=1, help="Iterations of each run.")]
+Methods = Annotated[str | None, typer.Option(help="Which methods, with commas between them.")]
+Select = Annotated[
+    bool | None,
+    typer.Option("--select/--no-select", help="Choose rate and weights by greedy search, or use those chosen before."),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Small and short, to see it work.")]
+Processes = Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default one for each core.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON object with `tables`.")]
+PrecisionOption = Annotated[
+    Literal["float32", "bfloat16"], typer.Option(help="In which the network computes; bfloat16 is faster.")
+]
+Kitti = Annotated[
+    Path | None, typer.Option("--data", help="KITTI raw, a folder or zip; without it, the embedded drive.")
+]
+
+
+@app.command("kitti")
+def kitti(
+    data: Kitti = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Where runs and tables go.")] = Path("kitti-table"),
+    split: Annotated[str, typer.Option(help="paper, by-recording, or both.")] = "both",
+    repeats: Repeats = None,
+    iterations: Iterations = None,
+    methods: Methods = None,
+    select: Select = None,
+    precision: PrecisionOption = "float32",
+    quick: Quick = False,
+    processes: Processes = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recognition of places from 4 labelled frames a class, with a random split of frames and one of whole drives.
+
+    Repeat the command to go on after a stop: finished runs are kept in OUT.
+    """
+    from egoequiv.errors import ConfigError
+    from egoequiv.experiments.driving import SPLITS, DrivingOptions, reproduce_kitti
+
+    if split not in (*SPLITS, "both"):
+        raise ConfigError(f"--split must be paper, by-recording or both, found {split!r}")
+    with progress_bar() as progress:
+        options = DrivingOptions(
+            out=out,
+            data=data,
+            splits=SPLITS if split == "both" else (split,),
+            precision=precision,
+            processes=processes,
+            on_stage=progress,
+        )
+        options = _adjusted(options, quick, repeats, iterations, methods, select)
+        tables = reproduce_kitti(options)
+    names = [f"table-{kind}" for kind in options.splits] + ["splits"]
+    _finish(dict(zip(names, tables, strict=False)), out, as_json)
+
+
+@app.command("kitti-scenes")
+def kitti_scenes(
+    data: Kitti = None,
+    scenes: Annotated[
+        Path | None, typer.Option(help="Class folders: CLASS/*.jpg or train|test/CLASS/*.jpg; without, `places`.")
+    ] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Where runs and tables go.")] = Path("scenes-table"),
+    per_class: Annotated[str, typer.Option(help="Labelled images a class, one table for each.")] = "6,20",
+    repeats: Repeats = None,
+    iterations: Iterations = None,
+    methods: Methods = None,
+    select: Select = None,
+    precision: PrecisionOption = "float32",
+    quick: Quick = False,
+    processes: Processes = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recognition of scenes from a few labels a class, with what is learned from driving video."""
+    given = {"data": data, "scenes": scenes, "per_class": per_class, "precision": precision, "processes": processes}
+    _scenes(given, out, False, (quick, repeats, iterations, methods, select), as_json)
+
+
+@app.command("kitti-sun")
+def kitti_sun(
+    data: Kitti = None,
+    sun: Annotated[Path | None, typer.Option("--sun", help="SUN397 as distributed; without it, `places`.")] = None,
+    partition: Annotated[
+        int | None, typer.Option(min=1, max=10, help="Of SUN397's partition files; without, a random split.")
+    ] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Where runs and tables go.")] = Path("sun-table"),
+    per_class: Annotated[str, typer.Option(help="Labelled images a class, one table for each.")] = "6,20",
+    repeats: Repeats = None,
+    iterations: Iterations = None,
+    methods: Methods = None,
+    select: Select = None,
+    precision: PrecisionOption = "float32",
+    quick: Quick = False,
+    processes: Processes = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recognition of the 397 classes of SUN from a few labels a class, with what is learned from KITTI."""
+    given = {"data": data, "scenes": sun, "partition": partition, "per_class": per_class, "precision": precision}
+    given |= {"processes": processes}
+    _scenes(given, out, True, (quick, repeats, iterations, methods, select), as_json)
+
+
+def _scenes(given: dict[str, Any], out: Path, is_sun: bool, adjust: tuple[Any, ...], as_json: bool) -> None:
+    from egoequiv.errors import ConfigError
+    from egoequiv.experiments.driving import DrivingOptions, reproduce_scenes, scene_options
+
+    try:
+        numbers = tuple(int(part) for part in given.pop("per_class").split(","))
+    except ValueError:
+        raise ConfigError("--per-class must be whole numbers with commas between them, such as 6,20") from None
+    if min(numbers) < 1 or len(set(numbers)) < len(numbers):
+        raise ConfigError("--per-class must be different numbers of at least 1, such as 6,20")
+    with progress_bar() as progress:
+        options = scene_options(DrivingOptions(out=out, per_class=numbers, on_stage=progress, **given))
+        options = _adjusted(options, *adjust)
+        tables = reproduce_scenes(options, is_sun)
+    _finish({f"table-{n}": table for n, table in zip(options.per_class, tables, strict=True)}, out, as_json)
+
+
+def _adjusted(
+    options: Any, quick: bool, repeats: int | None, iterations: int | None, methods: str | None, select: bool | None
+) -> Any:
+    """The options with what was given on the command line in place of the defaults."""
+    from dataclasses import replace
+
+    from egoequiv.experiments.driving import quick_driving
+
+    if quick:
+        options = quick_driving(options)
+    names = tuple(name.strip() for name in methods.split(",")) if methods else None
+    given = {"repeats": repeats, "iterations": iterations, "methods": names, "select": select}
+    return replace(options, **{name: value for name, value in given.items() if value is not None})
+
+
+def _finish(tables: dict[str, Table], out: Path, as_json: bool) -> None:
+    from egoequiv.report.tables import save_table
+
+    saved = [path for name, table in tables.items() for path in save_table(table, out, name)]
+    if as_json:
+        print_json({"tables": {name: table.describe() for name, table in tables.items()}})
+    else:
+        for table in tables.values():
+            print_table(table)
+    say(f"saved: {', '.join(str(path) for path in saved if path.suffix == '.md')} (and .csv, .json)")

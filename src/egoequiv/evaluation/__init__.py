@@ -2,7 +2,7 @@
 
 from egoequiv.evaluation.equivariance import MotionError, equivariance_error, errors_of_pairs, measure_equivariance
 from egoequiv.evaluation.features import class_scores, embed
-from egoequiv.evaluation.recognition import nearest_pixel_accuracy, top_k_accuracy
+from egoequiv.evaluation.recognition import class_mean_accuracy, nearest_pixel_accuracy, top_k_accuracy
 from egoequiv.evaluation.statistics import PairedTest, Result, bootstrap_mean, paired_test
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "PairedTest",
     "Result",
     "bootstrap_mean",
+    "class_mean_accuracy",
     "class_scores",
     "embed",
     "equivariance_error",

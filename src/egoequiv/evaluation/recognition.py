@@ -23,6 +23,13 @@ def top_k_accuracy(scores: NDArray[np.float32], classes: NDArray[np.int64], k: i
     return float((worse >= scores.shape[1] - k).mean())
 
 
+def class_mean_accuracy(scores: NDArray[np.float32], classes: NDArray[np.int64]) -> float:
+    """Top-1 accuracy within each class, averaged over the classes that occur: a large class does not drown the rest."""
+    return float(
+        np.mean([top_k_accuracy(scores[classes == own], classes[classes == own]) for own in np.unique(classes)])
+    )
+
+
 def nearest_pixel_accuracy(
     store: FrameStore, labelled: Indices, frames: Indices, classes: NDArray[np.int64], batch: int = 1_024
 ) -> float:

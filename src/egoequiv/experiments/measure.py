@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from egoequiv.errors import DataError
-from egoequiv.evaluation import MotionError, class_scores, embed, measure_equivariance, top_k_accuracy
+from egoequiv.evaluation import MotionError, class_mean_accuracy, class_scores, embed, measure_equivariance, top_k_accuracy
 from egoequiv.files import read_json, write_json
 from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import RUN_KIND, Which
@@ -68,6 +68,7 @@ def _measure(config: TrainConfig, run: Path, which: Which) -> dict[str, Any]:
         for k in (1, 5, 10):
             if k < len(task.class_names):
                 accuracies[f"top{k}"] = 100 * top_k_accuracy(scores, task.classes[rows], k)
+        accuracies["top1_class_mean"] = 100 * class_mean_accuracy(scores, task.classes[rows])
     patterns = kept or motions_of(data.store, data.split, config)
     return _described(config, which, accuracies, _motion_errors(net, data.store, data.split, patterns, config))
 

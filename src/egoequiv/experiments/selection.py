@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,24 @@ from egoequiv.methods import get_method
 from egoequiv.training import make_config
 from egoequiv.training.many import Job, run_many
 from egoequiv.training.run_folder import RunFolder
-from egoequiv.training.search import HOLDOUT, LEARNING_RATES, GreedySearch
+from egoequiv.training.search import HOLDOUT, LEARNING_RATES, WEIGHTS, GreedySearch
 
 Settings = dict[str, Any]
 OnStage = Callable[[str, int, int], None]
 
 
+@dataclass(frozen=True)
+class Grid:
+    """What a search tries: rates and weights, over how many draws of labels and initial weights."""
+
+    learning_rates: Sequence[float] = LEARNING_RATES
+    weights: Sequence[float] = WEIGHTS
+    rate_seeds: int = 5
+    seeds: int = 2
+
+
 def select_labelled(
-    base: Settings, folder: Path, methods: Sequence[str], processes: int | None, on_stage: OnStage
+    base: Settings, folder: Path, methods: Sequence[str], grid: Grid, processes: int | None, on_stage: OnStage
 ) -> dict[str, Settings]:
     """Greedy search by accuracy; methods that have nothing to choose share the rate."""
     stage = "search"
@@ -32,6 +43,10 @@ def select_labelled(
     search = GreedySearch(
         base=base,
         out=folder,
+        learning_rates=grid.learning_rates,
+        weights=grid.weights,
+        rate_seeds=range(grid.rate_seeds),
+        seeds=range(grid.seeds),
         processes=processes,
         on_stage=name_stage,
         on_progress=lambda done, total: on_stage(stage, done, total),

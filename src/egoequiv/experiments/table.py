@@ -48,6 +48,7 @@ class Table:
     rows: list[Row]
     comparisons: list[Comparison] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)
+    published_on: str = ""  # what the paper measured its numbers on
 
     def row(self, method: str, labels: bool = True) -> Row:
         """The row of a method."""

@@ -31,7 +31,9 @@ def make_split(
     """Split a whole store.
 
     `paper` cuts over frames at random, `by-recording` and `by-ATTRIBUTE` over whole groups, and `given` takes the
-    parts that came with the data: training is the part called train.
+    parts that came with the data: training is the part called train. Where every recording is of one class and every
+    class has two or more, `by-recording` cuts class by class, so that both parts have every class; it goes by the
+    number of frames, not of recordings.
     """
     if kind == GIVEN:
         in_train = np.char.lower(store.attribute("part")) == "train"
@@ -49,10 +51,45 @@ def split_frames(store: FrameStore, frames: Indices, kind: str, *, seed: int, tr
     distinct = np.unique(units)
     if len(distinct) < 2:
         raise DataError(f"split {kind!r} needs at least two groups to divide, {store.path} has {len(distinct)}")
-    shuffled = np.random.default_rng([seed, 0x5B117]).permutation(distinct)
-    cut = min(max(round(train_fraction * len(distinct)), 1), len(distinct) - 1)
-    in_train = np.isin(units, shuffled[:cut])
+    rng = np.random.default_rng([seed, 0x5B117])
+    if kind == "by-recording":
+        strata = _strata(store, frames, units, distinct)
+        chosen = np.concatenate([_share(rng.permutation(stratum), units, train_fraction) for stratum in strata])
+    else:
+        cut = min(max(round(train_fraction * len(distinct)), 1), len(distinct) - 1)
+        chosen = rng.permutation(distinct)[:cut]
+    in_train = np.isin(units, chosen)
     return Split(frames[in_train], frames[~in_train], kind)
+
+
+def _share(groups: NDArray[np.int64], units: NDArray[np.int64], fraction: float) -> NDArray[np.int64]:
+    """Some of the groups, but not all, that have about this fraction of their frames; the largest are placed first.
+
+    Recordings may differ in length a hundredfold, and a part of a few short ones is no training part.
+    """
+    lengths = np.array([int((units == group).sum()) for group in groups])
+    wanted = fraction * lengths.sum()
+    taken = np.zeros(len(groups), bool)
+    for k in np.argsort(-lengths, kind="stable"):
+        have = lengths[taken].sum()
+        taken[k] = abs(have + lengths[k] - wanted) < abs(have - wanted) and taken.sum() < len(groups) - 1
+    if not taken.any():
+        taken[lengths.argmin()] = True
+    return groups[taken]
+
+
+def _strata(
+    store: FrameStore, frames: Indices, units: NDArray[np.int64], distinct: NDArray[np.int64]
+) -> list[NDArray[np.int64]]:
+    """Groups to cut one by one, so that every class is in both parts: recordings by class, where that can be."""
+    labels = store.labels[frames]
+    order = np.argsort(units, kind="stable")
+    starts = np.flatnonzero(np.diff(units[order], prepend=-1))
+    low, high = np.minimum.reduceat(labels[order], starts), np.maximum.reduceat(labels[order], starts)
+    strata = [distinct[low == label] for label in np.unique(low)]
+    if (low != high).any() or any(len(stratum) < 2 for stratum in strata):
+        return [distinct]
+    return strata
 
 
 def _units(store: FrameStore, frames: Indices, kind: str) -> NDArray[np.int64]:

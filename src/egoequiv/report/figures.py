@@ -50,7 +50,8 @@ def rho_figure(table: Table) -> Figure:
     axes.set_xticks(range(len(motions)), [motion.removeprefix("rho_") for motion in motions])
     axes.set_ylabel("equivariance error rho (lower is better)")
     what = table.title.split(":")[0]
-    axes.set_title(f"{what}: rho with its standard error (short black lines: the paper, on small NORB)", fontsize=10)
+    beside = f" (short black lines: the paper, on {table.published_on})" if table.published_on else ""
+    axes.set_title(f"{what}: rho with its standard error{beside}", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside right upper", fontsize=8, frameon=False)
     return figure

@@ -12,7 +12,7 @@ from egoequiv.evaluation import Result
 from egoequiv.experiments import Row, Table
 from egoequiv.files import write_text
 
-TITLES = {"top1": "top-1 %", "top5": "top-5 %", "top10": "top-10 %"}
+TITLES = {"top1": "top-1 %", "top5": "top-5 %", "top10": "top-10 %", "top1_class_mean": "mean of classes %"}
 
 
 def title_of(metric: str) -> str:
@@ -47,7 +47,8 @@ def cell(row: Row, metric: str) -> str:
 
 def to_markdown(table: Table) -> str:
     """The table, the paired tests and how they came to be, as Markdown."""
-    lines = [f"# {table.title}", "", "Measured mean ± standard error; in brackets what the paper published.", ""]
+    beside = f"; in brackets what the paper published for {table.published_on}" if table.published_on else ""
+    lines = [f"# {table.title}", "", f"Measured mean ± standard error{beside}.", ""]
     lines.append("| method | " + " | ".join(title_of(metric) for metric in table.columns) + " |")
     lines.append("|---" * (len(table.columns) + 1) + "|")
     for row in table.rows:

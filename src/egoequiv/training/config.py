@@ -51,6 +51,7 @@ class TrainConfig(BaseModel):
     label_split: str | None = Field(None, description="of the labels' own store; None: given if it has parts, or split")
     split_seed: Seed = 0
     train_fraction: float = Field(0.67, gt=0, lt=1)
+    holdout_split: str | None = Field(None, description="how the holdout is cut; None: like the split")
     holdout_fraction: float = Field(0.0, ge=0, lt=1, description="above 0: validate on this part of the training part")
 
     # the network and its optimisation

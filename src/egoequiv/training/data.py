@@ -128,6 +128,7 @@ def _split(store: FrameStore, kind: str, config: TrainConfig) -> Split:
     split = make_split(store, kind, seed=config.split_seed, train_fraction=config.train_fraction)
     if config.holdout_fraction:
         kept = 1 - config.holdout_fraction
+        kind = config.holdout_split or kind
         split = split_frames(store, split.train, kind, seed=config.split_seed + 1, train_fraction=kept)
     return split
 

@@ -1,0 +1,168 @@
+"""A table as a recipe: the runs of each row, the settings they get, and what is measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from egoequiv.errors import ConfigError
+from egoequiv.evaluation import Result
+from egoequiv.experiments.measure import measure_run
+from egoequiv.experiments.published import Key, Metrics
+from egoequiv.experiments.selection import Grid, Settings, select_iterations, select_labelled, select_unlabelled
+from egoequiv.experiments.table import Row
+from egoequiv.methods import get_method
+from egoequiv.training import make_config
+from egoequiv.training.many import Job, Outcome, run_many
+
+OnStage = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How thoroughly a table is made, and who is told of it."""
+
+    out: Path
+    repeats: int = 5
+    iterations: int = 25_000
+    search_iterations: int = 6_000
+    select: bool = True  # choose settings by search, or take those chosen before
+    select_stop: bool = True  # choose by search when each method stops, or let all run to the end
+    grid: Grid = field(default_factory=Grid)
+    processes: int | None = None
+    on_stage: OnStage = silent
+
+    def __post_init__(self) -> None:
+        if self.repeats < 1:
+            raise ConfigError(f"repeats must be at least 1, found {self.repeats}")
+
+
+def _nothing_extra(key: Key, iterations: int) -> Settings:  # noqa: ARG001, the signature is the recipe's
+    return {}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The rows of one table: methods with labels or without, on one task."""
+
+    name: str  # tells its runs from those of other recipes in the same folder
+    base: Settings  # that all runs share
+    keys: Sequence[Key]
+    chosen: Mapping[Key, Settings]  # what a search has chosen before
+    published: Mapping[Key, Metrics] = field(default_factory=dict)
+    extra: Callable[[Key, int], Settings] = _nothing_extra  # settings of a row's own
+    search_name: str | None = None  # of the recipe whose search this one shares; None: its own
+
+
+def cook(recipe: Recipe, effort: Effort) -> list[Row]:
+    """Choose settings, train every repetition of every row, and measure them."""
+    settings = _select(recipe, effort) if effort.select else _checked(recipe)
+    jobs = [(key, job) for key in recipe.keys for job in _jobs(recipe, effort, key, settings[key])]
+    outcomes = run_many(
+        [job for _, job in jobs],
+        processes=effort.processes,
+        on_progress=lambda done, total: effort.on_stage(f"training, {recipe.name}", done, total),
+    )
+    return _rows(recipe, effort, jobs, outcomes, settings)
+
+
+def chosen_keys(keys: Sequence[Key], methods: Sequence[str] | None) -> list[Key]:
+    """Only the rows of the given methods; of all, if none is given."""
+    if methods is None:
+        return list(keys)
+    for method in methods:
+        get_method(method)
+    return [key for key in keys if key[0] in methods]
+
+
+def _checked(recipe: Recipe) -> Mapping[Key, Settings]:
+    for key in recipe.keys:
+        if key not in recipe.chosen:
+            raise ConfigError(f"no settings were chosen before for {key[0]!r}: search with --select")
+    return recipe.chosen
+
+
+def _shared(recipe: Recipe, iterations: int) -> Settings:
+    """Settings that all runs share. They validate at the end only, for nothing is chosen by it."""
+    every = max(100, -(-iterations // 100) * 100)
+    return {"threads": 1, "checkpoint_every": 1_000, **recipe.base, "iterations": iterations, "validate_every": every}
+
+
+def _select(recipe: Recipe, effort: Effort) -> Mapping[Key, Settings]:
+    """Choose settings on frames cut from the training part.
+
+    With labels rate, weights and when to stop, by accuracy; without, the rate, by rho.
+    """
+    iterations = min(effort.iterations, effort.search_iterations)
+    base = _shared(recipe, iterations)
+    folder = effort.out / f"search-{recipe.search_name or recipe.name}-{iterations}"
+    labelled = [method for method, labels in recipe.keys if labels]
+    found = select_labelled(base, folder, labelled, effort.grid, effort.processes, effort.on_stage)
+    chosen: dict[Key, Settings] = {(method, True): settings for method, settings in found.items()}
+    if effort.select_stop:
+        trained = {m: chosen[m, True] for m in labelled if get_method(m).terms}
+        whole = _shared(recipe, effort.iterations)
+        stops = select_iterations(whole, folder, trained, effort.processes, effort.on_stage)
+        for method, stop in stops.items():
+            chosen[method, True] |= {"iterations": stop}
+    for key in recipe.keys:
+        if not key[1]:
+            own = base | recipe.extra(key, iterations)
+            chosen[key] = select_unlabelled(own, folder, key[0], effort.processes, effort.on_stage)
+    return chosen
+
+
+def _jobs(recipe: Recipe, effort: Effort, key: Key, settings: Settings) -> list[Job]:
+    """One job for each repetition of a row."""
+    method, labels = key
+    kind = "runs" if effort.select else "runs-preset"
+    folder = effort.out / f"{kind}-{recipe.name}-{effort.iterations}"
+    base = _shared(recipe, effort.iterations) | recipe.extra(key, effort.iterations)
+    own = {**base, **settings, "method": method, "use_labels": labels}
+    name = f"{method}-{'labels' if labels else 'no-labels'}"
+    if settings.get("iterations", effort.iterations) != effort.iterations:
+        name += f"-{settings['iterations']}-iterations"
+    return [
+        Job(make_config({**own, "seed": repetition, "pair_seed": repetition}), folder / f"{name}-{repetition}")
+        for repetition in range(effort.repeats)
+    ]
+
+
+def _rows(
+    recipe: Recipe,
+    effort: Effort,
+    jobs: list[tuple[Key, Job]],
+    outcomes: list[Outcome],
+    settings: Mapping[Key, Settings],
+) -> list[Row]:
+    measured: dict[Key, list[dict[str, Any] | None]] = {}
+    stage = f"measuring, {recipe.name}"
+    for number, ((key, job), outcome) in enumerate(zip(jobs, outcomes, strict=True)):
+        effort.on_stage(stage, number, len(jobs))
+        measured.setdefault(key, []).append(measure_run(job.out)["metrics"] if outcome.result else None)
+    effort.on_stage(stage, len(jobs), len(jobs))
+    return [
+        Row(
+            method=key[0],
+            labels=key[1],
+            metrics=_results([m for m in measures if m is not None]),
+            published=dict(recipe.published.get(key, {})),
+            diverged=sum(m is None for m in measures),
+            settings=settings[key] | recipe.extra(key, effort.iterations),
+        )
+        for key, measures in measured.items()
+    ]
+
+
+def _results(measures: list[dict[str, Any]]) -> dict[str, Result]:
+    """Each metric over the repetitions; a repetition whose figure is not defined counts as not a number."""
+    names = dict.fromkeys(name for measure in measures for name in measure)
+    return {
+        name: Result(tuple(m[name] if m.get(name) is not None else float("nan") for m in measures)) for name in names
+    }

@@ -1,0 +1,49 @@
+"""The frame stores of an experiment: made once in its folder, and refused when they were made from other data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from egoequiv.errors import DataError
+from egoequiv.evaluation import Result, nearest_pixel_accuracy
+from egoequiv.experiments.recipe import Effort
+from egoequiv.experiments.table import Row
+from egoequiv.files import read_json, write_json
+from egoequiv.pairs import Split, draw_labelled
+from egoequiv.sources import Source
+from egoequiv.store import FrameStore, ingest
+
+PIXELS = "nearest pixels"
+
+
+def experiment_store(
+    effort: Effort, name: str, made_from: dict[str, Any], open_it: Callable[[], Source], size: int, workers: int
+) -> FrameStore:
+    """The store of that name, ingested the first time at size x size in gray."""
+    path = effort.out / "stores" / name
+    stamp = path.with_suffix(".json")
+    if path.exists():
+        if read_json(stamp, "an experiment's store") != made_from:
+            raise DataError(f"{effort.out} was made from other data: choose another -o")
+        return FrameStore.open(path)
+    source = open_it()
+    write_json(stamp, made_from)
+    return ingest(
+        source,
+        path,
+        size=(size, size),
+        workers=workers,
+        on_progress=lambda done, total: effort.on_stage(f"frames, {name}", done, total),
+    )
+
+
+def pixel_row(store: FrameStore, split: Split, per_class: int, repeats: int) -> Row:
+    """The nearest labelled image in pixels, with the labelled images that the networks get."""
+    classes, names = store.classes()
+    frames = split.validation[classes[split.validation] >= 0]
+    accuracies = []
+    for repetition in range(repeats):
+        labelled = draw_labelled(classes, split.train, per_class, names, repetition)
+        accuracies.append(100 * nearest_pixel_accuracy(store, labelled, frames, classes))
+    return Row(PIXELS, True, {"top1": Result(tuple(accuracies))})
