@@ -45,35 +45,37 @@ def compare(name: str, ours: Seconds, other: Seconds, target: float | None) -> d
     return {"name": name, "ratio": statistics.median(ratios), "spread": spread, "target": target}
 
 
-def norb_iteration(store: FrameStore) -> list[dict[str, object]]:
+def iteration(store: FrameStore, encoder: str, repeat: int, targets: tuple[float, float]) -> list[dict[str, object]]:
     """One iteration of equiv against the bare encoder's forward and backward, and against a plain PyTorch loop."""
-    config = make_config({"data": str(store.path), "method": "equiv"})
+    config = make_config({"data": str(store.path), "method": "equiv", "encoder": encoder, "per_class": 4})
     data = prepare_data(config)
     net = build_net(config, data)
     optimizer = make_optimizer(net, config)
     method = config.objective()
     orders = {name: BatchOrder(len(s), config.batch_size, (k,)) for k, (name, s) in enumerate(data.train.items())}
-    iteration = iter(range(10**9))
+    count = iter(range(10**9))
 
     def ours() -> None:
-        now = next(iteration)
+        now = next(count)
         losses = loss_terms(net, method, data.train, {name: order.batch(now) for name, order in orders.items()})
         optimizer.zero_grad(set_to_none=False)
         losses.sum().backward()
         optimizer.step()
 
     height, width, channels = store.image_shape
-    images = torch.randn(3 * config.batch_size, channels, height, width)
+    images = torch.randn(3 * config.batch_size, height, width, channels).permute(0, 3, 1, 2)
 
     def bare() -> None:
         features = net.encoder(images)
         features.backward(torch.ones_like(features))
 
-    run, plain = timed(ours, 100), plain_step(config, data)
-    return [
-        compare("norb-single-vs-bare", run, timed(bare, 100), 0.5),
-        compare("norb-single-vs-plain", run, timed(plain, 100), 3.0),
+    run, plain = timed(ours, repeat), plain_step(config, data)
+    results = [
+        compare(f"{encoder}-single-vs-bare", run, timed(bare, repeat), targets[0]),
+        compare(f"{encoder}-single-vs-plain", run, timed(plain, repeat), targets[1]),
     ]
+    print(f"{encoder}: {1 / run():.1f} iterations of equiv a second", flush=True)
+    return results
 
 
 def ingest_speed(folder: Path) -> list[dict[str, object]]:
@@ -97,8 +99,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         print("rendering frames ...", flush=True)
-        store = ingest(open_source("turntable", toys_per_category=2, lightings=3), folder / "store")
-        results = norb_iteration(store) + ingest_speed(folder)
+        toys = ingest(open_source("turntable", toys_per_category=2, lightings=3), folder / "toys", workers=2)
+        drives = open_source("drive", drives_per_area=2, seconds=12)
+        drives = ingest(drives, folder / "drives", size=(32, 32), workers=2)
+        results = iteration(toys, "norb", 100, (0.5, 3.0))
+        results += iteration(drives, "kitti", 10, (0.9, 1.5))
+        results += ingest_speed(folder)
     print(f"{'name':32} {'ratio':>8} {'spread':>8} {'target':>8}")
     for result in results:
         target = "" if result["target"] is None else f"{result['target']:.2f}"

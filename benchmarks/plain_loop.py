@@ -33,16 +33,37 @@ class Rows(Dataset[tuple[Tensor, Tensor, int]]):
         return self._image(stream.i[row]), self._image(second[row]), int(stream.target[row])
 
 
+def plain_mlp(image_shape: tuple[int, int, int]) -> tuple[nn.Module, int]:
+    """The paper's network for NORB, and how many features it has."""
+    height, width, channels = image_shape
+    return nn.Sequential(nn.Flatten(), nn.Linear(height * width * channels, 20), nn.ReLU(), nn.Linear(20, 100)), 100
+
+
+def plain_convnet(image_shape: tuple[int, int, int]) -> tuple[nn.Module, int]:
+    """The paper's network for KITTI on 32 x 32 images, and how many features it has."""
+    maximum, mean = nn.MaxPool2d(3, 2, ceil_mode=True), nn.AvgPool2d(3, 2, ceil_mode=True)
+    layers = [
+        *(nn.Conv2d(image_shape[2], 32, 5, padding=2), maximum, nn.ReLU()),
+        *(nn.Conv2d(32, 32, 5, padding=2), nn.ReLU(), mean),
+        *(nn.Conv2d(32, 64, 5, padding=2), nn.ReLU(), mean),
+    ]
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(64 * 4 * 4, 64)), 64
+
+
+PLAIN_ENCODERS = {"norb": plain_mlp, "kitti": plain_convnet}
+
+
 def plain_step(config: TrainConfig, data: RunData) -> Callable[[], None]:
     """A function that does one iteration of `equiv` with labels."""
-    height, width, channels = data.store.image_shape
-    encoder = nn.Sequential(nn.Flatten(), nn.Linear(height * width * channels, 20), nn.ReLU(), nn.Linear(20, 100))
+    encoder, dim = PLAIN_ENCODERS[config.encoder](data.store.image_shape)
     classes = len(data.recognition.class_names) if data.recognition else 1
-    head, maps = nn.Linear(100, classes), nn.ModuleList(nn.Linear(100, 100) for _ in data.patterns)
+    patterns = data.patterns.names if data.patterns else ()
+    head, maps = nn.Linear(dim, classes), nn.ModuleList(nn.Linear(dim, dim) for _ in patterns)
     parameters = [*encoder.parameters(), *head.parameters(), *maps.parameters()]
     optimizer = torch.optim.SGD(parameters, lr=config.learning_rate, momentum=0.9, nesterov=True)
+    scale = 6400.0 if config.encoder == "norb" else 64.0
     batches = {
-        name: _endless(DataLoader(Rows(stream, 128.0, 6400.0), config.batch_size, shuffle=True, drop_last=True))
+        name: _endless(DataLoader(Rows(stream, 128.0, scale), config.batch_size, shuffle=True, drop_last=True))
         for name, stream in data.train.items()
     }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from egoequiv.catalog import SOURCES, open_source
+from egoequiv.catalog import SOURCES, WRITERS, open_source
 from egoequiv.errors import ConfigError
 from helpers import write_norb
 
@@ -75,4 +75,5 @@ def test_a_bad_value_is_named(tmp_path: Path, name: str, settings: dict[str, Any
 
 
 def test_the_catalog_is_complete() -> None:
-    assert list(SOURCES) == ["norb", "turntable"]
+    assert list(SOURCES) == ["norb", "kitti", "kitti-odometry", "scenes", "turntable", "drive", "places"]
+    assert {name: reader for name, (reader, _) in WRITERS.items()} == {"drive": "kitti", "places": "scenes"}

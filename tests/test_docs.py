@@ -20,9 +20,25 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHORTER = {
     "demo": ["--iterations", "100"],
     "ingest turntable": ["--set", "toys_per_category=1", "--set", "lightings=2", "--workers", "1"],
+    "ingest drive": ["--set", "seconds=4", "--workers", "1"],
+    "render drive": ["--set", "seconds=4"],
+    "render places": ["--set", "images_per_class=14"],
+    "train drives-32": ["--iterations", "20"],
+    "train video": ["--iterations", "3"],
     "train": ["--iterations", "100"],
     "search": ["--iterations", "50", "--rates", "0.01", "--weights", "1", "--seeds", "1", "--processes", "1"],
-    "reproduce": ["--iterations", "100", "--repeats", "2", "--no-select", "--size", "16", "--processes", "1"],
+    "reproduce norb": ["--iterations", "100", "--repeats", "2", "--no-select", "--size", "16", "--processes", "1"],
+    "reproduce": [
+        "--iterations",
+        "2",
+        "--repeats",
+        "1",
+        "--methods",
+        "clsnet,equiv",
+        "--no-select",
+        "--processes",
+        "1",
+    ],
 }
 
 
@@ -65,6 +81,8 @@ def make_targets() -> set[str]:
 def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_toys(tmp_path / "smallnorb")
+    if page.name == "scenes.md":
+        cli("render", "drive", "-o", "kitti", "--set", "drives_per_area=2", "--set", "seconds=4")
     for line in "".join(blocks(page, "console")).splitlines():
         words = shlex.split(line, comments=True)
         if not words or words[0] in ("git", "cd"):

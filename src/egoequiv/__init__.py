@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from egoequiv.models import load_model as load_model
     from egoequiv.pairs import find_motion_pairs as find_motion_pairs
     from egoequiv.pairs import make_split as make_split
+    from egoequiv.pairs import mine_patterns as mine_patterns
     from egoequiv.pose import GridSpace as GridSpace
     from egoequiv.pose import MotionSpace as MotionSpace
+    from egoequiv.pose import PlanarSpace as PlanarSpace
     from egoequiv.sources import Recording as Recording
     from egoequiv.sources import Source as Source
     from egoequiv.store import FrameStore as FrameStore
@@ -39,6 +41,7 @@ _PUBLIC = {
     "GridSpace": "pose",
     "Method": "methods",
     "MotionSpace": "pose",
+    "PlanarSpace": "pose",
     "Recording": "sources",
     "Result": "evaluation",
     "Source": "sources",
@@ -53,6 +56,7 @@ _PUBLIC = {
     "make_split": "pairs",
     "measure_equivariance": "evaluation",
     "measure_run": "experiments",
+    "mine_patterns": "pairs",
     "open_source": "catalog",
     "train": "training",
 }

@@ -11,7 +11,7 @@ from pydantic import ValidationError, validate_call
 
 from egoequiv.errors import ConfigError
 from egoequiv.sources import Source, kitti, kitti_odometry, norb, scenes
-from egoequiv.worlds import turntable
+from egoequiv.worlds import drive, places, turntable, write_class_folders, write_kitti_raw
 
 # A source reads the files below its first argument, `path`; a world makes its own frames and has none.
 SOURCES: dict[str, Callable[..., Source]] = {
@@ -20,6 +20,14 @@ SOURCES: dict[str, Callable[..., Source]] = {
     "kitti-odometry": kitti_odometry,
     "scenes": scenes,
     "turntable": turntable,
+    "drive": drive,
+    "places": places,
+}
+
+# Worlds that can be written as files: the source that reads them back, and the writer.
+WRITERS: dict[str, tuple[str, Callable[[Source, Path, Callable[[int, int], None] | None], None]]] = {
+    "drive": ("kitti", write_kitti_raw),
+    "places": ("scenes", write_class_folders),
 }
 
 

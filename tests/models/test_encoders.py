@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.signal import correlate
 
+from egoequiv.errors import ConfigError
 from egoequiv.models import ENCODERS, Encoder
-from egoequiv.models.encoders import MlpEncoder
+from egoequiv.models.encoders import ConvEncoder, MlpEncoder
 
 
 def test_two_full_layers_by_hand() -> None:
@@ -52,3 +56,76 @@ def test_every_encoder_gives_the_features_it_promises(name: str, shape: tuple[in
     assert isinstance(encoder, Encoder)
     height, width, channels = shape
     assert encoder(torch.zeros(2, channels, height, width)).shape == (2, encoder.feature_dim)
+
+
+def test_the_network_of_the_paper_for_kitti() -> None:
+    encoder = ENCODERS["kitti"]((32, 32, 1))
+    shapes = {name: tuple(value.shape) for name, value in encoder.named_parameters()}
+    assert shapes == {
+        "conv1.weight": (32, 1, 5, 5),
+        "conv1.bias": (32,),
+        "conv2.weight": (32, 32, 5, 5),
+        "conv2.bias": (32,),
+        "conv3.weight": (64, 32, 5, 5),
+        "conv3.bias": (64,),
+        "features.weight": (64, 64 * 4 * 4),
+        "features.bias": (64,),
+    }
+    assert encoder.feature_dim == 64
+
+
+@settings(max_examples=30)
+@given(st.integers(12, 70), st.integers(12, 70), st.sampled_from([1, 3]))
+def test_images_of_any_size_fit(height: int, width: int, channels: int) -> None:
+    encoder = ConvEncoder((height, width, channels), feature_dim=5)
+    maps = torch.zeros(1, 1, height, width)
+    for pool in (encoder.max_pool, encoder.mean_pool, encoder.mean_pool):
+        maps = pool(maps)  # the convolutions keep the size
+    assert encoder.features.in_features == 64 * maps.shape[2] * maps.shape[3]
+    assert encoder(torch.zeros(2, channels, height, width)).shape == (2, 5)
+
+
+def test_every_small_side_either_fits_or_is_refused_in_one_line() -> None:
+    for side in range(1, 12):
+        for shape in ((side, 40, 1), (40, side, 1)):
+            with pytest.raises(ConfigError, match=r"^the kitti encoder .* needs images of 12 pixels a side or more$"):
+                ConvEncoder(shape)
+    assert ConvEncoder((12, 12, 1))(torch.zeros(1, 1, 12, 12)).shape == (1, 64)
+
+
+def slow_pool(maps: np.ndarray, largest: bool) -> np.ndarray:
+    """Windows of 3 x 3 with stride 2; the last one may hang over the edge, but must begin inside."""
+    rows = [slice(top, top + 3) for top in range(0, maps.shape[1], 2) if top == 0 or top + 2 <= maps.shape[1]]
+    columns = [slice(left, left + 3) for left in range(0, maps.shape[2], 2) if left == 0 or left + 2 <= maps.shape[2]]
+    reduce = np.max if largest else np.mean
+    return np.array([[[reduce(one[r, c]) for c in columns] for r in rows] for one in maps])
+
+
+def slow_conv(maps: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    padded = np.pad(maps, ((0, 0), (2, 2), (2, 2)))
+    return np.array(
+        [
+            sum(correlate(p, k, mode="valid") for p, k in zip(padded, kernels, strict=True)) + b
+            for kernels, b in zip(weight, bias, strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize("shape", [(12, 17, 1), (16, 13, 3)])
+def test_convolutions_against_numpy(shape: tuple[int, int, int]) -> None:
+    torch.manual_seed(0)
+    encoder = ConvEncoder(shape, feature_dim=7)
+    images = torch.randn(2, shape[2], *shape[:2])
+    w = {name: value.detach().double().numpy() for name, value in encoder.named_parameters()}
+    expected = []
+    for image in images.double().numpy():
+        maps = np.maximum(slow_pool(slow_conv(image, w["conv1.weight"], w["conv1.bias"]), True), 0)
+        for layer in ("conv2", "conv3"):
+            maps = slow_pool(np.maximum(slow_conv(maps, w[f"{layer}.weight"], w[f"{layer}.bias"]), 0), False)
+        expected.append(w["features.weight"] @ maps.ravel() + w["features.bias"])
+    np.testing.assert_allclose(encoder(images).detach().numpy(), expected, rtol=1e-3, atol=1e-5)
+
+
+def test_only_full_layers_want_images_of_length_one() -> None:
+    assert ENCODERS["norb"]((32, 32, 1)).unit_length
+    assert not ENCODERS["kitti"]((32, 32, 1)).unit_length

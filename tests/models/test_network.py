@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from math import sqrt
+from pathlib import Path
 
 import pytest
 import torch
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.models import EgoNet, NetSpec, initialise
+from egoequiv.models import EgoNet, NetSpec, initialise, load_model
+from egoequiv.models.checkpoint import save_spec, save_tensors
 from egoequiv.models.network import MapInit
 
 SPEC = NetSpec("norb", (4, 5, 2), ("up", "right"), ("a", "b", "c"))
@@ -120,3 +122,70 @@ def test_the_generator_alone_decides_the_weights() -> None:
     b, c = made(seed=5).state_dict(), made(seed=6).state_dict()
     assert all(torch.equal(a[name], b[name]) for name in a)
     assert not torch.equal(a["encoder.hidden.weight"], c["encoder.hidden.weight"])
+
+
+CONV = NetSpec("kitti", (17, 20, 3), ("left", "right", "straight"), ("a", "b"))
+
+
+def conv_weights(net: EgoNet) -> list[torch.Tensor]:
+    return [value for value in net.parameters() if value.dim() == 4]
+
+
+def some_images(count: int = 6) -> torch.Tensor:
+    return torch.randint(0, 256, (count, 17, 20, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+
+
+def test_initial_convolutions_are_uniform_with_variance_one_over_inputs() -> None:
+    net = made(CONV, maps="xavier").requires_grad_(False)
+    assert [weight[0].numel() for weight in conv_weights(net)] == [3 * 25, 32 * 25, 32 * 25]
+    for weight in conv_weights(net):
+        bound = sqrt(3 / weight[0].numel())
+        assert 0.95 * bound < weight.abs().max() <= bound
+        assert float(weight.var()) == pytest.approx(1 / weight[0].numel(), rel=0.1)
+    assert not net.encoder.conv1.bias.any()  # type: ignore[union-attr]
+
+
+def test_the_channels_of_convolutions_come_last_in_memory_and_stay_there(tmp_path: Path) -> None:
+    net = made(CONV)
+    for weight in conv_weights(net):
+        assert weight.is_contiguous(memory_format=torch.channels_last)
+    save_spec(tmp_path, CONV)
+    save_tensors(tmp_path / "last.safetensors", {f"model.{k}": v for k, v in net.state_dict().items()}, {})
+    again = load_model(tmp_path)
+    for weight, loaded in zip(conv_weights(net), conv_weights(again), strict=True):
+        assert loaded.stride() == weight.stride()
+        assert torch.equal(loaded, weight)
+    assert torch.equal(again(some_images()), net(some_images()))
+
+
+def test_the_layout_in_memory_does_not_change_what_is_drawn() -> None:
+    a, b = made(CONV, seed=3), EgoNet(CONV)
+    initialise(b, torch.Generator().manual_seed(3))
+    assert all(torch.equal(x, y) for x, y in zip(a.parameters(), b.parameters(), strict=True))
+
+
+def test_half_precision_is_near_and_gives_whole_features() -> None:
+    net = made(CONV).requires_grad_(False)
+    net.set_normalisation([127.0] * 3, [74.0] * 3)
+    exact = net(some_images())
+    net.precision = "bfloat16"
+    rough = net(some_images())
+    assert rough.dtype == exact.dtype == torch.float32
+    assert not torch.equal(rough, exact)
+    assert float((rough - exact).norm() / exact.norm()) < 0.02
+    assert all(parameter.dtype == torch.float32 for parameter in net.parameters())
+
+
+def test_half_precision_gives_whole_gradients_near_the_exact_ones() -> None:
+    gradients = []
+    for precision in ("float32", "bfloat16"):
+        net = made(CONV)
+        net.set_normalisation([127.0] * 3, [74.0] * 3)
+        net.precision = precision  # type: ignore[assignment]
+        net(some_images()).square().mean().backward()  # type: ignore[no-untyped-call]
+        gradients.append([parameter.grad for parameter in net.encoder.parameters()])
+    for exact, rough in zip(*gradients, strict=True):
+        assert exact is not None
+        assert rough is not None
+        assert rough.dtype == torch.float32
+        assert float((rough - exact).norm() / exact.norm()) < 0.1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -72,7 +74,9 @@ def test_a_bad_fraction_is_named(small_store: FrameStore, fraction: float) -> No
 
 
 def test_an_unknown_split_is_named_with_the_choices(small_store: FrameStore) -> None:
-    with pytest.raises(ConfigError, match="split 'random' is not known; choose paper, given, by-recording, by-shape, by-take"):
+    with pytest.raises(
+        ConfigError, match="split 'random' is not known; choose paper, given, by-recording, by-shape, by-take"
+    ):
         make_split(small_store, "random")
     with pytest.raises(ConfigError, match="no attribute 'toy'"):
         make_split(small_store, "by-toy")
@@ -141,3 +145,148 @@ def test_too_few_frames_of_a_class_are_named(small_store: FrameStore) -> None:
         draw_labelled(small_store.labels, np.arange(96), 5, small_store.class_names, seed=0)
     with pytest.raises(ConfigError, match="per_class must be at least 1, found 0"):
         draw_labelled(small_store.labels, np.arange(96), 0, small_store.class_names, seed=0)
+
+
+def drives(lengths: list[int], classes: list[int]) -> FrameStore:
+    """Recordings of the given lengths, each of one class (-1 for none)."""
+    recording = np.repeat(np.arange(len(lengths)), lengths)
+    return bare_store(np.zeros((len(recording), 2)), recording.tolist(), labels=np.repeat(classes, lengths).tolist())
+
+
+def parts(store: FrameStore, split: Split) -> tuple[set[int], set[int]]:
+    return set(store.recording[split.train].tolist()), set(store.recording[split.validation].tolist())
+
+
+def given_store(values: list[str]) -> FrameStore:
+    store = bare_store(np.zeros((len(values), 2)), [0] * len(values))
+    return replace(store, attributes={"part": np.array(values)})
+
+
+def test_given_parts_are_taken_as_they_are() -> None:
+    split = make_split(given_store(["train", "test", "Train", "val", "train"]), "given", seed=9, train_fraction=0.1)
+    assert split.train.tolist() == [0, 2, 4]
+    assert split.validation.tolist() == [1, 3]
+    assert split.kind == "given"
+
+
+@pytest.mark.parametrize("values", [["train", "train"], ["test", "val"], ["trains", ""]])
+def test_given_parts_must_be_two_of_which_one_is_train(values: list[str]) -> None:
+    with pytest.raises(DataError, match="'given' needs a part called train and another one"):
+        make_split(given_store(values), "given")
+
+
+def test_a_store_without_parts_cannot_be_split_as_given(small_store: FrameStore) -> None:
+    with pytest.raises(ConfigError, match="no attribute 'part'"):
+        make_split(small_store, "given")
+
+
+def test_the_training_part_of_a_given_split_is_cut_at_random() -> None:
+    frames = np.arange(0, 60, 2)
+    split = split_frames(given_store(["train"] * 60), frames, "given", seed=1, train_fraction=0.75)
+    assert sorted([*split.train.tolist(), *split.validation.tolist()]) == frames.tolist()
+    assert len(split.train) == round(0.75 * 30)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_class_is_in_both_parts(seed: int) -> None:
+    lengths, classes = [30, 20, 10, 10, 50, 5, 5, 40, 41, 39], [0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
+    store = drives(lengths, classes)
+    split = make_split(store, "by-recording", seed=seed)
+    for part in (split.train, split.validation):
+        assert set(store.labels[part].tolist()) == {0, 1, 2}
+    assert not set.intersection(*parts(store, split))
+    # 50 of 60 frames of class 1 are one recording; of the others two thirds can be had.
+    for label, low, high in ((0, 0.6, 0.75), (1, 0.83, 0.92), (2, 0.6, 0.7)):
+        share = (store.labels[split.train] == label).sum() / (store.labels == label).sum()
+        assert low <= share <= high
+
+
+def test_shares_are_of_frames_not_of_recordings() -> None:
+    # One long drive and many short ones: two thirds of the recordings may be a tenth of the frames.
+    store = drives([1_000, *[10] * 50], [0] * 51)
+    for seed in range(4):
+        train = len(make_split(store, "by-recording", seed=seed).train) / len(store)
+        assert abs(train - 0.67) < 0.01
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 60), st.integers(0, 2)), min_size=2, max_size=14),
+    st.floats(0.01, 0.99),
+    st.integers(0, 50),
+)
+def test_no_part_is_empty_and_no_recording_is_torn(drawn: list[tuple[int, int]], fraction: float, seed: int) -> None:
+    lengths, classes = [length for length, _ in drawn], [label for _, label in drawn]
+    store = drives(lengths, classes)
+    split = split_frames(store, np.arange(len(store)), "by-recording", seed=seed, train_fraction=fraction)
+    train, validation = parts(store, split)
+    assert train
+    assert validation
+    assert not train & validation
+    assert train | validation == set(range(len(lengths)))
+    assert sorted([*split.train.tolist(), *split.validation.tolist()]) == list(range(len(store)))
+    if all(classes.count(label) > 1 for label in set(classes)):
+        for own in (train, validation):
+            assert {classes[k] for k in own} == set(classes)
+
+
+@given(st.lists(st.integers(1, 100), min_size=2, max_size=12), st.floats(0.05, 0.95), st.integers(0, 20))
+def test_the_share_is_off_by_half_of_the_longest_recording_at_most(
+    lengths: list[int], fraction: float, seed: int
+) -> None:
+    store = drives(lengths, [0] * len(lengths))
+    split = split_frames(store, np.arange(len(store)), "by-recording", seed=seed, train_fraction=fraction)
+    train, validation = parts(store, split)
+    off = abs(len(split.train) - fraction * len(store))
+    # Where one part would be empty, it gets one recording whatever its length.
+    assert off <= max(lengths) / 2 + 1e-9 or len(train) == 1 or len(validation) == 1
+
+
+@pytest.mark.parametrize("fraction", [0.001, 0.999])
+def test_extreme_fractions_still_give_every_class_to_both_parts(fraction: float) -> None:
+    store = drives([10, 20, 30, 5, 6, 7], [0, 0, 0, 1, 1, 1])
+    split = split_frames(store, np.arange(len(store)), "by-recording", seed=0, train_fraction=fraction)
+    train, validation = parts(store, split)
+    if fraction < 0.5:
+        assert train == {0, 3}  # the shortest of each class
+    else:
+        assert len(validation) == 2
+    assert {k // 3 for k in train} == {k // 3 for k in validation} == {0, 1}
+
+
+def test_by_recording_follows_its_seed() -> None:
+    store = drives([10] * 12, [0, 1, 2] * 4)
+    a, b, c = (make_split(store, "by-recording", seed=seed).train.tolist() for seed in (3, 3, 4))
+    assert a == b
+    assert a != c
+
+
+def test_a_lone_recording_without_a_label_disturbs_no_class() -> None:
+    for seed in range(8):
+        store = drives([10] * 7, [-1, 0, 0, 1, 1, 2, 2])
+        split = make_split(store, "by-recording", seed=seed)
+        for part in (split.train, split.validation):
+            assert {0, 1, 2} <= set(store.labels[part].tolist())
+
+
+def test_recordings_without_labels_are_shared_out_too() -> None:
+    store = drives([10] * 9, [-1] * 9)
+    assert len(make_split(store, "by-recording").train) == 60
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        drives([10, 10, 10, 10], [0, 0, 0, 1]),  # class 1 has one recording
+        bare_store(np.zeros((40, 2)), np.repeat(np.arange(4), 10).tolist(), labels=[0, 1] * 20),  # of two classes each
+    ],
+    ids=["alone", "mixed"],
+)
+def test_where_classes_cannot_be_in_both_parts_all_recordings_are_cut_together(store: FrameStore) -> None:
+    chosen = {frozenset(parts(store, make_split(store, "by-recording", seed=seed))[0]) for seed in range(30)}
+    assert all(len(train) == 3 for train in chosen)
+    assert len(chosen) == 4  # any of the four may be the one left out
+
+
+def test_by_attribute_still_goes_by_the_number_of_groups(small_store: FrameStore) -> None:
+    split = make_split(small_store, "by-shape")
+    assert len(set(small_store.attribute("shape")[split.train].tolist())) == 2

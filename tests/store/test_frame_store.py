@@ -12,7 +12,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from drives import drive_source, poses_only
 from egoequiv.errors import ConfigError
+from egoequiv.pose import (
+    DRIVING_POSES,
+    ColumnsSpace,
+    MotionSpace,
+    NoMotion,
+    PlanarSpace,
+    SE2Space,
+    SE3Space,
+)
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore, ingest
 from helpers import AZIMUTHS, ELEVATIONS, GRID, KINDS, data_error, grid_recording, grid_source
@@ -259,3 +269,73 @@ def test_a_column_of_the_wrong_type_is_named(copy: Path) -> None:
     pq.write_table(table.set_column(place, "pose_azimuth_deg", pa.array(["east"] * len(table))), path)
     with data_error("index.parquet", "pose_azimuth_deg"):
         FrameStore.open(copy)
+
+
+@pytest.fixture(scope="module")
+def drives(tmp_path_factory: pytest.TempPathFactory) -> FrameStore:
+    """Two drives with all pose columns of a vehicle."""
+    return ingest(drive_source(2), tmp_path_factory.mktemp("drives") / "store", workers=1)
+
+
+@pytest.mark.parametrize("space", [PlanarSpace(), SE2Space(), SE3Space(), ColumnsSpace(("yaw_deg", "x_m")), NoMotion()])
+def test_the_same_frames_in_another_space(drives: FrameStore, space: MotionSpace) -> None:
+    seen = drives.in_space(space)
+    assert seen.space == space
+    assert seen.poses.shape == (480, len(space.pose_names))
+    for k, name in enumerate(space.pose_names):
+        assert seen.poses[:, k].tolist() == drives.pose_columns[name].tolist()
+    assert seen.images is drives.images
+    assert drives.space == PlanarSpace()
+    back = seen.in_space(PlanarSpace())
+    assert back.poses.tolist() == drives.poses.tolist()
+
+
+def test_the_spaces_of_a_vehicle_agree(drives: FrameStore) -> None:
+    i, j = np.arange(0, 230), np.arange(8, 238)
+    planar, flat, rigid = (
+        space.difference(drives.in_space(space).poses[i], drives.in_space(space).poses[j])
+        for space in (PlanarSpace(), SE2Space(), SE3Space())
+    )
+    np.testing.assert_allclose(planar[:, 1], flat[:, 2], atol=1e-6)  # the turn
+    np.testing.assert_allclose(flat[:, :2], rigid[:, :2], atol=1e-6)  # ahead and aside
+    np.testing.assert_allclose(flat[:, 2], rigid[:, 5], atol=1e-6)
+    straight = np.abs(planar[:, 1]) < 0.3
+    assert straight.sum() > 50
+    np.testing.assert_allclose(planar[straight, 0], flat[straight, 0], atol=0.05)  # the way driven is the way ahead
+
+
+def test_a_space_is_read_from_the_store(tmp_path: Path) -> None:
+    source = drive_source(1)
+    store = ingest(Source("d", SE3Space(), source.recordings, pose_names=DRIVING_POSES), tmp_path / "store", workers=1)
+    assert store.space == SE3Space()
+    assert store.poses.shape == (240, 7)
+    assert FrameStore.open(store.path).in_space(PlanarSpace()).poses.shape == (240, 2)
+
+
+def test_a_column_that_is_not_there_is_named(drives: FrameStore, small_store: FrameStore) -> None:
+    with data_error(str(drives.path), "'steering'", "forward_m, yaw_deg"):
+        drives.in_space(ColumnsSpace(("yaw_deg", "steering")))
+    with data_error("'forward_m'", "elevation_deg, azimuth_deg"):
+        small_store.in_space(PlanarSpace())
+
+
+def test_a_store_without_pose_columns_says_none(tmp_path: Path) -> None:
+    recording = grid_recording(0, 0, poses=np.empty((24, 0)))
+    source = Source("pictures", NoMotion(), [recording], has_images=False)
+    store = ingest(source, tmp_path / "store", workers=1)
+    assert store.poses.shape == (24, 0)
+    assert store.pose_columns == {}
+    with data_error("'x_m'", "pose columns are: none"):
+        store.in_space(SE2Space())
+
+
+def test_poses_alone_are_opened_and_checked(tmp_path: Path) -> None:
+    store = ingest(poses_only(2), tmp_path / "store", workers=1)
+    assert FrameStore.open(store.path).poses.tolist() == store.poses.tolist()
+    assert FrameStore.open(store.path).fingerprint() == store.fingerprint()
+    change_meta(store.path, frames=479)
+    with data_error(str(store.path)):
+        FrameStore.open(store.path)
+    change_meta(store.path, frames=480, image_shape=[16, 16, 1])
+    with data_error("frames.npy", "missing"):
+        FrameStore.open(store.path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -15,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from egoequiv.errors import ConfigError, DataError
+from drives import drive_source, make_drive, poses_only
+from egoequiv.errors import BrokenFrameError, ConfigError, DataError
+from egoequiv.pose import DRIVING_POSES, PlanarSpace
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore, fit_image, ingest, writer
 from helpers import (
@@ -351,3 +354,150 @@ def test_labels_and_times_must_be_as_many_as_the_frames(tmp_path: Path, changes:
     with data_error("ball/take-0", "24"):
         ingest(Source("grid", GRID, [grid_recording(0, 0, **changes)]), tmp_path / "store", workers=1)
     assert names(tmp_path) == []
+
+
+BROKEN = {0: (0, 7, 239), 2: (5,)}  # of drives of 240 frames: the first, one within, the last; and one of another drive
+
+
+def broken_source(broken: dict[int, tuple[int, ...]] = BROKEN, **changes: object) -> Source:
+    drives = [make_drive(number, broken=broken.get(number, ()), **changes) for number in range(3)]  # type: ignore[arg-type]
+    return Source("drives", PlanarSpace(), drives, pose_names=DRIVING_POSES, notes=("a note of the source",))
+
+
+def test_broken_pictures_are_left_out_and_all_else_stays_aligned(tmp_path: Path) -> None:
+    source = broken_source()
+    store = ingest(source, tmp_path / "store", workers=1)
+    assert len(store) == 3 * 240 - 4
+    assert store.meta["frames"] == len(store)
+    expected = [(d, k) for d in range(3) for k in range(240) if k not in BROKEN.get(d, ())]
+    assert store.times_s is not None
+    for row, (number, frame) in enumerate(expected):
+        drive = source.recordings[number]
+        assert (store.recording[row], store.frame[row]) == (number, frame)
+        assert store.images[row, :, :, 0].tolist() == drive.image(frame).tolist()
+        assert [store.pose_columns[name][row] for name in DRIVING_POSES] == drive.poses[frame].tolist()
+        assert store.times_s[row] == drive.times_s[frame]  # type: ignore[index]
+        assert store.class_names[store.labels[row]] == drive.labels[frame]  # type: ignore[index]
+        assert store.attribute("location")[row] == drive.attributes["location"]
+    assert names(store.path) == ["frames.npy", "index.parquet", "store.json"]
+
+
+def test_broken_pictures_are_told_of_in_the_notes(tmp_path: Path) -> None:
+    store = ingest(broken_source(), tmp_path / "store", workers=1)
+    first, second = store.meta["notes"]
+    assert first == "a note of the source"
+    assert second == (
+        "4 pictures could not be read and were left out: drive-0: picture 0 is damaged; drive-0: picture 7 is damaged; "
+        "drive-0: picture 239 is damaged; ..."
+    )
+    few = ingest(broken_source({1: (3,)}), tmp_path / "few", workers=1)
+    assert few.meta["notes"][1].endswith("left out: drive-1: picture 3 is damaged")
+    assert ingest(grid_source(), tmp_path / "whole", workers=1).meta["notes"] == []
+
+
+def test_two_workers_leave_out_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = ingest(broken_source(), tmp_path / "one", workers=1)
+    monkeypatch.setattr(writer, "_FRAMES_A_JOB", 50)
+    two = ingest(broken_source(), tmp_path / "two", workers=2)
+    for name in names(one.path):
+        assert (one.path / name).read_bytes() == (two.path / name).read_bytes(), name
+
+
+def test_many_pictures_are_moved_up_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "_FRAMES_A_JOB", 7)
+    store = ingest(broken_source({0: tuple(range(0, 240, 2))}), tmp_path / "store", workers=1)
+    assert store.frame[:120].tolist() == list(range(1, 240, 2))
+    drive = make_drive(0)
+    assert [image.tobytes() for image in store.images[:120]] == [drive.image(k).tobytes() for k in range(1, 240, 2)]
+
+
+def test_the_size_is_that_of_the_first_picture_that_can_be_read(tmp_path: Path) -> None:
+    store = ingest(broken_source({0: tuple(range(240))}), tmp_path / "store", workers=1)
+    assert store.image_shape == (16, 16, 1)
+    assert store.recording_names == ("drive-1", "drive-2")
+
+
+@pytest.mark.parametrize("size", [None, (8, 8)])
+def test_pictures_that_are_all_broken_are_refused(tmp_path: Path, size: tuple[int, int] | None) -> None:
+    everything = {number: tuple(range(240)) for number in range(3)}
+    with data_error("none of", "720 pictures can be read"):
+        ingest(broken_source(everything), tmp_path / "store", size=size, workers=1)
+    assert names(tmp_path) == []
+
+
+def strict_source() -> Source:
+    source = broken_source()
+    return Source("drives", source.space, source.recordings, pose_names=DRIVING_POSES)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_strict_makes_a_broken_picture_fatal(tmp_path: Path, workers: int) -> None:
+    with pytest.raises(BrokenFrameError, match=r"drive-[02]: picture \d+ is damaged"):
+        ingest(strict_source(), tmp_path / "store", workers=workers, strict=True)
+    assert names(tmp_path) == []
+
+
+def test_strict_refuses_what_the_source_left_out(tmp_path: Path) -> None:
+    with data_error("a note of the source", "strict"):
+        ingest(broken_source({}), tmp_path / "store", workers=1, strict=True)
+    assert names(tmp_path) == []
+
+
+def test_strict_does_not_mind_what_is_whole(tmp_path: Path) -> None:
+    assert len(ingest(grid_source(), tmp_path / "store", workers=1, strict=True)) == 144
+
+
+def test_other_errors_are_fatal_without_strict(tmp_path: Path) -> None:
+    with data_error("broken/take-0", "frame 7"):
+        ingest(failing_source(), tmp_path / "store", workers=1)
+    assert names(tmp_path) == []
+
+
+def test_no_room_to_close_the_gaps_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, calls = os.posix_fallocate, 0
+
+    def full_at_the_second(*arguments: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:  # a map on a full disk would end in a bus error, so the room has to be asked for
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(*arguments)
+
+    monkeypatch.setattr(os, "posix_fallocate", full_at_the_second)
+    with data_error("no room", str(tmp_path), "No space left on device"):
+        ingest(broken_source(), tmp_path / "store", workers=1)
+    assert names(tmp_path) == []
+
+
+def test_poses_alone_become_a_store(tmp_path: Path) -> None:
+    source = poses_only(4)
+    store = ingest(source, tmp_path / "store", size=(9, 9), color=True, workers=2)
+    assert names(store.path) == ["index.parquet", "store.json"]
+    assert not store.has_images
+    assert store.image_shape == (0, 0, 1)
+    assert len(store) == source.frame_count == 960
+    assert store.times_s is not None
+    assert store.poses.tolist() == np.concatenate([r.poses[:, 7:9] for r in source.recordings]).tolist()
+    assert store.class_names == ("campus", "city", "residential", "road")
+    assert json.loads((store.path / "store.json").read_text())["image_shape"] == [0, 0, 1]
+
+
+def test_a_store_with_images_says_so(small_store: FrameStore) -> None:
+    assert small_store.has_images
+
+
+def test_all_columns_of_the_source_are_kept(tmp_path: Path) -> None:
+    store = ingest(drive_source(1), tmp_path / "store", workers=1)
+    assert tuple(store.pose_columns) == DRIVING_POSES
+    assert store.space == PlanarSpace()
+    assert store.poses.shape == (240, 2)
+
+
+def test_a_space_that_reads_a_column_the_source_lacks_is_named(tmp_path: Path) -> None:
+    drive = make_drive(0)
+    for columns, poses in ((("x_m", "yaw_deg"), drive.poses[:, [0, 8]]), (("a",), drive.poses[:, :1])):
+        source = Source("odd", PlanarSpace(), [make_drive(0)], pose_names=columns, has_images=False)
+        object.__setattr__(source.recordings[0], "poses", poses)
+        with data_error("'odd'", "'forward_m'", columns[0]):
+            ingest(source, tmp_path / "store", workers=1)
+        assert names(tmp_path) == []

@@ -28,20 +28,21 @@ def info(
     picture = sheet or store / "contact_sheet.png"
     try:
         if not opened.has_images:
-            raise DataError("the store holds poses alone")
+            raise DataError(f"{store} holds poses alone, and no images to show")
         save_picture(contact_sheet(opened), picture)
         described["contact_sheet"] = str(picture)
     except (DataError, OSError) as problem:
         if sheet is not None:
             raise
         described["contact_sheet"] = None
-        say(f"no contact sheet: {problem}; choose a place with --sheet")
+        say(f"no contact sheet: {problem}" + ("; choose a place with --sheet" if opened.has_images else ""))
     if as_json:
         print_json(described)
         return
     console = output()
     console.print(f"[bold]{escape(str(store))}[/bold]  from {described['source']}")
-    console.print(f"frames      {described['frames']:,} of {' x '.join(map(str, described['image_shape']))}")
+    shape = f"of {' x '.join(map(str, described['image_shape']))}" if opened.has_images else "without images"
+    console.print(f"frames      {described['frames']:,} {shape}")
     console.print(f"recordings  {described['recordings']} of {described['shortest']} to {described['longest']} frames")
     for name, (low, high) in described["poses"].items():
         console.print(f"pose        {name} from {low:g} to {high:g}")

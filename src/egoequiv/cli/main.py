@@ -8,7 +8,7 @@ import sys
 import typer
 
 from egoequiv import __version__
-from egoequiv.cli import demo, embed, evaluate, info, ingest, methods, patterns, reproduce, search, train
+from egoequiv.cli import demo, embed, evaluate, info, ingest, methods, patterns, render, reproduce, search, train
 from egoequiv.errors import EgoEquivError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("ingest")(ingest.ingest)
+app.command("render")(render.render)
 app.command("info")(info.info)
 app.command("patterns")(patterns.patterns)
 app.command("methods")(methods.methods)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
@@ -40,12 +42,13 @@ def patterns(
     from egoequiv.pairs import mine_patterns
     from egoequiv.pose import space_named
 
-    if not max_gap > 0:
-        raise ConfigError(f"--max-gap must be above 0 seconds, found {max_gap:g}")
+    if not 0 < max_gap < inf:
+        raise ConfigError(f"--max-gap must be a number of seconds above 0, found {max_gap:g}")
+    seen_in = space_named(space) if space is not None else None  # before the store: a typing error is told at once
     with progress_bar() as progress:
         opened = _open(store, out)
-        if space is not None:
-            opened = opened.in_space(space_named(space))
+        if seen_in is not None:
+            opened = opened.in_space(seen_in)
         mining = mine_patterns(
             opened,
             clusters=clusters,
@@ -68,11 +71,15 @@ def patterns(
 def _open(path: Path, out: Path) -> FrameStore:
     """A store, or the poses of KITTI drives as one."""
     from egoequiv.catalog import open_source
+    from egoequiv.errors import DataError
     from egoequiv.store import FrameStore, ingest
 
     if (path / "store.json").exists() or not path.exists():
         return FrameStore.open(path)
-    source = open_source("kitti", path, camera="none")
+    try:
+        source = open_source("kitti", path, camera="none")
+    except DataError as problem:
+        raise DataError(f"{path} is no frame store, for it has no store.json, nor KITTI raw: {problem}") from problem
     for note in source.notes:
         say(f"note: {note}")
     return ingest(source, out / "poses", overwrite=True)
@@ -124,7 +131,7 @@ def _show(mining: Mining, described: dict[str, Any]) -> None:
     table = Table("pattern", *(f"{axis.name} {axis.unit}".strip() for axis in axes), "pairs", "share")
     for row, centre in zip(described["patterns"], mining.patterns.centres, strict=True):
         share = f"{100 * row['pairs'] / mining.motions:.1f} %"
-        name = f"[bold]{row['name']}[/bold]" if row["kept"] else f"[dim]{row['name']}[/dim]"
+        name = f"[{'bold' if row['kept'] else 'dim'}]{escape(row['name'])}[/]"
         table.add_row(name, *(f"{value:.2f}" for value in centre), f"{row['pairs']:,}", share)
     console.print(table)
     looked = "all" if mining.clustered == mining.motions else f"{mining.clustered:,} at random"

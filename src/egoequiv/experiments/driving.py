@@ -17,7 +17,7 @@ from egoequiv.experiments.selection import Grid, Settings
 from egoequiv.experiments.stores import PIXELS, experiment_store, pixel_row
 from egoequiv.experiments.table import Row, Table, compare_rows
 from egoequiv.models.network import Precision
-from egoequiv.pairs import Split, count_leaked, make_split
+from egoequiv.pairs import Split, count_leaked, draw_labelled, make_split
 from egoequiv.pairs.splits import GIVEN
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore
@@ -89,11 +89,10 @@ class DrivingOptions:
             "precision": self.precision,
         }
 
-    def recipe(self, name: str, base: Settings, published: dict[Key, Metrics], search: str | None = None) -> Recipe:
+    def recipe(self, name: str, base: Settings, published: dict[Key, Metrics]) -> Recipe:
         """A recipe with these methods."""
         keys = chosen_keys([(method, True) for method in METHODS], self.methods)
-        shared = f"{search}-{self.size}" if search else None
-        return Recipe(f"{name}-{self.size}", base, keys, CHOSEN, published, search_name=shared)
+        return Recipe(f"{name}-{self.size}", base, keys, CHOSEN, published)
 
 
 def scene_options(options: DrivingOptions) -> DrivingOptions:
@@ -142,12 +141,20 @@ def reproduce_scenes(options: DrivingOptions, is_sun: bool = False) -> list[Tabl
     video, scenes = _video(options, effort), _scenes(options, effort)
     kind = GIVEN if "part" in scenes.attributes else "paper"
     split = make_split(scenes, kind)
+    classes, names = scenes.classes()
+    for per_class in options.per_class:  # before the first of them is trained
+        draw_labelled(classes, split.train, per_class, names, 0)
     tables = []
     for per_class in options.per_class:
         base = options.base(video) | {"labels": str(scenes.path), "label_split": kind, "per_class": per_class}
         published = SUN.get(per_class, {}) if is_sun else {}
         # The paper chooses settings with 6 labels a class; other numbers of labels keep them.
-        recipe = options.recipe(f"scenes-{per_class}", base, published, f"scenes-{options.per_class[0]}")
+        few = options.per_class[0]
+        recipe = replace(
+            options.recipe(f"scenes-{per_class}", base, published),
+            search_name=f"scenes-{few}-{options.size}",
+            search_base={"per_class": few},
+        )
         pixels = replace(
             pixel_row(scenes, split, per_class, options.repeats), published=dict(published.get((PIXELS, True), {}))
         )

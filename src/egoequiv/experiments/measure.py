@@ -11,8 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from egoequiv.errors import DataError
-from egoequiv.evaluation import MotionError, class_mean_accuracy, class_scores, embed, measure_equivariance, top_k_accuracy
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.evaluation import (
+    MotionError,
+    class_mean_accuracy,
+    class_scores,
+    embed,
+    measure_equivariance,
+    top_k_accuracy,
+)
 from egoequiv.files import read_json, write_json
 from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import RUN_KIND, Which
@@ -53,6 +60,10 @@ def measure_store(run: Path, data: Path, which: Which = "last") -> dict[str, Any
     store = open_in_space(config)
     everything = Split(np.arange(len(store)), np.arange(len(store)), "all")
     patterns = folder.patterns() or motions_of(store, everything, config)
+    if patterns is not None and patterns.space != store.space:
+        raise ConfigError(
+            f"{run} learned motions of another motion space than {data} has: measure it on a store like its own"
+        )
     return _described(config, which, {}, _motion_errors(load_model(run, which), store, everything, patterns, config))
 
 
@@ -79,6 +90,8 @@ def motions_of(store: FrameStore, split: Split, config: TrainConfig) -> MotionPa
         return None
     if store.space.named_motions():
         return declare_patterns(store.space, atomic_names(store.space) + composite_names(store.space))
+    if store.times_s is None and config.patterns is None:
+        return None  # nothing says which frames are close, so there is nothing to mine
     return choose_patterns(store, split, config)
 
 

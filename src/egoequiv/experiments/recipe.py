@@ -58,6 +58,7 @@ class Recipe:
     published: Mapping[Key, Metrics] = field(default_factory=dict)
     extra: Callable[[Key, int], Settings] = _nothing_extra  # settings of a row's own
     search_name: str | None = None  # of the recipe whose search this one shares; None: its own
+    search_base: Settings = field(default_factory=dict)  # what that search has otherwise than `base`
 
 
 def cook(recipe: Recipe, effort: Effort) -> list[Row]:
@@ -76,8 +77,11 @@ def chosen_keys(keys: Sequence[Key], methods: Sequence[str] | None) -> list[Key]
     """Only the rows of the given methods; of all, if none is given."""
     if methods is None:
         return list(keys)
+    have = dict.fromkeys(method for method, _ in keys)
     for method in methods:
         get_method(method)
+        if method not in have:
+            raise ConfigError(f"method {method!r} is not in this table; choose from {', '.join(have)}")
     return [key for key in keys if key[0] in methods]
 
 
@@ -100,7 +104,7 @@ def _select(recipe: Recipe, effort: Effort) -> Mapping[Key, Settings]:
     With labels rate, weights and when to stop, by accuracy; without, the rate, by rho.
     """
     iterations = min(effort.iterations, effort.search_iterations)
-    base = _shared(recipe, iterations)
+    base = _shared(recipe, iterations) | recipe.search_base
     folder = effort.out / f"search-{recipe.search_name or recipe.name}-{iterations}"
     labelled = [method for method, labels in recipe.keys if labels]
     found = select_labelled(base, folder, labelled, effort.grid, effort.processes, effort.on_stage)

@@ -22,7 +22,7 @@ def experiment_store(
 ) -> FrameStore:
     """The store of that name, ingested the first time at size x size in gray."""
     path = effort.out / "stores" / name
-    stamp = path.with_suffix(".json")
+    stamp = path.with_name(f"{name}.json")  # a name may hold a dot: drive-6x7.5s-32
     if path.exists():
         if read_json(stamp, "an experiment's store") != made_from:
             raise DataError(f"{effort.out} was made from other data: choose another -o")

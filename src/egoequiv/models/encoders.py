@@ -75,7 +75,7 @@ class ConvEncoder(Encoder):
 def _pooled(side: int) -> int:
     """The side of a map after pooling 3 with stride 2; the last window may hang over the edge, but not begin there."""
     if side < 3:
-        raise ConfigError("the kitti encoder halves its maps three times and needs images of 17 pixels a side or more")
+        raise ConfigError("the kitti encoder halves its maps three times and needs images of 12 pixels a side or more")
     out = -(-(side - 3) // 2) + 1
     return out - 1 if (out - 1) * 2 >= side else out
 

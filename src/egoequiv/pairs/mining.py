@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from egoequiv.store import FrameStore
 Array = NDArray[np.float64]
 OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
 
-SAMPLE = 500_000  # motions that k-means looks at; of more, as many at random
-STARTS = 10  # of k-means, from which the best is kept
+SAMPLE = 500_000  # motions that k-means looks at; of more, about as many at random
+STARTS, START_SAMPLE = 50, 50_000  # of k-means: so many starts on so many motions, and the best goes on with all
+ROUNDING = 1e-12  # of the largest pose: a component that varies by no more does not move
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,15 @@ class MinedPatterns(MotionPatterns):
 
     def assign_cluster(self, motion: Array) -> NDArray[np.int64]:
         """The nearest cluster of each motion, the kept ones numbered first; (..., M) -> (...)."""
-        points, centres = motion / self.spread, self.centres / self.spread
         # One cluster at a time: few clusters and many motions.
-        squared = np.stack([((points - centre) ** 2).sum(-1) for centre in centres], axis=-1)
-        nearest: NDArray[np.int64] = squared.argmin(-1)
+        distances = np.stack([self.distance(motion, cluster) for cluster in range(len(self.centres))], axis=-1)
+        nearest: NDArray[np.int64] = distances.argmin(-1)
         return nearest
+
+    def distance(self, motion: Array, cluster: int) -> Array:
+        """How far motions lie from the centre of a cluster, in spreads; (..., M) -> (...)."""
+        off: Array = np.linalg.norm((motion - self.centres[cluster]) / self.spread, axis=-1)
+        return off
 
     def assign(self, motion: Array) -> NDArray[np.int64]:
         cluster = self.assign_cluster(motion)
@@ -58,7 +64,7 @@ class MinedPatterns(MotionPatterns):
     def from_description(cls, description: dict[str, Any], where: str) -> MinedPatterns:
         """Build patterns from what `describe` gave."""
         try:
-            names, space = tuple(map(str, description["names"])), space_from_description(description["space"])
+            names, space = description["names"], space_from_description(description["space"])
             centres, spread = np.array(description["centres"], float), np.array(description["spread"], float)
         except (KeyError, TypeError, ValueError, DataError, ConfigError) as problem:
             raise DataError(
@@ -66,13 +72,14 @@ class MinedPatterns(MotionPatterns):
             ) from None
         width = len(space.axes)
         shapes_fit = centres.ndim == 2 and centres.shape[1] == width and spread.shape == (width,)
+        names_fit = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if (
-            not shapes_fit
-            or not 0 < len(names) <= len(centres)
-            or not (np.isfinite(centres).all() and (spread > 0).all())
+            not (shapes_fit and names_fit)
+            or not 0 < len(set(names)) == len(names) <= len(centres)
+            or not (np.isfinite(centres).all() and np.isfinite(spread).all() and (spread > 0).all())
         ):
             raise DataError(f"{where}: names, centres and spread of the patterns do not fit together; make them again")
-        return cls(names, centres, spread, space)
+        return cls(tuple(names), centres, spread, space)
 
 
 @dataclass(frozen=True)
@@ -102,24 +109,26 @@ def mine_patterns(
     """Cluster the motions of all pairs at most `max_gap_s` apart and keep those that move most.
 
     Each component is divided by its standard deviation, so that metres and degrees count alike. Motions are gone
-    through in blocks, and k-means sees at most `SAMPLE` of them, so memory does not grow with their number.
+    through in blocks, and k-means sees about `SAMPLE` of them at the most, so memory does not grow with their number.
     """
     if not 1 <= keep <= clusters:
         raise ConfigError(f"keep must lie between 1 and clusters={clusters}, found {keep}")
     report = on_progress or _silent
     rows = np.arange(len(store)) if frames is None else frames
+    if not 0 < max_gap_s < inf:
+        raise ConfigError(f"max_gap_s must be a number of seconds above 0, found {max_gap_s:g}")
     if store.times_s is None or not store.space.axes:
-        raise DataError(f"{store.path}: mining patterns needs frames with times and poses; its space has none")
+        lacking = "poses" if store.times_s is not None else "times"
+        raise DataError(f"{store.path}: mining patterns needs frames with times and poses, and these have no {lacking}")
     gap_s = max_gap_s + half_a_step_s(store)
     total = count_close_pairs(store, rows, gap_s)
     seen = _sample(store, rows, gap_s, total, seed, report)
-    spread = seen.std(axis=0)
-    if len(np.unique(seen, axis=0)) < clusters:
+    spread = _spread(seen, store.poses[rows])
+    if len(np.unique(np.round(seen / spread, 6), axis=0)) < clusters:
         raise DataError(
             f"{store.path}: {total} pairs at most {max_gap_s:g} s apart have fewer than {clusters} different motions: "
             "lower --clusters, or raise --max-gap"
         )
-    spread = np.where(spread > 0, spread, 1.0)
     report("k-means", 0, 1 + stability_seeds)
     centres = _largest_first(_centres(seen, spread, clusters, seed), spread)
     wandering = 0.0
@@ -184,9 +193,22 @@ def _sample(store: FrameStore, rows: Indices, max_gap_s: float, total: int, seed
     return np.concatenate(kept)
 
 
+def _spread(motions: Array, poses: Array) -> Array:
+    """The standard deviation of each component, but 1 where it is mere rounding, which would count as motion."""
+    if not len(motions):
+        return np.ones(motions.shape[1])
+    spread = motions.std(axis=0)
+    return np.where(spread > ROUNDING * max(np.abs(poses).max(), np.abs(motions).max()), spread, 1.0)
+
+
 def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> Array:
     centre = motions.mean(axis=0)
-    fitted = KMeans(clusters, n_init=STARTS, random_state=seed).fit((motions - centre) / spread)
+    points = (motions - centre) / spread
+    # Motions lie along lines (straight, turning), which k-means can cut in many ways: a few starts find another
+    # of them for every seed, and many starts on all motions would take minutes.
+    some = points[np.random.default_rng([seed, 3]).permutation(len(points))[:START_SAMPLE]]
+    begun = KMeans(clusters, n_init=STARTS, random_state=seed % 2**32).fit(some)
+    fitted = KMeans(clusters, init=begun.cluster_centers_, n_init=1, tol=1e-8).fit(points)
     centres: Array = fitted.cluster_centers_ * spread + centre
     return centres
 

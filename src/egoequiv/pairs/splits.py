@@ -86,10 +86,11 @@ def _strata(
     order = np.argsort(units, kind="stable")
     starts = np.flatnonzero(np.diff(units[order], prepend=-1))
     low, high = np.minimum.reduceat(labels[order], starts), np.maximum.reduceat(labels[order], starts)
-    strata = [distinct[low == label] for label in np.unique(low)]
-    if (low != high).any() or any(len(stratum) < 2 for stratum in strata):
+    strata = {int(label): distinct[low == label] for label in np.unique(low)}
+    # A lone recording without a label may stand in either part.
+    if (low != high).any() or any(len(stratum) < 2 for label, stratum in strata.items() if label >= 0):
         return [distinct]
-    return strata
+    return list(strata.values())
 
 
 def _units(store: FrameStore, frames: Indices, kind: str) -> NDArray[np.int64]:

@@ -60,7 +60,7 @@ class ColumnsSpace(AdditiveSpace):
     columns: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if not self.columns or len(set(self.columns)) != len(self.columns):
+        if not self.columns or not all(self.columns) or len(set(self.columns)) != len(self.columns):
             raise ConfigError(f"a motion space needs columns, each named once, found {', '.join(self.columns)!r}")
 
     @property

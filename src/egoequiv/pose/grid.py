@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError
-from egoequiv.pose.space import Array, MotionAxis, MotionSpace
+from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,5 @@ class GridSpace(MotionSpace):
         wrapped = np.array(motion, np.float64)
         for k, axis in enumerate(self.grid_axes):
             if axis.period is not None:
-                half = axis.period / 2
-                wrapped[..., k] = (wrapped[..., k] + half) % axis.period - half
+                wrapped[..., k] = wrap(wrapped[..., k], axis.period)
         return wrapped

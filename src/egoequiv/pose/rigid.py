@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from egoequiv.pose.space import Array, MotionAxis, MotionSpace
+from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap
 
 FORWARD = MotionAxis("forward", "m", plus="forward", minus="backward")
 LEFT = MotionAxis("left", "m", plus="shift left", minus="shift right")
@@ -29,23 +29,19 @@ class SE2Space(MotionSpace):
         return (FORWARD, LEFT, YAW)
 
     def difference(self, pose_i: Array, pose_j: Array) -> Array:
-        return self.compose(self.invert(pose_i), np.asarray(pose_j, np.float64))
+        pose_i = np.asarray(pose_i, np.float64)
+        moved = np.asarray(pose_j, np.float64) - pose_i  # first, so that a far map costs no digits
+        return np.stack([*_turned(moved, -pose_i[..., 2]), wrap(moved[..., 2], 360.0)], axis=-1)
 
     def compose(self, first: Array, second: Array) -> Array:
-        first, second = np.broadcast_arrays(np.asarray(first, np.float64), np.asarray(second, np.float64))
-        turn = np.deg2rad(first[..., 2])
-        cos, sin = np.cos(turn), np.sin(turn)
-        x, y = second[..., 0], second[..., 1]
-        ahead = first[..., 0] + cos * x - sin * y
-        aside = first[..., 1] + sin * x + cos * y
-        return np.stack([ahead, aside, wrap_deg(first[..., 2] + second[..., 2])], axis=-1)
+        first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
+        ahead, aside = _turned(second, first[..., 2])
+        turn = wrap(first[..., 2] + second[..., 2], 360.0)
+        return np.stack([first[..., 0] + ahead, first[..., 1] + aside, turn], axis=-1)
 
     def invert(self, motion: Array) -> Array:
         motion = np.asarray(motion, np.float64)
-        turn = np.deg2rad(motion[..., 2])
-        cos, sin = np.cos(turn), np.sin(turn)
-        x, y = motion[..., 0], motion[..., 1]
-        return np.stack([-cos * x - sin * y, sin * x - cos * y, wrap_deg(-motion[..., 2])], axis=-1)
+        return np.stack([*_turned(-motion, -motion[..., 2]), wrap(-motion[..., 2], 360.0)], axis=-1)
 
     def describe(self) -> dict[str, Any]:
         return {"kind": "se2"}
@@ -88,10 +84,11 @@ class SE3Space(MotionSpace):
         return {"kind": "se3"}
 
 
-def wrap_deg(angle: Array) -> Array:
-    """An angle in [-180, 180)."""
-    wrapped: Array = (np.asarray(angle, np.float64) + 180.0) % 360.0 - 180.0
-    return wrapped
+def _turned(vector: Array, angle_deg: Array) -> tuple[Array, Array]:
+    """The first two components of vectors (..., 2 or more), turned to the left by angles (...)."""
+    cos, sin = np.cos(np.deg2rad(angle_deg)), np.sin(np.deg2rad(angle_deg))
+    x, y = vector[..., 0], vector[..., 1]
+    return cos * x - sin * y, sin * x + cos * y
 
 
 def _joined(translation: Array, rotation: Rotation, shape: tuple[int, ...]) -> Array:

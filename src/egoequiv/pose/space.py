@@ -32,6 +32,13 @@ class MotionAxis:
         return f"{word} {size}"
 
 
+def wrap(values: Array, period: float) -> Array:
+    """Values in [-period/2, period/2), such as 190 deg to -170 deg."""
+    half = period / 2
+    wrapped = (np.asarray(values, np.float64) + half) % period - half
+    return np.where(wrapped >= half, -half, wrapped)  # a hair below -half is rounded up to half
+
+
 class MotionSpace(ABC):
     """Turns two poses of one recording into the motion between them, and says which motions are small.
 

@@ -35,9 +35,12 @@ def space_from_description(description: Any) -> MotionSpace:
         if kind == "grid":
             return GridSpace(tuple(Axis(**axis) for axis in description["axes"]))
         if kind == "columns":
-            return ColumnsSpace(tuple(description["columns"]))
+            columns = description["columns"]
+            if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
+                raise TypeError(f"columns are {columns!r}")
+            return ColumnsSpace(tuple(columns))
     except (KeyError, TypeError) as problem:
         raise DataError(f"the description of a {kind} motion space is damaged: {problem}") from problem
-    if kind not in SPACES:
+    if not isinstance(kind, str) or kind not in SPACES:
         raise DataError(f"motion space of kind {kind!r} is not known; expected grid, columns, {', '.join(SPACES)}")
     return SPACES[kind]()

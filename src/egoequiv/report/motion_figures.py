@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from egoequiv.files import write_text
-from egoequiv.pairs import Mining, find_motion_pairs
+from egoequiv.pairs import MinedPatterns, Mining
+from egoequiv.pairs.candidates import Indices, close_pairs, half_a_step_s
 from egoequiv.report.figures import COLORS
 from egoequiv.report.pictures import picture_grid
 from egoequiv.store import FrameStore
@@ -102,35 +103,43 @@ def cluster_name(mining: Mining, cluster: int) -> str:
 
 def sample_pairs(store: FrameStore, mining: Mining, max_gap_s: float, count: int = 3, width: int = 310) -> Image.Image:
     """Frame pairs of each kept pattern side by side, those nearest to its centre, of several recordings."""
-    pairs = find_motion_pairs(store, np.arange(len(store)), mining.patterns, max_gap_s)
+    patterns = mining.patterns
+    i, j = _near_centres(store, patterns, max_gap_s, count)
+    motion = store.space.difference(store.poses[i], store.poses[j])
+    pattern = patterns.assign(motion)
     rows, titles = [], []
-    for number, name in enumerate(mining.patterns.names):
-        own = pairs.of(name)
-        motion = store.space.difference(store.poses[own.i], store.poses[own.j])
-        for k in _typical(
-            store.recording[own.i], motion, mining.patterns.centres[number], mining.patterns.spread, count
-        ):
-            i, j = int(own.i[k]), int(own.j[k])
+    for number, name in enumerate(patterns.names):
+        own = np.flatnonzero(pattern == number)
+        off = patterns.distance(motion[own], number)
+        for k in own[_typical(store.recording[i[own]], off, count)]:
             words = ", ".join(
                 axis.in_words(float(value)) for axis, value in zip(store.space.axes, motion[k], strict=True)
             )
-            rows.append([store.images[i], store.images[j]])
-            titles.append(f"{name}:  {words}   {store.recording_names[store.recording[i]]}")
+            rows.append([store.images[i[k]], store.images[j[k]]])
+            titles.append(f"{name}:  {words}   {store.recording_names[store.recording[i[k]]]}")
     return picture_grid(rows, titles, scale=max(1, width // store.image_shape[1]))
 
 
-def _typical(
-    recording: NDArray[np.int64],
-    motion: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    spread: NDArray[np.float64],
-    count: int,
-) -> list[int]:
-    """The pairs nearest to a centre, of as many recordings as there are."""
-    order = np.argsort(np.linalg.norm((motion - centre) / spread, axis=1), kind="stable")
+def _near_centres(store: FrameStore, patterns: MinedPatterns, max_gap_s: float, count: int) -> tuple[Indices, Indices]:
+    """Of each block of pairs the nearest to the centre of each pattern: few of many, which are never held at once."""
+    found: list[tuple[Indices, Indices]] = []
+    for i, j in close_pairs(store, np.arange(len(store)), max_gap_s + half_a_step_s(store)):
+        motion = store.space.difference(store.poses[i], store.poses[j])
+        pattern = patterns.assign(motion)
+        for number in range(len(patterns)):
+            own = np.flatnonzero(pattern == number)
+            near = own[np.argsort(patterns.distance(motion[own], number), kind="stable")[:count]]
+            found.append((i[near], j[near]))
+    first, second = (np.concatenate(side) for side in zip(*found, strict=True))
+    return first, second
+
+
+def _typical(recording: NDArray[np.int64], off: NDArray[np.float64], count: int) -> list[int]:
+    """The pairs nearest to a centre, by how far off they are, of as many recordings as there are."""
+    order = np.argsort(off, kind="stable")
     _, first = np.unique(recording[order], return_index=True)
     best_of_each = sorted(int(k) for k in first)
-    rest = [k for k in range(len(order)) if k not in set(best_of_each)] if len(best_of_each) < count else []
+    rest = [k for k in range(len(order)) if k not in best_of_each] if len(best_of_each) < count else []
     return [int(order[k]) for k in (best_of_each + rest)[:count]]
 
 

@@ -41,6 +41,14 @@ def _rigid(rotation: Array, translation: Array) -> Array:
     return transform
 
 
+def _can_be(values: Array) -> bool:
+    """Whether 9 numbers are a rotation, and 12 a projection with a focal length; any 3 are a place."""
+    if len(values) == 9:
+        matrix = values.reshape(3, 3)
+        return bool(np.abs(matrix @ matrix.T - np.eye(3)).max() < 1e-3 and np.linalg.det(matrix) > 0)
+    return len(values) == 3 or bool(values[0] > 0)
+
+
 def _read(tree: Tree, path: str, wanted: dict[str, int]) -> dict[str, Array]:
     """The wanted lines `KEY: numbers` of a calibration file."""
     found: dict[str, Array] = {}
@@ -52,7 +60,9 @@ def _read(tree: Tree, path: str, wanted: dict[str, int]) -> dict[str, Array]:
             except ValueError:
                 raise DataError(f"{tree.where(path)}, row {row}: {key} holds something that is no number") from None
             if len(found[key]) != wanted[key] or not np.isfinite(found[key]).all():
-                raise DataError(f"{tree.where(path)}, row {row}: expected {wanted[key]} numbers for {key}")
+                raise DataError(f"{tree.where(path)}, row {row}: expected {wanted[key]} finite numbers for {key}")
+            if not _can_be(found[key]):
+                raise DataError(f"{tree.where(path)}, row {row}: the values of {key} are damaged; get the file again")
     for key in wanted:
         if key not in found:
             raise DataError(f"{tree.where(path)}: there is no line {key!r}; get the calibration files again")

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import re
+from pathlib import Path
+
+from egoequiv.errors import DataError
+
+LOCATIONS_FILE = "locations.csv"
+_NAME = re.compile(r"(\d{4}_\d{2}_\d{2}_drive_\d{4})(?:_sync|_extract)?")
+
 _DRIVES: dict[str, dict[str, tuple[int, ...]]] = {
     "campus": {
         "2011_09_28": (16, 21, 34, 35, 37, 38, 39, 43, 45, 47),
@@ -31,3 +40,25 @@ LOCATIONS: dict[str, str] = {
     for date, numbers in dates.items()
     for number in numbers
 }
+
+
+def read_locations(path: Path, given: Path | None) -> dict[str, str]:
+    """Locations of drives from a CSV with the head `drive,location`: the one given, or the one that lies there."""
+    file = given or (path if path.is_dir() else path.parent) / LOCATIONS_FILE
+    if given is None and not file.is_file():
+        return {}
+    known = {}
+    try:
+        reader = csv.DictReader(file.read_text("utf-8-sig").splitlines())
+        for values in reader:
+            drive, location = (values.get("drive") or "").strip(), (values.get("location") or "").strip()
+            match = _NAME.fullmatch(drive)
+            if match is None or not location:
+                raise DataError(
+                    f"{file}, row {reader.line_num}: expected drive,location such as 2011_09_26_drive_0001,city, "
+                    f"found {', '.join(map(str, values.values()))!r}"
+                )
+            known[match[1]] = location
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise DataError(f"{file} cannot be read: {problem}") from problem
+    return known

@@ -32,10 +32,10 @@ def parse_packet(text: str, where: str) -> list[float]:
         except ValueError:
             raise DataError(f"{where}: expected a number for {name}, found {word[:40]!r}") from None
         if name in _USED and not np.isfinite(value):
-            raise DataError(f"{where}: {name} is {word}, not a finite number; take this packet out and run again")
+            raise DataError(f"{where}: {name} is {word}, not a finite number")
         values.append(value)
-    if not (abs(values[0]) <= 90 and abs(values[1]) <= 540):
-        raise DataError(f"{where}: latitude {words[0]} and longitude {words[1]} are not on Earth")
+    if not (abs(values[0]) < 90 and abs(values[1]) <= 540):  # a Mercator map has no poles
+        raise DataError(f"{where}: lat {words[0]} and lon {words[1]} are not on the map")
     return values
 
 

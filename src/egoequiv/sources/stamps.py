@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from datetime import UTC, datetime
 
 import numpy as np
@@ -13,7 +14,7 @@ from egoequiv.errors import DataError
 Nanoseconds = NDArray[np.int64]
 
 MISSING = np.iinfo(np.int64).min  # the time of a row that is blank
-_STAMP = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?")
+_STAMP = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?", re.ASCII)
 
 
 def parse_stamps(text: str, where: str) -> Nanoseconds:
@@ -29,16 +30,43 @@ def parse_stamps(text: str, where: str) -> Nanoseconds:
             if match is None:
                 raise ValueError
             seconds = int(datetime.fromisoformat(match[1]).replace(tzinfo=UTC).timestamp())
+            time = seconds * 10**9 + int((match[2] or "0").ljust(9, "0"))
+            if not MISSING < time < -MISSING:
+                raise ValueError
         except ValueError:
             raise DataError(
                 f"{where}, row {row}: expected a time such as 2011-09-26 13:02:25.964389445, found {stamp[:40]!r}"
             ) from None
-        times.append(seconds * 10**9 + int((match[2] or "0").ljust(9, "0")))
+        times.append(time)
     return np.array(times, np.int64)
 
 
+def longest_increase(times: Nanoseconds) -> NDArray[np.int64]:
+    """The places of as many times as possible of which each is later than the one before it, in order.
+
+    So one wrong stamp takes out itself, and not all that follow it.
+    """
+    latest: list[int] = []  # the earliest time at which a choice of 1, 2, ... times can end
+    ends: list[int] = []  # its place
+    before: list[int] = []  # for each time the place of the one before it in its choice
+    for k, time in enumerate(times.tolist()):
+        length = bisect_left(latest, time)
+        before.append(ends[length - 1] if length else -1)
+        if length == len(latest):
+            latest.append(time)
+            ends.append(k)
+        elif time < latest[length]:
+            latest[length], ends[length] = time, k
+    chosen: list[int] = []
+    place = ends[-1] if ends else -1
+    while place >= 0:
+        chosen.append(place)
+        place = before[place]
+    return np.array(chosen[::-1], np.int64)
+
+
 def match_by_time(times: Nanoseconds, others: Nanoseconds, tolerance_ns: int) -> NDArray[np.int64]:
-    """For each time the place of the nearest of `others` (sorted), -1 if it is too far or nearer to another time."""
+    """For each time the place of the nearest of `others` (sorted), -1 if it is too far or a nearer time goes there."""
     if not len(others) or not len(times):
         return np.full(len(times), -1, np.int64)
     after = np.clip(np.searchsorted(others, times), 1, max(len(others) - 1, 1))

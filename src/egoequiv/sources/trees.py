@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import lzma
 import os
+import struct
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
@@ -12,6 +14,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from egoequiv.errors import DataError
+
+# What the zipfile module raises on damaged bytes; RuntimeError also for encrypted files and unknown compression.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, RuntimeError, ValueError)
 
 
 class Tree(ABC):
@@ -75,14 +80,14 @@ class ZipTree(Tree):
     def _listing(self) -> Mapping[str, tuple[list[str], list[str]]]:
         """The sub-folders and the files of each folder."""
         folders: dict[str, set[str]] = {"": set()}
-        files: dict[str, list[str]] = {"": []}
+        files: dict[str, set[str]] = {"": set()}
         for name in _opened(self.archive).namelist():
             folder, _, file = name.rpartition("/")
             parts = folder.split("/") if folder else []
             for depth, part in enumerate(parts):
                 folders.setdefault("/".join(parts[:depth]), set()).add(part)
             if file:
-                files.setdefault(folder, []).append(file)
+                files.setdefault(folder, set()).add(file)
         return {key: (sorted(folders.get(key, ())), sorted(files.get(key, ()))) for key in folders.keys() | files}
 
     def __reduce__(self) -> tuple[type[ZipTree], tuple[Path]]:
@@ -99,19 +104,24 @@ class ZipTree(Tree):
             return _opened(self.archive).read(path)
         except KeyError:
             raise DataError(f"{self.where(path)} is not in the archive") from None
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError) as problem:
+        except (*_DAMAGE, OSError) as problem:
             raise DataError(f"{self.where(path)} cannot be unpacked ({problem}); get the archive again") from problem
 
     def where(self, path: str) -> str:
         return f"{self.archive}/{path}"
 
 
-@lru_cache(maxsize=16)
 def _opened(archive: Path) -> zipfile.ZipFile:
-    """An archive, opened once a process."""
+    """An archive, opened once a process, and again if another one has taken its place."""
     try:
-        return zipfile.ZipFile(archive)
-    except (zipfile.BadZipFile, EOFError) as problem:
+        status = archive.stat()
+        return _open(archive, status.st_mtime_ns, status.st_size)
+    except _DAMAGE as problem:
         raise DataError(f"{archive} is no whole zip archive ({problem}): it was cut short; get it again") from problem
     except OSError as problem:
         raise DataError(f"{archive} cannot be read: {problem.strerror or problem}") from problem
+
+
+@lru_cache(maxsize=16)
+def _open(archive: Path, mtime_ns: int, size: int) -> zipfile.ZipFile:  # noqa: ARG001
+    return zipfile.ZipFile(archive)

@@ -125,7 +125,8 @@ def _leave_out(path: Path, broken: dict[int, str]) -> None:
     if not len(kept):
         raise DataError(f"none of {len(images)} pictures can be read: {broken[min(broken)]}")
     whole = path.with_suffix(".whole")
-    target = np.lib.format.open_memmap(whole, "w+", np.uint8, (len(kept), *images.shape[1:]))
+    _reserve(whole, (len(kept), *images.shape[1:]))
+    target = np.lib.format.open_memmap(whole, "r+")
     for start in range(0, len(kept), _FRAMES_A_JOB):
         target[start : start + _FRAMES_A_JOB] = images[kept[start : start + _FRAMES_A_JOB]]
     target.flush()
@@ -146,6 +147,12 @@ def _reserve(path: Path, shape: tuple[int, ...]) -> None:
 
 def _check(source: Source) -> None:
     """Check all that can be checked before the first frame is decoded."""
+    for name in source.space.pose_names:
+        if name not in source.pose_columns:
+            have = ", ".join(source.pose_columns) or "none"
+            raise DataError(
+                f"source {source.name!r}: its space reads the pose column {name!r}; its columns are: {have}"
+            )
     seen: set[str] = set()
     row = 0
     for recording in source.recordings:

@@ -90,6 +90,7 @@ class RunFolder:
         tensors, meta = load_tensors(path)
         put_weights(net, tensors, path)
         restore_optimizer(net, optimizer, tensors)
+        _lay_out_like_weights(optimizer)
         if "rng.torch" not in tensors or "iteration" not in meta:
             raise DataError(
                 f"{path} is not a checkpoint to go on from (is it a copy of best.safetensors?): train again"
@@ -137,3 +138,11 @@ class RunFolder:
                     f"{self.path} began with {key}={value!r}, now {key}={asked[key]!r} was asked for: "
                     "resume with the same settings, or choose another -o"
                 )
+
+
+def _lay_out_like_weights(optimizer: torch.optim.Optimizer) -> None:
+    """Give state the memory layout of its weights: fused steps go through both in memory order, as if they had one."""
+    for parameter, state in optimizer.state.items():
+        for key, value in state.items():
+            if value.shape == parameter.shape:
+                state[key] = torch.empty_like(parameter, dtype=value.dtype).copy_(value)

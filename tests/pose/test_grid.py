@@ -1,4 +1,4 @@
-"""Motion spaces: differences, composition and wrap-around on a grid."""
+"""Poses on a grid: differences, composition and wrap-around."""
 
 from __future__ import annotations
 
@@ -83,6 +83,24 @@ def test_differences_form_a_group(a: np.ndarray, b: np.ndarray, c: np.ndarray) -
 def test_whole_turns_change_nothing(pose: np.ndarray, turns: int) -> None:
     turned = pose + np.array([0.0, 360.0 * turns])
     assert NORB.difference(pose, turned).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("azimuth", [np.nextafter(-180.0, -np.inf), np.nextafter(180.0, np.inf), -180.0, 180.0])
+def test_a_hair_beside_half_a_turn_stays_in_range(azimuth: float) -> None:
+    pose = np.array([0.0, azimuth])
+    for motion in (NORB.difference(np.zeros(2), pose), NORB.compose(np.zeros(2), pose), NORB.invert(pose)):
+        assert motion[1] == pytest.approx(-180) or motion[1] == pytest.approx(180)
+        assert -180 <= motion[1] < 180
+
+
+def test_what_is_not_a_number_stays_so() -> None:
+    assert np.isnan(NORB.difference(np.zeros(2), np.array([0.0, np.nan]))[1])
+
+
+def test_an_axis_in_words() -> None:
+    elevation, azimuth = NORB.axes
+    assert (elevation.in_words(5.0), elevation.in_words(-5.0)) == ("up 5°", "down 5°")
+    assert (azimuth.in_words(20.0), azimuth.in_words(-20.0)) == ("right 20°", "left 20°")
 
 
 def test_names_of_poses_and_motions() -> None:

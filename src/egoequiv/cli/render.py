@@ -1,0 +1,32 @@
+"""`egoequiv render`: an embedded world as files, in the layout that others write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from egoequiv.cli.console import progress_bar, say
+from egoequiv.cli.settings import parse_settings
+
+
+def render(
+    world: Annotated[str, typer.Argument(help="drive (as KITTI raw) or places (as class folders).")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The folder to write.")],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the world, such as seconds=10 or seed=3.")
+    ] = None,
+) -> None:
+    """Write an embedded world to files: try the readers of files without a download, or look at the pictures."""
+    from egoequiv.catalog import WRITERS, open_source
+    from egoequiv.errors import ConfigError
+
+    if world not in WRITERS:
+        raise ConfigError(f"world {world!r} cannot be written as files; choose one of {', '.join(WRITERS)}")
+    source_name, write = WRITERS[world]
+    source = open_source(world, **parse_settings(settings or []))
+    with progress_bar() as progress:
+        write(source, out, lambda done, total: progress("frames", done, total))
+    say(f"{source.frame_count:,} frames of {len(source.recordings)} recordings in {out}")
+    say(f"next: egoequiv ingest {source_name} {out} -o STORE")

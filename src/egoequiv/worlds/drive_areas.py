@@ -1,0 +1,124 @@
+"""The four kinds of area a drive may lead through: their streets, their speeds and how full they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Area:
+    """What one kind of area is like; lengths in metres, speeds in metres a second."""
+
+    lane_m: float
+    lanes_each_way: int
+    half_width_m: float  # from the middle of the road to its kerb, parking included
+    pavement_m: float  # the footpath beside the kerb
+    block_m: Range  # between one junction or bend and the next
+    turn_radius_m: Range
+    turn_share: float  # of the junctions, those where the car turns off
+    bend_share: float  # of the turns, those that are bends of the road without side streets
+    bend_deg: Range
+    stop_share: float  # of the junctions, those where the car waits
+    stop_s: Range
+    cruise_mps: Range
+    headway_m: Range  # between two moving cars of one lane
+    leader_share: float  # of the drives, those with a car ahead
+
+
+AREAS: Mapping[str, Area] = {
+    "campus": Area(
+        lane_m=3.0,
+        lanes_each_way=1,
+        half_width_m=3.3,
+        pavement_m=2.0,
+        block_m=(30.0, 65.0),
+        turn_radius_m=(11.0, 22.0),
+        turn_share=0.75,
+        bend_share=0.45,
+        bend_deg=(35.0, 90.0),
+        stop_share=0.3,
+        stop_s=(2.0, 4.0),
+        cruise_mps=(5.5, 8.0),
+        headway_m=(70.0, 160.0),
+        leader_share=0.2,
+    ),
+    "city": Area(
+        lane_m=3.3,
+        lanes_each_way=1,
+        half_width_m=5.9,
+        pavement_m=3.2,
+        block_m=(60.0, 105.0),
+        turn_radius_m=(11.5, 14.0),
+        turn_share=0.55,
+        bend_share=0.0,
+        bend_deg=(90.0, 90.0),
+        stop_share=0.5,
+        stop_s=(3.0, 6.0),
+        cruise_mps=(9.0, 12.5),
+        headway_m=(18.0, 50.0),
+        leader_share=0.8,
+    ),
+    "residential": Area(
+        lane_m=2.7,
+        lanes_each_way=1,
+        half_width_m=4.7,
+        pavement_m=1.6,
+        block_m=(40.0, 80.0),
+        turn_radius_m=(9.0, 12.0),
+        turn_share=0.75,
+        bend_share=0.25,
+        bend_deg=(60.0, 90.0),
+        stop_share=0.3,
+        stop_s=(2.0, 4.0),
+        cruise_mps=(6.5, 9.0),
+        headway_m=(50.0, 130.0),
+        leader_share=0.3,
+    ),
+    "road": Area(
+        lane_m=3.6,
+        lanes_each_way=2,
+        half_width_m=10.6,
+        pavement_m=0.0,
+        block_m=(120.0, 300.0),
+        turn_radius_m=(420.0, 1100.0),
+        turn_share=1.0,
+        bend_share=1.0,
+        bend_deg=(6.0, 22.0),
+        stop_share=0.0,
+        stop_s=(0.0, 0.0),
+        cruise_mps=(19.0, 27.0),
+        headway_m=(25.0, 90.0),
+        leader_share=0.6,
+    ),
+}
+
+MEDIAN_M = 1.4  # half of the strip between the two directions of a road with two lanes each way
+
+
+@dataclass(frozen=True)
+class Drive:
+    """Which drive it is; enough to build its world again anywhere."""
+
+    area: str
+    instance: int
+    seed: int
+    seconds: float
+
+    @property
+    def style(self) -> Area:
+        return AREAS[self.area]
+
+    def generator(self, *purpose: int) -> np.random.Generator:
+        """Random numbers that depend on the drive and on what they are for, and on nothing else."""
+        return np.random.default_rng([self.seed, list(AREAS).index(self.area), self.instance, *purpose])
+
+
+def lane_offset_m(style: Area, lane: int) -> float:
+    """How far the middle of a lane lies from the middle of the road; lane 0 is the outermost one."""
+    inner = MEDIAN_M if style.lanes_each_way > 1 else 0.0
+    return inner + (style.lanes_each_way - lane - 0.5) * style.lane_m
