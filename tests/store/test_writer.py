@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -496,8 +496,7 @@ def test_all_columns_of_the_source_are_kept(tmp_path: Path) -> None:
 def test_a_space_that_reads_a_column_the_source_lacks_is_named(tmp_path: Path) -> None:
     drive = make_drive(0)
     for columns, poses in ((("x_m", "yaw_deg"), drive.poses[:, [0, 8]]), (("a",), drive.poses[:, :1])):
-        source = Source("odd", PlanarSpace(), [make_drive(0)], pose_names=columns, has_images=False)
-        object.__setattr__(source.recordings[0], "poses", poses)
+        source = Source("odd", PlanarSpace(), [replace(drive, poses=poses)], pose_names=columns, has_images=False)
         with data_error("'odd'", "'forward_m'", columns[0]):
             ingest(source, tmp_path / "store", workers=1)
         assert names(tmp_path) == []

@@ -18,8 +18,8 @@ from egoequiv.pose import DRIVING_POSES, PlanarSpace
 from egoequiv.sources.oxts import FIELDS, packet_column, packet_poses
 from egoequiv.sources.recording import Image, Source
 from egoequiv.worlds.drive import DriveRecording, drive
-from egoequiv.worlds.drive_areas import AREAS
-from egoequiv.worlds.drive_motion import Motion, motion
+from egoequiv.worlds.street.areas import AREAS
+from egoequiv.worlds.street.motion import Motion, motion
 
 
 def small(**changes: Any) -> Source:
@@ -267,8 +267,8 @@ def test_a_stop_gives_nearly_the_same_picture(drives: list[DriveRecording]) -> N
 
 
 def test_nothing_stands_in_the_way(drives: list[DriveRecording]) -> None:
-    from egoequiv.worlds.drive_scene import scene
-    from egoequiv.worlds.street_shapes import PAVING, SHADE
+    from egoequiv.worlds.street.scene import scene
+    from egoequiv.worlds.street.shapes import PAVING, SHADE
 
     for recording in drives:
         faces = scene(recording.drive).faces

@@ -16,9 +16,9 @@ from egoequiv.sources.recording import Source
 from egoequiv.store import ingest
 from egoequiv.worlds import turntable
 from egoequiv.worlds.drive import DriveRecording, drive
-from egoequiv.worlds.drive_camera import CAMERA_AHEAD_M, CAMERA_UP_M
-from egoequiv.worlds.drive_oxts import packet_text
 from egoequiv.worlds.kitti_writer import IMU_UP_M, calibration_text, stamp_text, write_kitti_raw
+from egoequiv.worlds.street.camera import CAMERA_AHEAD_M, CAMERA_UP_M
+from egoequiv.worlds.street.oxts import packet_text
 
 
 def small(**changes: Any) -> Source:

@@ -17,7 +17,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.pose import NoMotion
 from egoequiv.sources.recording import Image, Recording, Source
 from egoequiv.store.writer import fit_image
-from egoequiv.worlds.place_classes import COMPOSITIONS
+from egoequiv.worlds.place.classes import COMPOSITIONS
 from egoequiv.worlds.places import PLACES, places
 
 

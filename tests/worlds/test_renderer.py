@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from egoequiv.worlds.camera import orbit
-from egoequiv.worlds.lighting import Lighting, lamps_around
-from egoequiv.worlds.mesh import Array, Mesh, corner_normals
-from egoequiv.worlds.parts import Part
-from egoequiv.worlds.primitives import box, cylinder, ellipsoid, extrusion, tube
-from egoequiv.worlds.rasteriser import project, rasterise
-from egoequiv.worlds.renderer import built, render
-from egoequiv.worlds.surface import Surface, surface
-from egoequiv.worlds.toys import CATEGORIES, Toy, parts
+from egoequiv.worlds.toys.camera import orbit
+from egoequiv.worlds.toys.catalogue import CATEGORIES, Toy, parts
+from egoequiv.worlds.toys.lighting import Lighting, lamps_around
+from egoequiv.worlds.toys.mesh import Array, Mesh, corner_normals
+from egoequiv.worlds.toys.parts import Part
+from egoequiv.worlds.toys.primitives import box, cylinder, ellipsoid, extrusion, tube
+from egoequiv.worlds.toys.rasteriser import project, rasterise
+from egoequiv.worlds.toys.renderer import built, render
+from egoequiv.worlds.toys.surface import Surface, surface
 
 TOYS = [Toy(category, instance, seed) for category in CATEGORIES for instance in range(5) for seed in (0, 1)]
 STRAIGHT = np.zeros(2)

@@ -180,9 +180,9 @@ def _stamped(
     stamps = parse_stamps(drive.tree.read(path).decode("utf-8", "replace"), where)
     rows = [int(stem) if (stem := name.rsplit(".", 1)[0]).isdecimal() else -1 for name in names]
     numbered = [row for row in rows if row >= 0]
-    if max(rows) >= len(stamps) and np.sum(stamps != MISSING) == len(numbered):
+    if max(rows) >= len(stamps) and len(stamps) == len(numbered):
         # Rows were taken out along with files, or cut off at the end: by number, frames could get another one's time.
-        raise _LeftOutError(f"{where} has {len(numbered)} stamps, but the files beside it are numbered to {max(rows)}")
+        raise _LeftOutError(f"{where} has {len(stamps)} rows, but the files beside it are numbered to {max(rows)}")
     timed = [k for k, row in enumerate(rows) if 0 <= row < len(stamps) and stamps[row] != MISSING]
     if not timed:
         raise _LeftOutError(f"{where} has no time stamp for any of {len(names)} {what}")

@@ -94,6 +94,8 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
     if not config.use_labels and get_method(config.method).terms and not config.objective().terms:
         raise ConfigError(f"method {config.method!r} learns from labels only: leave out --no-labels")
     config.objective()
+    if config.motions is not None and config.patterns is not None:
+        raise ConfigError("motions and patterns both say which motions are learned: give one of them")
     for name in ("checkpoint_every", "validate_every"):
         if getattr(config, name) % config.log_every:
             raise ConfigError(f"{name}={getattr(config, name)} must be a multiple of log_every={config.log_every}")

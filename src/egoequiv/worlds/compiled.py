@@ -14,7 +14,7 @@ def compiled(function: Function) -> Function:
 
     numba does not notice when something a cached function uses changes in *another* file. Compiled functions
     therefore call only those of their own file; after reordering the fields of a named tuple they take, delete the
-    `__pycache__` beside this file.
+    `__pycache__` beside the file they stand in.
     """
     numba = importlib.import_module("numba")  # by name, for numba ships no types
     options = {"nogil": True, "error_model": "numpy"}  # no check for a zero before each division

@@ -12,9 +12,9 @@ from egoequiv.errors import ConfigError
 from egoequiv.pose import DRIVING_POSES, PlanarSpace
 from egoequiv.sources.oxts import packet_poses
 from egoequiv.sources.recording import Image, Recording, Source
-from egoequiv.worlds.drive_areas import AREAS, Drive
-from egoequiv.worlds.drive_motion import motion
-from egoequiv.worlds.drive_oxts import RATE_HZ, packets
+from egoequiv.worlds.street.areas import AREAS, Drive
+from egoequiv.worlds.street.motion import motion
+from egoequiv.worlds.street.oxts import RATE_HZ, packets
 
 DATE = "2031-05-01"
 FRAME_NS = 1_000_000_000 // RATE_HZ
@@ -42,7 +42,7 @@ class DriveRecording(Recording):
 
     def image(self, frame: int) -> Image:
         """Draw one frame, (height, width) gray or (height, width, 3) colour."""
-        from egoequiv.worlds.drive_renderer import picture  # here, for it brings numba, which takes a second to import
+        from egoequiv.worlds.street.renderer import picture  # here, for it brings numba, which takes a second to import
 
         time_s = float(self.stamps_ns[frame] - self.stamps_ns[0]) / 1e9
         return picture(self.drive, time_s, self.width, self.height, self.color)

@@ -12,8 +12,8 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import cannot_write, new_folder
 from egoequiv.sources.recording import Source
 from egoequiv.worlds.drive import DATE, DriveRecording
-from egoequiv.worlds.drive_camera import CAMERA_AHEAD_M, CAMERA_UP_M, focal_px
-from egoequiv.worlds.drive_oxts import packet_text
+from egoequiv.worlds.street.camera import CAMERA_AHEAD_M, CAMERA_UP_M, focal_px
+from egoequiv.worlds.street.oxts import packet_text
 
 Progress = Callable[[int, int], None]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError
 from egoequiv.pose import NoMotion
 from egoequiv.sources.recording import Image, Recording, Source
-from egoequiv.worlds.place_classes import COMPOSITIONS
+from egoequiv.worlds.place.classes import COMPOSITIONS
 
 PLACES = tuple(COMPOSITIONS)
 SMALLEST_PX, LARGEST_PX = 16, 2048
@@ -35,7 +35,7 @@ class PlaceRecording(Recording):
 
     def image(self, frame: int) -> Image:
         """Draw one picture, (height, width) gray or (height, width, 3) colour."""
-        from egoequiv.worlds.place_pictures import picture  # here, for it brings numba, which takes a second to import
+        from egoequiv.worlds.place.pictures import picture  # here, for it brings numba, which takes a second to import
 
         if not 0 <= frame < len(self):
             raise IndexError(f"{self.name} has {len(self)} pictures, so there is no number {frame}")

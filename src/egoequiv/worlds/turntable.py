@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError
 from egoequiv.pose import Axis, GridSpace
 from egoequiv.sources.recording import Image, Recording, Source
-from egoequiv.worlds.lighting import lighting as lighting_by_number
-from egoequiv.worlds.toys import CATEGORIES, Toy
+from egoequiv.worlds.toys.catalogue import CATEGORIES, Toy
+from egoequiv.worlds.toys.lighting import lighting as lighting_by_number
 
 LOWEST_DEG, HIGHEST_DEG = 30.0, 70.0
 SHIFT = 0.015  # how far off the middle a recording's pictures may be, in shares of their width
@@ -35,7 +35,10 @@ class TurntableRecording(Recording):
 
     def image(self, frame: int) -> Image:
         """Draw one frame, (size, size) gray."""
-        from egoequiv.worlds.renderer import built, render  # here, for it brings numba, which takes a second to import
+        from egoequiv.worlds.toys.renderer import (  # here, for it brings numba, which takes a second to import
+            built,
+            render,
+        )
 
         mishap = self.toy.generator(1, self.lighting)
         shift, exposure = mishap.uniform(-SHIFT, SHIFT, 2), 1.0 + mishap.uniform(-EXPOSURE, EXPOSURE)

@@ -1,0 +1,60 @@
+"""From light to a picture: exposure, contrast, blur, noise and rounding, as a camera does it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.worlds.place.scene import Finish
+from egoequiv.worlds.place.solids import Array
+
+Singles = NDArray[np.float32]
+
+_ENTRIES = 4096  # of the tone curve's table, a quarter of a gray level or less apart
+_BRIGHTEST = 3.5  # the root of the exposed light from which on everything is white
+
+
+def develop(light: Array, finish: Finish, generator: np.random.Generator) -> NDArray[np.uint8]:
+    """Turn light (H, W, 3) into levels from 0 to 255 of about the wanted mean."""
+    if finish.blur_px > 0.0:
+        light = _blurred(light, finish.blur_px)
+    curve = (255.0 * _tone_curve(finish.contrast)).astype(np.float32)
+    roots = np.sqrt((light * np.array(finish.tint)).astype(np.float32))
+    levels = _toned(roots, _exposure(roots, curve, finish.brightness), curve)
+    levels += np.float32(finish.noise_levels) * generator.standard_normal(levels.shape[:2], np.float32)[:, :, None]
+    return np.clip(np.rint(levels), 0, 255).astype(np.uint8)
+
+
+def _tone_curve(contrast: float) -> Array:
+    """The brightness, 0 to 1, that light of a given root leaves; bright light saturates softly."""
+    root = np.linspace(0.0, _BRIGHTEST, _ENTRIES)
+    curve: Array = (1.0 - np.exp(-root * root)) ** (0.5 * contrast)
+    return curve
+
+
+def _toned(roots: Singles, exposure: float, curve: Singles) -> Singles:
+    """Look the curve up, which costs a tenth of its exponentials and powers."""
+    entries = roots * np.float32(exposure * (_ENTRIES - 1) / _BRIGHTEST)
+    toned: Singles = curve[np.minimum(entries, np.float32(_ENTRIES - 1)).astype(np.int32)]
+    return toned
+
+
+def _exposure(roots: Singles, curve: Singles, brightness: float) -> float:
+    """The exposure at which a thinned-out picture has the wanted mean."""
+    thin = np.ascontiguousarray(roots[1::4, 1::4])
+    low, high = -6.0, 6.0
+    for _ in range(14):
+        middle = 0.5 * (low + high)
+        too_dark = float(_toned(thin, float(np.exp(middle)), curve).mean()) < 255.0 * brightness
+        low, high = (middle, high) if too_dark else (low, middle)
+    return float(np.exp(0.5 * (low + high)))
+
+
+def _blurred(light: Array, blur_px: float) -> Array:
+    """A weighted mean of each pixel with its neighbours."""
+    side = min(0.33, 0.25 * blur_px)
+    for axis in (0, 1):
+        before = np.concatenate([light.take([0], axis), light.take(range(light.shape[axis] - 1), axis)], axis)
+        after = np.concatenate([light.take(range(1, light.shape[axis]), axis), light.take([-1], axis)], axis)
+        light = (1.0 - 2.0 * side) * light + side * (before + after)
+    return light

@@ -1,0 +1,101 @@
+"""A composed place: solids, land, sky, light and camera, everything a picture is drawn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from egoequiv.worlds.place.paints import Paint, Rgb
+from egoequiv.worlds.place.solids import Array, Solids, Spot
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A pinhole camera whose picture is shifted, not tilted, so that uprights stay upright unless it pitches."""
+
+    x: float = 0.0
+    y: float = 1.6
+    z: float = 0.0
+    yaw_rad: float = 0.0
+    pitch_rad: float = 0.0  # upwards; 0 where there is land
+    horizon: float = 0.5  # its height in the picture, in shares from the top
+    tilt: float = 0.0  # the slope of the horizon
+    width: float = 1.1  # the tangent of half the angle of view, for a square picture
+
+
+@dataclass(frozen=True)
+class Sky:
+    """The background: a gradient with clouds, and perhaps a far ridge."""
+
+    zenith: Rgb
+    horizon: Rgb
+    cloud: Rgb = (1.0, 1.0, 1.0)
+    cover: float = 0.0  # the share of it that clouds take
+    softness: float = 0.2
+    offset: float = 0.0  # which piece of the cloud texture
+    ridge: Rgb = (0.3, 0.35, 0.4)
+    ridge_height: float = 0.0  # the tangent of its elevation
+    ridge_roughness: float = 1.0
+
+
+@dataclass(frozen=True)
+class Lamp:
+    """A light at a point, without shadows."""
+
+    x: float
+    y: float
+    z: float
+    color: Rgb
+    reach_m: float
+
+
+@dataclass(frozen=True)
+class Light:
+    """Sun, light from above and from below, haze and lamps."""
+
+    elevation_rad: float
+    azimuth_rad: float  # of the sun, 0 straight along z and growing towards x
+    sun: Rgb
+    above: Rgb
+    below: Rgb
+    haze: Rgb = (0.7, 0.7, 0.7)
+    haze_m: float = 1e5  # the distance at which haze takes two thirds of a colour
+    softness: float = 1.0  # how wide the edge of a shadow is, in cells of the shadow map
+    shadow_m: float = 40.0  # how far around the shadows reach
+    lamps: tuple[Lamp, ...] = ()
+    room: tuple[float, float, float, float, float, float] | None = None  # its lower and upper corner
+
+
+@dataclass(frozen=True)
+class Land:
+    """Heights over a square, (N, N) in metres, its middle at the camera's x and z; rows run along z."""
+
+    heights_m: Array
+    cell_m: float
+    paint: Paint
+
+
+@dataclass(frozen=True)
+class Finish:
+    """What the camera does to the light: brightness, contrast, blur and noise."""
+
+    brightness: float = 0.4  # the mean of the picture that the exposure aims at, 0 to 1
+    contrast: float = 1.0
+    blur_px: float = 0.0
+    noise_levels: float = 2.0
+    tint: Rgb = (1.0, 1.0, 1.0)
+
+
+@dataclass
+class Scene:
+    """All of a place; a composition fills it."""
+
+    camera: Camera
+    sky: Sky
+    light: Light
+    finish: Finish = field(default_factory=Finish)
+    land: Land | None = None
+    solids: Solids = field(default_factory=Solids)
+
+    def spot(self, x: float = 0.0, z: float = 0.0, yaw_rad: float = 0.0, y: float = 0.0) -> Spot:
+        """A spot to build things at."""
+        return Spot(self.solids, x, z, yaw_rad, y)

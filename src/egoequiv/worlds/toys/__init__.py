@@ -1,0 +1,1 @@
+"""The toys of the turntable world, and how they are drawn."""
