@@ -45,10 +45,10 @@ def patterns(
     if not 0 < max_gap < inf:
         raise ConfigError(f"--max-gap must be a number of seconds above 0, found {max_gap:g}")
     seen_in = space_named(space) if space is not None else None  # before the store: a typing error is told at once
+    opened = _open(store, out)
+    if seen_in is not None:
+        opened = opened.in_space(seen_in)
     with progress_bar() as progress:
-        opened = _open(store, out)
-        if seen_in is not None:
-            opened = opened.in_space(seen_in)
         mining = mine_patterns(
             opened,
             clusters=clusters,
