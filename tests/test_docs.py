@@ -23,6 +23,7 @@ SHORTER = {
     "ingest drive": ["--set", "seconds=4", "--workers", "1"],
     "render drive": ["--set", "seconds=4"],
     "render places": ["--set", "images_per_class=14"],
+    "train drives": ["--iterations", "20"],
     "train drives-32": ["--iterations", "20"],
     "train video": ["--iterations", "3"],
     "train": ["--iterations", "100"],
