@@ -166,10 +166,10 @@ def test_thinning_never_invents_pairs_and_keeps_the_ratio_it_can(
     thin = thin_out(pairs, count, 0.25, seed)
     every = set(zip(pairs.i.tolist(), pairs.j.tolist(), pairs.pattern.tolist(), strict=True))
     kept = [*zip(thin.i.tolist(), thin.j.tolist(), thin.pattern.tolist(), strict=True)]
-    assert len(kept) == len(set(kept)) <= count + 1  # a quarter of an odd number is rounded
+    assert len(kept) == len(set(kept)) <= count
     assert set(kept) <= every
     positives = sum(pattern >= 0 for _, _, pattern in kept)
-    wanted = min(positive, round(count / 4) if negative else count)
+    wanted = min(positive, count // 4 if negative else count)
     assert positives == wanted
     assert len(kept) - positives == min(negative, 3 * wanted)
     again = thin_out(pairs, count, 0.25, seed)

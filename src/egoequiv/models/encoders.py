@@ -73,11 +73,10 @@ class ConvEncoder(Encoder):
 
 
 def _pooled(side: int) -> int:
-    """The side of a map after pooling 3 with stride 2; the last window may hang over the edge, but not begin there."""
+    """The side of a map after pooling 3 with stride 2; the last window may hang over the edge."""
     if side < 3:
         raise ConfigError("the kitti encoder halves its maps three times and needs images of 12 pixels a side or more")
-    out = -(-(side - 3) // 2) + 1
-    return out - 1 if (out - 1) * 2 >= side else out
+    return -(-(side - 3) // 2) + 1
 
 
 ENCODERS: dict[str, Callable[[ImageShape], Encoder]] = {

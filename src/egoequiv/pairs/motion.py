@@ -62,8 +62,8 @@ def thin_out(pairs: MotionPairs, count: int, positive_fraction: float, seed: int
     rng = np.random.default_rng([seed, 0x9A125])
     positive, negative = np.flatnonzero(pairs.pattern >= 0), np.flatnonzero(pairs.pattern < 0)
     if len(negative):
-        wanted = min(len(positive), round(count * positive_fraction))
-        others = min(len(negative), round(wanted * (1 - positive_fraction) / positive_fraction))
+        wanted = min(len(positive), int(count * positive_fraction))
+        others = min(len(negative), int(wanted * (1 - positive_fraction) / positive_fraction))
         negative = rng.choice(negative, others, replace=False)
     else:
         wanted = min(len(positive), count)
