@@ -39,7 +39,7 @@ def test_every_row_of_the_table_is_measured(options: NorbOptions) -> None:
 @pytest.mark.slow
 def test_finished_runs_are_not_done_again(options: NorbOptions) -> None:
     first = reproduce_norb(replace(options, methods=("drlim",)))
-    weights = options.out / "runs-preset-12-200-paper" / "drlim-labels-0" / "last.safetensors"
+    weights = options.out / "runs-preset-12-paper-200" / "drlim-labels-0" / "last.safetensors"
     written = weights.stat().st_mtime_ns
     assert reproduce_norb(replace(options, methods=("drlim",))).describe() == first.describe()
     assert weights.stat().st_mtime_ns == written
@@ -55,7 +55,7 @@ def test_selected_settings_are_used(options: NorbOptions) -> None:
     assert config.learning_rate == chosen["learning_rate"]
     assert config.weight == chosen["weight"]
     assert config.iterations == chosen["iterations"] in (100, 200)
-    searched = list((small.out / "search-12-100-paper").glob("drlim,*"))
+    searched = list((small.out / "search-12-paper-100").glob("drlim,*"))
     assert all(RunFolder(run).config().holdout_fraction > 0 for run in searched)
     assert len(searched) == 2 * 7 + 2 + 3  # weights, when to stop, rates without labels
 

@@ -33,6 +33,7 @@ def evaluate(
     accuracy there is flattered; the last one was not chosen by anything.
     """
     from egoequiv.experiments.measure import measure_run, measure_store
+    from egoequiv.report.tables import title_of
 
     which: Literal["last", "best"] = "best" if checkpoint is Checkpoint.best else "last"
     measured = measure_store(run, store, which) if store else measure_run(run, which)
@@ -48,7 +49,7 @@ def evaluate(
     console = output()
     for name, value in measured["metrics"].items():
         if name.startswith("top"):
-            console.print(f"top-{name.removeprefix('top')} {value:.2f} %")
+            console.print(f"{title_of(name).removesuffix(' %')} {value:.2f} %")
     table = Table("motion", "rho", "95 % interval", "ratio of means", "pairs fitted", "scored", "left out")
     for motion in measured["motions"]:
         low, high = motion["interval"]
