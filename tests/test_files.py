@@ -85,6 +85,14 @@ def test_damaged_json_is_named(tmp_path: Path, content: bytes) -> None:
         read_json(path, "a test")
 
 
+def test_json_that_breaks_the_reader_is_named(tmp_path: Path) -> None:
+    for number, content in enumerate(("[" * 200_000, '{"a": ' + "9" * 5_000 + "}")):
+        path = tmp_path / f"{number}.json"
+        path.write_text(content)
+        with data_error(str(path), "damaged"):
+            read_json(path, "a test")
+
+
 def test_missing_json_is_named(tmp_path: Path) -> None:
     with data_error(str(tmp_path / "v.json"), "missing", "is not a test"):
         read_json(tmp_path / "v.json", "a test")

@@ -31,15 +31,16 @@ def alive(pid: int) -> bool:
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_nobody_trains_on_after_the_parent(stop: signal.Signals, small_store: FrameStore, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "egoequiv", "search", str(small_store.path), "-o", str(tmp_path / "search")]
-    parent = subprocess.Popen([*command, *SETTINGS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    parent = subprocess.Popen([*command, *SETTINGS], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while len(list(tmp_path.glob("search/*/metrics.jsonl"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.2)
     workers = children(parent.pid)
     assert len(workers) >= 2
     os.kill(parent.pid, stop)
-    code = parent.wait(timeout=60)
-    assert code == (130 if stop == signal.SIGINT else -signal.SIGKILL)
+    _, said = parent.communicate(timeout=60)
+    assert parent.returncode == (130 if stop == signal.SIGINT else -signal.SIGKILL)
+    assert ("stopped; what was finished is kept" in said) == (stop == signal.SIGINT)
     while any(alive(pid) for pid in workers) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not any(alive(pid) for pid in workers)

@@ -100,7 +100,7 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
         raise DataError(f"{path} is missing: {path.parent} is not {what}") from None
     except NotADirectoryError:
         raise DataError(f"{path.parent} is a file: expected {what}, which is a folder") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as problem:
+    except (ValueError, RecursionError) as problem:  # bad JSON, bad text, too long a number, too deep a nest
         raise DataError(f"{path} is damaged ({problem}): make {what} anew") from problem
     if not isinstance(value, dict):
         raise DataError(f"{path} is damaged (not a JSON object): make {what} anew")

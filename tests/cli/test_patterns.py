@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -172,8 +173,9 @@ def test_a_gap_must_be_a_number_above_zero(cli: Cli, poses: Path, tmp_path: Path
 
 
 def test_too_many_clusters_are_told(cli: Cli, poses: Path, tmp_path: Path) -> None:
-    failed = cli("patterns", poses, "-o", tmp_path / "out", "--clusters", "100000", code=2)  # after a bar of progress
-    assert "fewer than 100000 different motions" in failed.err.splitlines()[-1]
+    failed = cli("patterns", poses, "-o", tmp_path / "out", "--clusters", "1000", code=2)  # after a bar of progress
+    assert "fewer than 1000 different motions" in failed.err.splitlines()[-1]
+    assert "at most 1000, found 1001" in error_of(cli, "patterns", poses, "-o", tmp_path / "out", "--clusters", "1001")
 
 
 def test_what_is_no_store_is_named(cli: Cli, tmp_path: Path) -> None:
@@ -195,13 +197,23 @@ def test_a_folder_of_kitti_raw(cli: Cli, raw: Path, tmp_path: Path) -> None:
     done = cli("patterns", raw, "-o", tmp_path / "out", "--json", *QUICK)
     said = json.loads(done.out)
     assert "note: 2011_09_26_drive_9001: 1 of 80 packets left out" in done.err
-    store = FrameStore.open(tmp_path / "out" / "poses")
+    cli("ingest", "kitti", raw, "-o", tmp_path / "poses", "--set", "camera=none")
+    store = FrameStore.open(tmp_path / "poses")
     assert len(store) == 4 * 80 - 1
     assert not store.has_images
     assert store.class_names == PLACES
     assert said["pairs"] == mine_patterns(store).motions
+    page = (tmp_path / "out" / "motions.html").read_bytes()
     again = cli("patterns", raw, "-o", tmp_path / "out", "--json", *QUICK)
     assert again.out == done.out
+    assert (tmp_path / "out" / "motions.html").read_bytes() == page
+
+
+def test_a_store_beside_the_patterns_is_left_alone(cli: Cli, raw: Path, poses: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "poses"
+    shutil.copytree(poses, mine)
+    cli("patterns", raw, "-o", tmp_path, *QUICK)
+    assert (mine / "index.parquet").read_bytes() == (poses / "index.parquet").read_bytes()
 
 
 def test_a_zip_of_kitti_raw(cli: Cli, raw: Path, tmp_path: Path) -> None:

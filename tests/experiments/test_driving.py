@@ -296,3 +296,25 @@ def test_options_for_scenes_and_in_a_hurry(tmp_path: Path) -> None:
     quick = quick_driving(scene_options(plain))
     assert (quick.repeats, quick.iterations, quick.select, quick.per_class) == (2, 100, False, (6,))
     assert plain.effort().select_stop is False
+
+
+def test_drives_added_later_are_noticed_and_losses_are_told(options: DrivingOptions, tmp_path: Path) -> None:
+    root = write_kitti(tmp_path / "raw", drives=4, legs=LEGS)
+    (root / "2011_09_26" / "2011_09_26_drive_9001_sync" / "oxts" / "data" / "0000000007.txt").write_text("49.0 8.4")
+    own = replace(options, out=tmp_path / "out", data=root, methods=("random",), repeats=1, splits=("paper",))
+    left_out = reproduce_kitti(own)[0].about["left_out"]
+    assert any("1 of 24 packets left out" in note for note in left_out)
+    write_kitti(tmp_path / "more", drives=5, legs=LEGS)
+    last = "2011_09_26/2011_09_26_drive_9005_sync"
+    (tmp_path / "more" / last).rename(root / last)
+    with pytest.raises(DataError, match="other data than is there now: choose another -o"):
+        reproduce_kitti(own)
+
+
+def test_repetitions_that_diverged_are_not_subtracted_crosswise() -> None:
+    def table(diverged: int) -> Table:
+        row = Row("equiv", True, {"top1": Result((50.0, 60.0))}, diverged=diverged)
+        return Table("t", ("top1",), [row], about={"leaked_validation_frames": 0})
+
+    assert len(driving._flattery({"paper": table(0), "by-recording": table(0)}).rows) == 1
+    assert driving._flattery({"paper": table(1), "by-recording": table(1)}).rows == []

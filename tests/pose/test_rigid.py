@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from egoequiv.pose import SE2Space, SE3Space
+from helpers import data_error
 
 Array = NDArray[np.float64]
 
@@ -268,3 +269,9 @@ def test_inputs_are_left_alone(space: SE2Space | SE3Space) -> None:
     space.invert(motions)
     assert np.array_equal(poses, before[0])
     assert np.array_equal(motions, before[1])
+
+
+def test_a_quaternion_of_zeros_is_named() -> None:
+    poses = np.zeros((2, 7))
+    with data_error("quaternion 0 0 0 0"):
+        SE3Space().difference(poses, poses)

@@ -185,3 +185,9 @@ def test_one_packet_is_one_pose() -> None:
     assert packet_poses(packets(1, lat=49, lon=8, alt=3, vf=5), np.array([0.0])).tolist() == [
         [0, 0, 0, 0, 0, 0, 1, 0, 0]
     ]
+
+
+@pytest.mark.parametrize(("field", "value"), [("vf", "1e200"), ("alt", "-2e5"), ("yaw", "7.5"), ("roll", "-1e300")])
+def test_what_no_car_does_is_named(field: str, value: str) -> None:
+    with data_error("packet.txt", field, value, "no car"):
+        parse_packet(packet_text(**{field: value}), "packet.txt")

@@ -339,3 +339,21 @@ def test_poses_alone_are_opened_and_checked(tmp_path: Path) -> None:
     change_meta(store.path, frames=480, image_shape=[16, 16, 1])
     with data_error("frames.npy", "missing"):
         FrameStore.open(store.path)
+
+
+def test_a_pose_that_is_not_finite_is_named(copy: Path) -> None:
+    path = copy / "index.parquet"
+    table = pq.read_table(path)
+    values = table["pose_azimuth_deg"].to_numpy().copy()
+    values[3] = np.nan
+    place = table.column_names.index("pose_azimuth_deg")
+    pq.write_table(table.set_column(place, "pose_azimuth_deg", pa.array(values)), path)
+    with data_error("row 3", "pose_azimuth_deg", "nan"):
+        FrameStore.open(copy)
+
+
+@pytest.mark.parametrize("key", ["source", "settings"])
+def test_a_store_that_does_not_say_where_it_comes_from(copy: Path, key: str) -> None:
+    without_meta(copy, key)
+    with data_error(str(copy / "store.json"), "come from"):
+        FrameStore.open(copy)

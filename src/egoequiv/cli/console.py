@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
@@ -69,7 +70,7 @@ def print_table(table: Table) -> None:
     for columns in (summary, single):
         if not columns:
             continue
-        shown = RichTable("method", *(title_of(c) for c in columns))
+        shown = RichTable("method", *(escape(title_of(c)) for c in columns))
         for row in table.rows:
             if any(column in row.metrics for column in columns) or row.diverged:
                 name = f"{row.name} [red]{row.diverged} diverged[/red]" if row.diverged else row.name

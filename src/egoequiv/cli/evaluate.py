@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from egoequiv.cli.console import output, print_json
@@ -54,7 +55,7 @@ def evaluate(
     for motion in measured["motions"]:
         low, high = motion["interval"]
         table.add_row(
-            motion["motion"],
+            escape(motion["motion"]),
             _number(motion["rho"]),
             f"{_number(low)} to {_number(high)}",
             _number(motion["ratio_of_means"]),
@@ -67,7 +68,7 @@ def evaluate(
         if motion["rho"] is None:
             few = motion["pairs_fitted"] == 0
             reason = "too few pairs to fit a map" if few else "all pairs have the same features: the network collapsed"
-            console.print(f"{motion['motion']}: not defined, {reason}")
+            console.print(f"{escape(motion['motion'])}: not defined, {reason}")
     console.print(
         "rho is 0 for perfectly equivariant features and 1 for the copy baseline (a map that changes nothing);"
     )

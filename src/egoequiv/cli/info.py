@@ -40,18 +40,19 @@ def info(
         print_json(described)
         return
     console = output()
-    console.print(f"[bold]{escape(str(store))}[/bold]  from {described['source']}")
+    console.print(f"[bold]{escape(str(store))}[/bold]  from {escape(str(described['source']))}")
     shape = f"of {' x '.join(map(str, described['image_shape']))}" if opened.has_images else "without images"
     console.print(f"frames      {described['frames']:,} {shape}")
     console.print(f"recordings  {described['recordings']} of {described['shortest']} to {described['longest']} frames")
     for name, (low, high) in described["poses"].items():
-        console.print(f"pose        {name} from {low:g} to {high:g}")
+        console.print(f"pose        {escape(name)} from {low:g} to {high:g}")
     motions = ", ".join(described["motions"]) or "mined, see `egoequiv patterns`"
     console.print(f"motions     {motions if described['poses'] else 'none, pictures without poses'}")
     console.print(f"time        {described['time'] or 'none'}")
     console.print(f"labels      {len(described['labels'])} classes, {described['labelled_frames']:,} frames")
     for name, values in described["attributes"].items():
-        console.print(f"attribute   {name}: {', '.join(values[:12])}{' ...' if len(values) > 12 else ''}")
+        shown = escape(f"{name}: {', '.join(values[:12])}")
+        console.print(f"attribute   {shown}{' ...' if len(values) > 12 else ''}")
     for note in described["notes"]:
         console.print(f"note        {escape(note)}")
     if described["contact_sheet"]:

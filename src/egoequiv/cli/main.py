@@ -11,6 +11,8 @@ from egoequiv import __version__
 from egoequiv.cli import demo, embed, evaluate, info, ingest, methods, patterns, render, reproduce, search, train
 from egoequiv.errors import EgoEquivError
 
+STOPPED = 130  # the exit code after Ctrl-C
+
 app = typer.Typer(
     name="egoequiv",
     help="Image features that answer to camera motion in a predictable way.",
@@ -55,9 +57,10 @@ def main() -> None:
         sys.exit(1)
     except OSError as problem:
         _fail(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))
-    except KeyboardInterrupt:
-        print("stopped; what was finished is kept", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as stop:
+        if stop.code == STOPPED:
+            print("stopped; what was finished is kept", file=sys.stderr)
+        raise
 
 
 def _fail(reason: str) -> None:

@@ -45,7 +45,7 @@ def patterns(
     if not 0 < max_gap < inf:
         raise ConfigError(f"--max-gap must be a number of seconds above 0, found {max_gap:g}")
     seen_in = space_named(space) if space is not None else None  # before the store: a typing error is told at once
-    opened = _open(store, out)
+    opened = _open(store)
     if seen_in is not None:
         opened = opened.in_space(seen_in)
     with progress_bar() as progress:
@@ -68,8 +68,11 @@ def patterns(
     say(f"saved: {', '.join(files)}")
 
 
-def _open(path: Path, out: Path) -> FrameStore:
+def _open(path: Path) -> FrameStore:
     """A store, or the poses of KITTI drives as one."""
+    from dataclasses import replace
+    from tempfile import TemporaryDirectory
+
     from egoequiv.catalog import open_source
     from egoequiv.errors import DataError
     from egoequiv.store import FrameStore, ingest
@@ -82,7 +85,8 @@ def _open(path: Path, out: Path) -> FrameStore:
         raise DataError(f"{path} is no frame store, for it has no store.json, nor KITTI raw: {problem}") from problem
     for note in source.notes:
         say(f"note: {note}")
-    return ingest(source, out / "poses", overwrite=True)
+    with TemporaryDirectory() as folder:  # poses alone are held in memory once they are read
+        return replace(ingest(source, Path(folder) / "poses"), path=path)
 
 
 def _describe(mining: Mining, stability: int, max_gap_s: float, seed: int) -> dict[str, Any]:

@@ -208,6 +208,8 @@ def _finish(tables: dict[str, Table], out: Path, as_json: bool) -> None:
     from egoequiv.report.tables import save_table
 
     saved = [path for name, table in tables.items() for path in save_table(table, out, name)]
+    for note in dict.fromkeys(note for table in tables.values() for note in table.about.get("left_out", [])):
+        say(f"note: {note}")
     if as_json:
         print_json({"tables": {name: table.describe() for name, table in tables.items()}})
     else:

@@ -70,7 +70,7 @@ def train(
     curves = f"; curves in {out / 'curves.png'}" if folder.metrics() else ""
     say(f"{config.method}: {config.iterations:,} iterations done{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
-    say(f"{leaked} of {frames} validation frames have a training frame of their recording within one step")
+    say(f"{leaked} of {frames} validation frames have a training frame of their recording within one step or second")
     say(f"next: egoequiv evaluate {out}")
 
 

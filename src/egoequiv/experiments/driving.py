@@ -119,6 +119,7 @@ def quick_driving(options: DrivingOptions) -> DrivingOptions:
 def reproduce_kitti(options: DrivingOptions) -> list[Table]:
     """Recognition of places from 4 labelled frames a class, for each split, and what the split makes of it."""
     effort = options.effort()
+    options.recipe("", {}, {})  # a wrong name of a method is told before the long work begins
     store = _video(options, effort)
     tables = []
     for kind in options.splits:
@@ -139,6 +140,10 @@ def reproduce_kitti(options: DrivingOptions) -> list[Table]:
 def reproduce_scenes(options: DrivingOptions, is_sun: bool = False) -> list[Table]:
     """Recognition of scenes from a few labels each, with what is learned from driving; one table for each few."""
     effort = options.effort()
+    options.recipe("", {}, {})  # a wrong name of a method is told before the long work begins
+    if options.scenes is None and options.data is not None:
+        option = "--sun" if is_sun else "--scenes"
+        raise ConfigError(f"KITTI's video needs pictures to be tried on: give their folder with {option}")
     video, scenes = _video(options, effort), _scenes(options, effort)
     kind = GIVEN if "part" in scenes.attributes else "paper"
     split = make_split(scenes, kind)
@@ -180,8 +185,9 @@ def _flattery(tables: dict[str, Table]) -> Table:
     (one, first), (other, second) = list(tables.items())[:2]
     rows = []
     for row in first.rows:
-        mine, theirs = row.metrics.get("top1"), second.row(row.method).metrics.get("top1")
-        if mine is not None and theirs is not None and len(mine.values) == len(theirs.values):
+        other_row = second.row(row.method)
+        mine, theirs = row.metrics.get("top1"), other_row.metrics.get("top1")
+        if mine is not None and theirs is not None and not row.diverged and not other_row.diverged:
             gap = Result(tuple(a - b for a, b in zip(mine.values, theirs.values, strict=True)))
             rows.append(Row(row.method, True, {f"top1, {one}": mine, f"top1, {other}": theirs, "difference": gap}))
     leaked = "leaked_validation_frames"
@@ -216,8 +222,13 @@ def _about(
         "precision": options.precision,
         "repeats": options.repeats,
         "settings_selected": options.select,
+        "left_out": [note for store in dict.fromkeys((video.path, labelled.path)) for note in _notes(store)],
         "version": __version__,
     }
+
+
+def _notes(store: Path) -> list[str]:
+    return list(FrameStore.open(store).meta.get("notes", []))
 
 
 def _video(options: DrivingOptions, effort: Effort) -> FrameStore:
@@ -237,8 +248,6 @@ def _video(options: DrivingOptions, effort: Effort) -> FrameStore:
 
 def _scenes(options: DrivingOptions, effort: Effort) -> FrameStore:
     """The store of labelled scenes, cropped to the aspect of the video."""
-    if options.scenes is None and options.data is not None:
-        raise ConfigError("KITTI's video needs scenes to be tried on: give their folder with --scenes")
     made: dict[str, Any] = {
         "scenes": str(options.scenes.resolve()) if options.scenes else None,
         "partition": options.partition,

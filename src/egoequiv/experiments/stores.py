@@ -23,11 +23,12 @@ def experiment_store(
     """The store of that name, ingested the first time at size x size in gray."""
     path = effort.out / "stores" / name
     stamp = path.with_name(f"{name}.json")  # a name may hold a dot: drive-6x7.5s-32
+    source = open_it()
+    made_from = made_from | {"recordings": len(source.recordings), "frames": source.frame_count}
     if path.exists():
         if read_json(stamp, "an experiment's store") != made_from:
-            raise DataError(f"{effort.out} was made from other data: choose another -o")
+            raise DataError(f"{path} was made from other data than is there now: choose another -o")
         return FrameStore.open(path)
-    source = open_it()
     write_json(stamp, made_from)
     return ingest(
         source,

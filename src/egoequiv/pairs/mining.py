@@ -20,6 +20,7 @@ from egoequiv.store import FrameStore
 Array = NDArray[np.float64]
 OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
 
+MOST_CLUSTERS = 1_000
 SAMPLE = 500_000  # motions that k-means looks at; of more, about as many at random
 STARTS, START_SAMPLE = 50, 50_000  # of k-means: so many starts on so many motions, and the best goes on with all
 ROUNDING = 1e-12  # of the largest pose: a component that varies by no more does not move
@@ -66,7 +67,7 @@ class MinedPatterns(MotionPatterns):
         try:
             names, space = description["names"], space_from_description(description["space"])
             centres, spread = np.array(description["centres"], float), np.array(description["spread"], float)
-        except (KeyError, TypeError, ValueError, DataError, ConfigError) as problem:
+        except (KeyError, TypeError, ValueError, OverflowError, DataError, ConfigError) as problem:
             raise DataError(
                 f"{where} holds no motion patterns ({problem!r}); make them with `egoequiv patterns`"
             ) from None
@@ -111,6 +112,8 @@ def mine_patterns(
     Each component is divided by its standard deviation, so that metres and degrees count alike. Motions are gone
     through in blocks, and k-means sees about `SAMPLE` of them at the most, so memory does not grow with their number.
     """
+    if clusters > MOST_CLUSTERS:
+        raise ConfigError(f"clusters must be at most {MOST_CLUSTERS}, found {clusters}")
     if not 1 <= keep <= clusters:
         raise ConfigError(f"keep must lie between 1 and clusters={clusters}, found {keep}")
     report = on_progress or _silent

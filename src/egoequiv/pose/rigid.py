@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from egoequiv.errors import DataError
 from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap
 
 FORWARD = MotionAxis("forward", "m", plus="forward", minus="backward")
@@ -62,6 +63,11 @@ class SE3Space(MotionSpace):
         return (FORWARD, LEFT, UP, roll, pitch, YAW)
 
     def difference(self, pose_i: Array, pose_j: Array) -> Array:
+        for pose in (pose_i, pose_j):
+            if not np.asarray(pose)[..., 3:].any(axis=-1).all():
+                raise DataError(
+                    "a pose has the quaternion 0 0 0 0, which is no rotation: mend the poses and ingest again"
+                )
         pose_i, pose_j = np.broadcast_arrays(np.asarray(pose_i, np.float64), np.asarray(pose_j, np.float64))
         shape, i, j = pose_i.shape[:-1], pose_i.reshape(-1, 7), pose_j.reshape(-1, 7)
         into_first = Rotation.from_quat(i[:, 3:]).inv()

@@ -89,7 +89,7 @@ def write_interactive_scatter(mining: Mining, title: str, path: Path) -> None:
         yaxis_title=_axis_title(mining, up),
         template="plotly_white",
     )
-    write_text(path, figure.to_html(include_plotlyjs=True, full_html=True))
+    write_text(path, figure.to_html(include_plotlyjs=True, full_html=True, div_id="motions"))
 
 
 def cluster_name(mining: Mining, cluster: int) -> str:

@@ -178,7 +178,7 @@ def _stamped(
     if "timestamps.txt" not in drive.tree.files(folder):
         raise _LeftOutError(f"{where} is missing, and without time stamps nothing can be matched")
     stamps = parse_stamps(drive.tree.read(path).decode("utf-8", "replace"), where)
-    rows = [int(stem) if (stem := name.rsplit(".", 1)[0]).isdecimal() else -1 for name in names]
+    rows = [int(stem) if (stem := name.rsplit(".", 1)[0]).isdecimal() and len(stem) < 19 else -1 for name in names]
     numbered = [row for row in rows if row >= 0]
     if max(rows) >= len(stamps) and len(stamps) == len(numbered):
         # Rows were taken out along with files, or cut off at the end: by number, frames could get another one's time.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
@@ -18,6 +20,7 @@ FIELDS = (
 )
 EARTH_RADIUS_M = 6378137.0
 _USED = ("lat", "lon", "alt", "roll", "pitch", "yaw", "vf")
+_MOST = {"alt": 1e5, "roll": 7.0, "pitch": 7.0, "yaw": 7.0, "vf": 1e3}  # metres, radians, metres a second
 
 
 def parse_packet(text: str, where: str) -> list[float]:
@@ -33,6 +36,8 @@ def parse_packet(text: str, where: str) -> list[float]:
             raise DataError(f"{where}: expected a number for {name}, found {word[:40]!r}") from None
         if name in _USED and not np.isfinite(value):
             raise DataError(f"{where}: {name} is {word}, not a finite number")
+        if abs(value) > _MOST.get(name, inf):
+            raise DataError(f"{where}: {name} is {word}, which no car does")
         values.append(value)
     if not (abs(values[0]) < 90 and abs(values[1]) <= 540):  # a Mercator map has no poles
         raise DataError(f"{where}: lat {words[0]} and lon {words[1]} are not on the map")

@@ -53,6 +53,8 @@ class FrameStore:
         meta = read_json(path / META, KIND)
         if not isinstance(meta, dict) or (meta.get("format"), meta.get("version")) != (FORMAT, VERSION):
             raise DataError(f"{path / META}: expected {FORMAT} version {VERSION}; ingest the data again")
+        if not isinstance(meta.get("settings"), dict) or "source" not in meta:
+            raise DataError(f"{path / META} does not say where the frames come from; ingest the data again")
         table = _read_index(path / INDEX)
         images = _open_images(path / IMAGES, table.num_rows, meta.get("image_shape"))
         if [meta.get("frames"), meta.get("image_shape")] != [len(images), list(images.shape[1:])]:
@@ -165,9 +167,13 @@ def _open_images(path: Path, count: int, shape: Any) -> NDArray[np.uint8]:
 
 def _numbers(table: pa.Table, column: str) -> NDArray[np.float64]:
     try:
-        return np.asarray(_column(table, column).to_numpy(), dtype=np.float64)
+        values = np.asarray(_column(table, column).to_numpy(), dtype=np.float64)
     except ValueError as problem:
         raise DataError(f"{INDEX}: column {column!r} holds no numbers; ingest the data again") from problem
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise DataError(f"{INDEX}, row {row}: column {column!r} is {values[row]}; ingest the data again")
+    return values
 
 
 def _column(table: pa.Table, column: str) -> pa.ChunkedArray:

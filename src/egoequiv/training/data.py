@@ -147,6 +147,8 @@ def _recognition(store: FrameStore, split: Split, config: TrainConfig) -> Recogn
         kind = config.label_split or (GIVEN if "part" in labelled.attributes else config.split)
         split = _split(labelled, kind, config)
     classes, names = labelled.classes(config.label_column)
+    if len(names) < 2:
+        raise DataError(f"{labelled.path} has the one class {names[0]!r}; recognition needs two or more")
     return Recognition(labelled, classes, names, split)
 
 
