@@ -230,6 +230,7 @@ def test_numbers_of_the_paper_stand_beside_sun_alone(
     options: DrivingOptions, raw: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driving, "SUN", {2: driving.SUN[6], 4: driving.SUN[20]})
+    monkeypatch.setattr(driving, "SUN_CLASSES", 12)  # the paper's numbers are for as many classes as SUN397 has
     sun = replace(options, out=tmp_path, scenes=tree, per_class=(2, 4), methods=("clsnet", "drlim"), repeats=1)
     six, twenty = reproduce_scenes(replace(sun, iterations=2), is_sun=True)
     assert six.published_on == twenty.published_on == "SUN397"
@@ -278,6 +279,8 @@ def test_scenes_without_parts_are_split_at_random(options: DrivingOptions, tmp_p
 def test_kitti_needs_scenes_of_its_own(options: DrivingOptions) -> None:
     with pytest.raises(ConfigError, match="give their folder with --scenes"):
         reproduce_scenes(options)
+    with pytest.raises(ConfigError, match="give their folder with --sun"):
+        reproduce_scenes(options, is_sun=True)
 
 
 def test_methods_outside_the_table_are_named(options: DrivingOptions, kitti_tables: list[Table]) -> None:

@@ -305,9 +305,9 @@ def test_names_of_the_same_words_are_told_apart() -> None:
     motions = np.array([[3.6, 16.2], [7.2, 15.8], [7.2, 16.4], [7.2, 16.1], [14.4, 0.2], [-14.4, 0.2]])
     assert name_motions(PLANAR, motions, spread) == (
         "left turn 16°",
-        "left turn 16° forward 7.2 m",
-        "left turn 16° forward 7.2 m (3)",
-        "left turn 16° forward 7.2 m (4)",
+        "left turn 16° and forward 7.2 m",
+        "left turn 16° and forward 7.2 m (3)",
+        "left turn 16° and forward 7.2 m (4)",
         "forward 14.4 m",
         "backward 14.4 m",
     )
@@ -441,3 +441,14 @@ def test_a_grid_with_times_can_be_mined_too() -> None:
 def test_errors_leave_the_path_in_the_message(tmp_path: Path, few_motions: FrameStore) -> None:
     with pytest.raises(DataError, match=str(tmp_path)):
         mine_patterns(replace(few_motions, path=tmp_path))
+
+
+def test_turns_are_named_turns_in_every_space_and_mixed_motions_by_both_parts() -> None:
+    spread = np.array([3.0, 0.3, 8.0])
+    motions = np.array([[4.8, 0.87, 20.5], [4.3, -0.9, -23.2], [0.0, 2.0, 0.0], [4.5, -0.2, -10.0]])
+    assert name_motions(SE2Space(), motions, spread) == (
+        "left turn 20°",
+        "right turn 23°",
+        "shift left 2.0 m",
+        "forward 4.5 m and right turn 10°",
+    )

@@ -67,7 +67,11 @@ def evaluate(
     for motion in measured["motions"]:
         if motion["rho"] is None:
             few = motion["pairs_fitted"] == 0
-            reason = "too few pairs to fit a map" if few else "all pairs have the same features: the network collapsed"
+            reason = (
+                f"{motion['pairs_scored']} pairs are too few to fit and measure a map: take more or longer recordings"
+                if few
+                else "all pairs have the same features: the network collapsed"
+            )
             console.print(f"{escape(motion['motion'])}: not defined, {reason}")
     console.print(
         "rho is 0 for perfectly equivariant features and 1 for the copy baseline (a map that changes nothing);"

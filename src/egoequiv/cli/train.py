@@ -56,7 +56,12 @@ def train(
         with _LiveProgress(config.iterations, out if tensorboard else None) as live:
             run = run_training(config, out, resume=resume, on_metrics=live.update)
     except KeyboardInterrupt:
-        say(f"stopped; go on from the last checkpoint with: egoequiv train -o {out} --resume")
+        where = (
+            "from the last checkpoint"
+            if (out / "last.safetensors").exists()
+            else "from the beginning, for none is saved yet,"
+        )
+        say(f"stopped; go on {where} with: egoequiv train -o {out} --resume")
         raise typer.Exit(130) from None
     if folder.metrics():
         save_figure(

@@ -20,6 +20,8 @@ from egoequiv.store import FrameStore
 Array = NDArray[np.float64]
 OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
 
+NEARLY = 0.75  # of the first component, from which on a second one is named
+MINOR = 0.4  # what a component counts for a name that follows from the others, such as the sideways shift of a turn
 MOST_CLUSTERS = 1_000
 SAMPLE = 500_000  # motions that k-means looks at; of more, about as many at random
 STARTS, START_SAMPLE = 50, 50_000  # of k-means: so many starts on so many motions, and the best goes on with all
@@ -161,16 +163,21 @@ def mine_patterns(
 
 
 def name_motions(space: MotionSpace, motions: Array, spread: Array) -> tuple[str, ...]:
-    """Each motion in plain words, after the component that stands out most: "left turn 16°"; (G, M)."""
+    """Each motion in plain words, after the component that stands out most: "left turn 16°"; (G, M).
+
+    A second one that stands out nearly as much is named too, and more where two motions would have the same name.
+    """
     names: list[str] = []
+    minor = np.array([MINOR if axis.is_minor else 1.0 for axis in space.axes])
     for motion in motions:
-        order = np.argsort(-np.abs(motion / spread), kind="stable")
+        size = np.abs(motion / spread) * minor
+        order = np.argsort(-size, kind="stable")
         words = [space.axes[k].in_words(float(motion[k])) for k in order]
         name = words[0]
-        for more in words[1:]:
-            if name not in names:
+        for k, more in zip(order[1:], words[1:], strict=True):
+            if name not in names and size[k] < NEARLY * size[order[0]]:
                 break
-            name += f" {more}"
+            name += f" and {more}"
         names.append(name if name not in names else f"{name} ({len(names) + 1})")
     return tuple(names)
 

@@ -12,8 +12,8 @@ from egoequiv.errors import DataError
 from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap
 
 FORWARD = MotionAxis("forward", "m", plus="forward", minus="backward")
-LEFT = MotionAxis("left", "m", plus="shift left", minus="shift right")
-UP = MotionAxis("up", "m", plus="rise", minus="sink")
+LEFT = MotionAxis("left", "m", plus="shift left", minus="shift right", is_minor=True)
+UP = MotionAxis("up", "m", plus="rise", minus="sink", is_minor=True)
 YAW = MotionAxis("yaw", "deg", plus="left turn", minus="right turn")
 
 
@@ -58,8 +58,8 @@ class SE3Space(MotionSpace):
 
     @property
     def axes(self) -> tuple[MotionAxis, ...]:
-        roll = MotionAxis("roll", "deg", plus="roll right", minus="roll left")
-        pitch = MotionAxis("pitch", "deg", plus="nose down", minus="nose up")
+        roll = MotionAxis("roll", "deg", plus="roll right", minus="roll left", is_minor=True)
+        pitch = MotionAxis("pitch", "deg", plus="nose down", minus="nose up", is_minor=True)
         return (FORWARD, LEFT, UP, roll, pitch, YAW)
 
     def difference(self, pose_i: Array, pose_j: Array) -> Array:

@@ -20,6 +20,7 @@ class MotionAxis:
     unit: str
     plus: str
     minus: str
+    is_minor: bool = False  # follows from the others most of the time, so a motion is rarely named after it
 
     def in_words(self, amount: float) -> str:
         """Such as "left turn 16°" or "forward 14.4 m"."""

@@ -17,6 +17,7 @@ from PIL import Image
 from egoequiv.files import write_text
 from egoequiv.pairs import MinedPatterns, Mining
 from egoequiv.pairs.candidates import Indices, close_pairs, half_a_step_s
+from egoequiv.pairs.mining import name_motions
 from egoequiv.report.figures import COLORS
 from egoequiv.report.pictures import picture_grid
 from egoequiv.store import FrameStore
@@ -96,9 +97,8 @@ def cluster_name(mining: Mining, cluster: int) -> str:
     """The name of a kept pattern, or what a dropped cluster does."""
     if cluster < len(mining.patterns):
         return mining.patterns.names[cluster]
-    centre = mining.patterns.centres[cluster]
-    largest = int(np.argmax(np.abs(centre / mining.patterns.spread)))
-    return f"dropped: {mining.patterns.space.axes[largest].in_words(float(centre[largest]))}"
+    patterns = mining.patterns
+    return f"dropped: {name_motions(patterns.space, patterns.centres[cluster : cluster + 1], patterns.spread)[0]}"
 
 
 def sample_pairs(store: FrameStore, mining: Mining, max_gap_s: float, count: int = 3, width: int = 310) -> Image.Image:
@@ -117,7 +117,7 @@ def sample_pairs(store: FrameStore, mining: Mining, max_gap_s: float, count: int
             )
             rows.append([store.images[i[k]], store.images[j[k]]])
             titles.append(f"{name}:  {words}   {store.recording_names[store.recording[i[k]]]}")
-    return picture_grid(rows, titles, scale=max(1, width // store.image_shape[1]))
+    return picture_grid(rows, titles, scale=min(8, max(1, width // store.image_shape[1])))
 
 
 def _near_centres(store: FrameStore, patterns: MinedPatterns, max_gap_s: float, count: int) -> tuple[Indices, Indices]:

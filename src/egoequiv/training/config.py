@@ -107,6 +107,6 @@ def _explain(problem: ValidationError) -> str:
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         near = get_close_matches(key, TrainConfig.model_fields, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        return f"setting {key!r} is not known{hint} The settings are {', '.join(TrainConfig.model_fields)}"
+        hint = f", did you mean {near[0]!r}" if near else ""
+        return f"setting {key!r} is not known{hint}; the settings are {', '.join(TrainConfig.model_fields)}"
     return f"setting {key}={first['input']!r}: {first['msg']}"
