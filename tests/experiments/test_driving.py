@@ -308,7 +308,7 @@ def test_drives_added_later_are_noticed_and_losses_are_told(options: DrivingOpti
     left_out = reproduce_kitti(own)[0].about["left_out"]
     assert any("1 of 24 packets left out" in note for note in left_out)
     write_kitti(tmp_path / "more", drives=5, legs=LEGS)
-    last = "2011_09_26/2011_09_26_drive_9005_sync"
+    last = "2011_09_26/2011_09_26_drive_9004_sync"
     (tmp_path / "more" / last).rename(root / last)
     with pytest.raises(DataError, match="other data than is there now: choose another -o"):
         reproduce_kitti(own)

@@ -49,7 +49,7 @@ def test_finished_runs_are_not_done_again(options: NorbOptions) -> None:
 def test_selected_settings_are_used(options: NorbOptions) -> None:
     small = replace(options, methods=("drlim",), select=True, search_iterations=100, out=options.out / "selected")
     table = reproduce_norb(small)
-    (run,) = (small.out / "runs-12-200-paper").glob("drlim-labels*-1")
+    (run,) = (small.out / "runs-12-paper-200").glob("drlim-labels*-1")
     config = RunFolder(run).config()
     chosen = table.row("drlim").settings
     assert config.learning_rate == chosen["learning_rate"]

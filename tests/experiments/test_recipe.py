@@ -14,7 +14,6 @@ from egoequiv.experiments.recipe import Effort, Recipe, chosen_keys, cook
 from egoequiv.experiments.selection import Grid
 from egoequiv.experiments.stores import PIXELS, experiment_store, pixel_row
 from egoequiv.pairs import make_split
-from egoequiv.sources import Source
 from egoequiv.store import FrameStore
 from egoequiv.training.run_folder import RunFolder
 from helpers import grid_source
@@ -168,19 +167,13 @@ def test_repeats_must_be_at_least_one(tmp_path: Path) -> None:
 
 
 def test_the_store_of_an_experiment_is_made_once(effort: Effort) -> None:
-    opened = 0
-
-    def open_it() -> Source:
-        nonlocal opened
-        opened += 1
-        return grid_source()
-
-    first = experiment_store(effort, "grid-8", {"data": None}, open_it, 8, 1)
-    second = experiment_store(effort, "grid-8", {"data": None}, open_it, 8, 1)
-    assert opened == 1
+    first = experiment_store(effort, "grid-8", {"data": None}, grid_source, 8, 1)
+    written = (first.path / "frames.npy").stat().st_mtime_ns
+    second = experiment_store(effort, "grid-8", {"data": None}, grid_source, 8, 1)
+    assert (second.path / "frames.npy").stat().st_mtime_ns == written
     assert first.image_shape == second.image_shape == (8, 8, 1)
-    with pytest.raises(DataError, match="made from other data: choose another -o"):
-        experiment_store(effort, "grid-8", {"data": "elsewhere"}, open_it, 8, 1)
+    with pytest.raises(DataError, match="made from other data than is there now: choose another -o"):
+        experiment_store(effort, "grid-8", {"data": "elsewhere"}, grid_source, 8, 1)
 
 
 def test_names_with_a_dot_are_different_stores(effort: Effort) -> None:
