@@ -84,6 +84,8 @@ def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.
     write_toys(tmp_path / "smallnorb")
     if page.name == "scenes.md":
         cli("render", "drive", "-o", "kitti", "--set", "drives_per_area=2", "--set", "seconds=4")
+    if page.name == "README.md":
+        cli("render", "places", "-o", "pictures", "--set", "images_per_class=14")
     for line in "".join(blocks(page, "console")).splitlines():
         words = shlex.split(line, comments=True)
         if not words or words[0] in ("git", "cd"):
