@@ -78,6 +78,15 @@ def iteration(store: FrameStore, encoder: str, repeat: int, targets: tuple[float
     return results
 
 
+def rendering_speed(folder: Path) -> None:
+    """Frames a second of the embedded worlds through ingest, with two workers."""
+    for name, settings in (("drive", {"drives_per_area": 4}), ("places", {"images_per_class": 60})):
+        source = open_source(name, **settings)
+        start = time.perf_counter()
+        ingest(source, folder / name, workers=2)
+        print(f"{name}: {source.frame_count / (time.perf_counter() - start):.0f} frames a second", flush=True)
+
+
 def ingest_speed(folder: Path) -> list[dict[str, object]]:
     """Decoding and resizing into a store against Pillow in one thread, on the embedded world's frames."""
     source = open_source("turntable", toys_per_category=1, lightings=2)
@@ -105,6 +114,7 @@ def main() -> None:
         results = iteration(toys, "norb", 100, (0.5, 3.0))
         results += iteration(drives, "kitti", 10, (0.9, 1.5))
         results += ingest_speed(folder)
+        rendering_speed(folder)
     print(f"{'name':32} {'ratio':>8} {'spread':>8} {'target':>8}")
     for result in results:
         target = "" if result["target"] is None else f"{result['target']:.2f}"
