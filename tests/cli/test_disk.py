@@ -38,6 +38,7 @@ def test_ingest_on_a_full_disk(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [200, 20_000])
 def test_train_on_a_full_disk(limit: int, small_store: FrameStore, tmp_path: Path) -> None:
     settings = ["--iterations", "100", "--per-class", "3"]

@@ -64,6 +64,7 @@ def test_there_are_settings_for_every_row() -> None:
     assert set(CHOSEN) == {*((m, True) for m in LABELLED), *((m, False) for m in UNLABELLED)}
 
 
+@pytest.mark.slow
 def test_an_output_folder_belongs_to_its_data(tmp_path: Path) -> None:
     small = NorbOptions(tmp_path, repeats=1, iterations=50, size=8, lightings=1, select=False, methods=("random",))
     reproduce_norb(small)

@@ -64,6 +64,7 @@ def test_nothing_to_choose_from_is_an_error(small_store: FrameStore, tmp_path: P
         search(small_store, tmp_path, learning_rates=(1e9,)).run(["drlim"])
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(small_store: FrameStore, tmp_path: Path) -> None:
     one = search(small_store, tmp_path / "one").run(["drlim"])
     two = search(small_store, tmp_path / "two", processes=2).run(["drlim"])

@@ -21,6 +21,8 @@ from egoequiv.worlds.drive import DriveRecording, drive
 from egoequiv.worlds.street.areas import AREAS
 from egoequiv.worlds.street.motion import Motion, motion
 
+pytestmark = pytest.mark.slow  # the renderer is compiled first, which takes long
+
 
 def small(**changes: Any) -> Source:
     settings: dict[str, Any] = {"drives_per_area": 1, "seconds": 4.0, "width": 124, "height": 38}

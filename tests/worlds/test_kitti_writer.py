@@ -20,6 +20,8 @@ from egoequiv.worlds.kitti_writer import IMU_UP_M, calibration_text, stamp_text,
 from egoequiv.worlds.street.camera import CAMERA_AHEAD_M, CAMERA_UP_M
 from egoequiv.worlds.street.oxts import packet_text
 
+pytestmark = pytest.mark.slow  # the renderer is compiled first, which takes long
+
 
 def small(**changes: Any) -> Source:
     return drive(**({"drives_per_area": 1, "seconds": 1.2, "width": 62, "height": 20} | changes))

@@ -20,6 +20,8 @@ from egoequiv.store.writer import fit_image
 from egoequiv.worlds.place.classes import COMPOSITIONS
 from egoequiv.worlds.places import PLACES, places
 
+pytestmark = pytest.mark.slow  # the renderer is compiled first, which takes long
+
 
 def small(**changes: Any) -> Source:
     settings: dict[str, Any] = {"images_per_class": 4, "width": 80, "height": 40}
