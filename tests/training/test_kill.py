@@ -48,4 +48,4 @@ def test_twenty_kills_end_in_twenty_identical_finishes(small_store: FrameStore, 
         for name in ("last.safetensors", "best.safetensors", "metrics.jsonl", "result.json"):
             assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), f"kill {number}: {name}"
         assert expected == (out / "last.safetensors").read_bytes()
-    assert cut_in_training >= KILLS // 7, "the kills came too early or too late to prove anything"
+    assert cut_in_training >= KILLS // 4, "the kills came too early or too late to prove anything"
