@@ -3,72 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
 from egoequiv.cli.console import print_json, print_table, progress_bar, say
 
 if TYPE_CHECKING:
-    from egoequiv.experiments import Table
+    from egoequiv.experiments import DrivingOptions, NorbOptions, Table
 
-app = typer.Typer(help="Reproduce the paper's tables, beside the published numbers.", no_args_is_help=True)
-
-
-@app.callback()
-def _group() -> None:
-    pass
-
-
-@app.command("norb")
-def norb(
-    data: Annotated[
-        Path | None, typer.Option(help="The folder of the small NORB files; without it, the embedded turntable.")
-    ] = None,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Where runs and tables go.")] = Path("norb-table"),
-    repeats: Annotated[int | None, typer.Option(min=1, help="Repetitions (5).")] = None,
-    iterations: Annotated[int | None, typer.Option(min=1, help="Iterations of each run.")] = None,
-    methods: Annotated[str | None, typer.Option(help="Which methods, with commas between them.")] = None,
-    select: Annotated[
-        bool | None,
-        typer.Option(
-            "--select/--no-select", help="Choose rate and weights by greedy search, or use those chosen before."
-        ),
-    ] = None,
-    split: Annotated[str, typer.Option(help="paper (random frames) or by-recording.")] = "paper",
-    part: Annotated[str, typer.Option(help="training, testing, both or auto.")] = "auto",
-    size: Annotated[int | None, typer.Option(min=8, help="Height and width of the images (96).")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small and short, to see it work.")] = False,
-    processes: Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default one for each core.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object with `rows`.")] = False,
-) -> None:
-    """Recognition of 25 toys from 6 labels each, and equivariance with and without labels.
-
-    Repeat the command to go on after a stop: finished runs are kept in OUT.
-    """
-    from dataclasses import replace
-
-    from egoequiv.experiments import NorbOptions, quick_options, reproduce_norb
-    from egoequiv.report.figures import rho_figure, save_figure
-    from egoequiv.report.tables import save_table
-
-    with progress_bar() as progress:
-        options = NorbOptions(out=out, data=data, part=part, split=split, processes=processes, on_stage=progress)
-        if quick:
-            options = quick_options(options)
-        names = tuple(name.strip() for name in methods.split(",")) if methods else None
-        given: dict[str, Any] = {"repeats": repeats, "iterations": iterations, "methods": names}
-        given |= {"select": select, "size": size}
-        options = replace(options, **{name: value for name, value in given.items() if value is not None})
-        table = reproduce_norb(options)
-    saved = save_table(table, out)
-    save_figure(rho_figure(table), out / "rho.png")
-    if as_json:
-        print_json(table.describe())
-    else:
-        print_table(table)
-    say(f"saved: {', '.join(str(path) for path in (*saved, out / 'rho.png'))}")
-
+Options = TypeVar("Options", "NorbOptions", "DrivingOptions")
 
 Repeats = Annotated[int | None, typer.Option(min=1, help="Repetitions (5).")]
 Iterations = Annotated[int | None, typer.Option(min=1, help="Iterations of each run.")]
@@ -86,6 +30,53 @@ PrecisionOption = Annotated[
 Kitti = Annotated[
     Path | None, typer.Option("--data", help="KITTI raw, a folder or zip; without it, the embedded drive.")
 ]
+
+app = typer.Typer(help="Reproduce the paper's tables, beside the published numbers.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+@app.command("norb")
+def norb(
+    data: Annotated[
+        Path | None, typer.Option(help="The folder of the small NORB files; without it, the embedded turntable.")
+    ] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Where runs and tables go.")] = Path("norb-table"),
+    repeats: Repeats = None,
+    iterations: Iterations = None,
+    methods: Methods = None,
+    select: Select = None,
+    split: Annotated[str, typer.Option(help="paper (random frames) or by-recording.")] = "paper",
+    part: Annotated[str, typer.Option(help="training, testing, both or auto.")] = "auto",
+    size: Annotated[int | None, typer.Option(min=8, help="Height and width of the images (96).")] = None,
+    quick: Quick = False,
+    processes: Processes = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object with `rows`.")] = False,
+) -> None:
+    """Recognition of 25 toys from 6 labels each, and equivariance with and without labels.
+
+    Repeat the command to go on after a stop: finished runs are kept in OUT.
+    """
+    from egoequiv.experiments import NorbOptions, quick_options, reproduce_norb
+    from egoequiv.report.figures import rho_figure, save_figure
+    from egoequiv.report.tables import save_table
+
+    with progress_bar() as progress:
+        options = NorbOptions(out=out, data=data, part=part, split=split, processes=processes, on_stage=progress)
+        if quick:
+            options = quick_options(options)
+        options = _adjusted(options, repeats, iterations, methods, select, size=size)
+        table = reproduce_norb(options)
+    saved = save_table(table, out)
+    save_figure(rho_figure(table), out / "rho.png")
+    if as_json:
+        print_json(table.describe())
+    else:
+        print_table(table)
+    say(f"saved: {', '.join(str(path) for path in (*saved, out / 'rho.png'))}")
 
 
 @app.command("kitti")
@@ -107,7 +98,7 @@ def kitti(
     Repeat the command to go on after a stop: finished runs are kept in OUT.
     """
     from egoequiv.errors import ConfigError
-    from egoequiv.experiments.driving import SPLITS, DrivingOptions, reproduce_kitti
+    from egoequiv.experiments.driving import SPLITS, DrivingOptions, quick_driving, reproduce_kitti
 
     if split not in (*SPLITS, "both"):
         raise ConfigError(f"--split must be paper, by-recording or both, found {split!r}")
@@ -120,7 +111,9 @@ def kitti(
             processes=processes,
             on_stage=progress,
         )
-        options = _adjusted(options, quick, repeats, iterations, methods, select)
+        if quick:
+            options = quick_driving(options)
+        options = _adjusted(options, repeats, iterations, methods, select)
         tables = reproduce_kitti(options)
     names = [f"table-{kind}" for kind in options.splits] + ["splits"]
     _finish(dict(zip(names, tables, strict=False)), out, as_json)
@@ -145,7 +138,7 @@ def kitti_scenes(
 ) -> None:
     """Recognition of scenes from a few labels a class, with what is learned from driving video."""
     given = {"data": data, "scenes": scenes, "per_class": per_class, "precision": precision, "processes": processes}
-    _scenes(given, out, False, (quick, repeats, iterations, methods, select), as_json)
+    _scenes(given, out, False, quick, (repeats, iterations, methods, select), as_json)
 
 
 @app.command("kitti-sun")
@@ -169,12 +162,14 @@ def kitti_sun(
     """Recognition of the 397 classes of SUN from a few labels a class, with what is learned from KITTI."""
     given = {"data": data, "scenes": sun, "partition": partition, "per_class": per_class, "precision": precision}
     given |= {"processes": processes}
-    _scenes(given, out, True, (quick, repeats, iterations, methods, select), as_json)
+    _scenes(given, out, True, quick, (repeats, iterations, methods, select), as_json)
 
 
-def _scenes(given: dict[str, Any], out: Path, is_sun: bool, adjust: tuple[Any, ...], as_json: bool) -> None:
+def _scenes(
+    given: dict[str, Any], out: Path, is_sun: bool, quick: bool, adjust: tuple[Any, ...], as_json: bool
+) -> None:
     from egoequiv.errors import ConfigError
-    from egoequiv.experiments.driving import DrivingOptions, reproduce_scenes, scene_options
+    from egoequiv.experiments.driving import DrivingOptions, quick_driving, reproduce_scenes, scene_options
 
     try:
         numbers = tuple(int(part) for part in given.pop("per_class").split(","))
@@ -184,23 +179,26 @@ def _scenes(given: dict[str, Any], out: Path, is_sun: bool, adjust: tuple[Any, .
         raise ConfigError("--per-class must be different numbers of at least 1, such as 6,20")
     with progress_bar() as progress:
         options = scene_options(DrivingOptions(out=out, per_class=numbers, on_stage=progress, **given))
+        if quick:
+            options = quick_driving(options)
         options = _adjusted(options, *adjust)
         tables = reproduce_scenes(options, is_sun)
     _finish({f"table-{n}": table for n, table in zip(options.per_class, tables, strict=True)}, out, as_json)
 
 
 def _adjusted(
-    options: Any, quick: bool, repeats: int | None, iterations: int | None, methods: str | None, select: bool | None
-) -> Any:
+    options: Options,
+    repeats: int | None,
+    iterations: int | None,
+    methods: str | None,
+    select: bool | None,
+    **more: int | None,
+) -> Options:
     """The options with what was given on the command line in place of the defaults."""
     from dataclasses import replace
 
-    from egoequiv.experiments.driving import quick_driving
-
-    if quick:
-        options = quick_driving(options)
     names = tuple(name.strip() for name in methods.split(",")) if methods else None
-    given = {"repeats": repeats, "iterations": iterations, "methods": names, "select": select}
+    given: dict[str, Any] = {"repeats": repeats, "iterations": iterations, "methods": names, "select": select, **more}
     return replace(options, **{name: value for name, value in given.items() if value is not None})
 
 

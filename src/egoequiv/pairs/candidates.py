@@ -30,12 +30,7 @@ def close_pairs(store: FrameStore, frames: Indices, max_gap_s: float) -> Iterato
 
     They come in blocks of about `BLOCK` pairs, so memory does not grow with the number of frames.
     """
-    for rows in recordings_of(store, frames):
-        reach = np.arange(len(rows))[::-1]
-        if store.times_s is not None:
-            times = store.times_s[rows]
-            rows, times = rows[np.argsort(times, kind="stable")], np.sort(times)
-            reach = np.searchsorted(times, times + max_gap_s, side="right") - np.arange(len(rows)) - 1
+    for rows, reach in _reaches(store, frames, max_gap_s):
         ends = np.cumsum(reach)
         cuts = np.searchsorted(ends, np.arange(BLOCK, int(ends[-1]), BLOCK), side="right")
         for part in np.split(np.arange(len(rows)), np.unique(cuts)):
@@ -46,7 +41,18 @@ def close_pairs(store: FrameStore, frames: Indices, max_gap_s: float) -> Iterato
 
 def count_close_pairs(store: FrameStore, frames: Indices, max_gap_s: float) -> int:
     """How many pairs `close_pairs` will give."""
-    return sum(len(i) for i, _ in close_pairs(store, frames, max_gap_s))
+    return sum(int(reach.sum()) for _, reach in _reaches(store, frames, max_gap_s))
+
+
+def _reaches(store: FrameStore, frames: Indices, max_gap_s: float) -> Iterator[tuple[Indices, Indices]]:
+    """The frames of each recording in order, and how many of the following ones each is close to."""
+    for rows in recordings_of(store, frames):
+        reach = np.arange(len(rows))[::-1]
+        if store.times_s is not None:
+            times = store.times_s[rows]
+            rows, times = rows[np.argsort(times, kind="stable")], np.sort(times)
+            reach = np.searchsorted(times, times + max_gap_s, side="right") - np.arange(len(rows)) - 1
+        yield rows, reach
 
 
 def half_a_step_s(store: FrameStore) -> float:

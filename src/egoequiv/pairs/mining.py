@@ -114,17 +114,9 @@ def mine_patterns(
     Each component is divided by its standard deviation, so that metres and degrees count alike. Motions are gone
     through in blocks, and k-means sees about `SAMPLE` of them at the most, so memory does not grow with their number.
     """
-    if clusters > MOST_CLUSTERS:
-        raise ConfigError(f"clusters must be at most {MOST_CLUSTERS}, found {clusters}")
-    if not 1 <= keep <= clusters:
-        raise ConfigError(f"keep must lie between 1 and clusters={clusters}, found {keep}")
+    _check_request(store, clusters, keep, max_gap_s)
     report = on_progress or _silent
     rows = np.arange(len(store)) if frames is None else frames
-    if not 0 < max_gap_s < inf:
-        raise ConfigError(f"max_gap_s must be a number of seconds above 0, found {max_gap_s:g}")
-    if store.times_s is None or not store.space.axes:
-        lacking = "poses" if store.times_s is not None else "times"
-        raise DataError(f"{store.path}: mining patterns needs frames with times and poses, and these have no {lacking}")
     gap_s = max_gap_s + half_a_step_s(store)
     total = count_close_pairs(store, rows, gap_s)
     seen = _sample(store, rows, gap_s, total, seed, report)
@@ -134,32 +126,53 @@ def mine_patterns(
             f"{store.path}: {total} pairs at most {max_gap_s:g} s apart have fewer than {clusters} different motions: "
             "lower --clusters, or raise --max-gap"
         )
-    report("k-means", 0, 1 + stability_seeds)
-    centres = _largest_first(_centres(seen, spread, clusters, seed), spread)
-    wandering = 0.0
-    for k in range(stability_seeds):
-        report("k-means", 1 + k, 1 + stability_seeds)
-        other = _largest_first(_centres(seen, spread, clusters, seed + 1 + k), spread)
-        apart = np.linalg.norm((centres[:keep, None] - other[None, :keep]) / spread, axis=-1)
-        wandering = max(wandering, float(apart.min(axis=1).max()))
+    found = []  # for each seed the centres, those that move most first
+    for k in range(1 + stability_seeds):
+        report("k-means", k, 1 + stability_seeds)
+        found.append(_largest_first(_centres(seen, spread, clusters, seed + k), spread))
     report("k-means", 1 + stability_seeds, 1 + stability_seeds)
-    patterns = MinedPatterns(name_motions(store.space, centres[:keep], spread), centres, spread, store.space)
-    counts = np.zeros(clusters, np.int64)
-    done = 0
-    for motion in _motions(store, rows, gap_s):
-        counts += np.bincount(patterns.assign_cluster(motion), minlength=clusters)
-        done += len(motion)
-        report("sorting motions", done, total)
+    names = name_motions(store.space, found[0][:keep], spread)
+    patterns = MinedPatterns(names, found[0], spread, store.space)
     shown = seen[np.random.default_rng([seed, 2]).permutation(len(seen))[:20_000]]
     return Mining(
         patterns=patterns,
-        counts=tuple(int(count) for count in counts),
+        counts=_counts(store, rows, gap_s, patterns, total, report),
         motions=total,
         clustered=len(seen),
         sample=shown,
         sample_cluster=patterns.assign_cluster(shown),
-        wandering=wandering,
+        wandering=_wandering([centres[:keep] / spread for centres in found]),
     )
+
+
+def _check_request(store: FrameStore, clusters: int, keep: int, max_gap_s: float) -> None:
+    if clusters > MOST_CLUSTERS:
+        raise ConfigError(f"clusters must be at most {MOST_CLUSTERS}, found {clusters}")
+    if not 1 <= keep <= clusters:
+        raise ConfigError(f"keep must lie between 1 and clusters={clusters}, found {keep}")
+    if not 0 < max_gap_s < inf:
+        raise ConfigError(f"max_gap_s must be a number of seconds above 0, found {max_gap_s:g}")
+    if store.times_s is None or not store.space.axes:
+        lacking = "poses" if store.times_s is not None else "times"
+        raise DataError(f"{store.path}: mining patterns needs frames with times and poses, and these have no {lacking}")
+
+
+def _wandering(kept: list[Array]) -> float:
+    """How far a kept centre of the first seed lies from its like of another one, at the most; (G, M) each."""
+    apart = [np.linalg.norm(kept[0][:, None] - other[None], axis=-1).min(axis=1).max() for other in kept[1:]]
+    return float(max(apart, default=0.0))
+
+
+def _counts(
+    store: FrameStore, rows: Indices, gap_s: float, patterns: MinedPatterns, total: int, report: OnProgress
+) -> tuple[int, ...]:
+    """How many motions each cluster has."""
+    counts, done = np.zeros(len(patterns.centres), np.int64), 0
+    for motion in _motions(store, rows, gap_s):
+        counts += np.bincount(patterns.assign_cluster(motion), minlength=len(counts))
+        done += len(motion)
+        report("sorting motions", done, total)
+    return tuple(int(count) for count in counts)
 
 
 def name_motions(space: MotionSpace, motions: Array, spread: Array) -> tuple[str, ...]:
