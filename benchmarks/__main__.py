@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import platform
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -14,6 +16,7 @@ import numpy as np
 import torch
 from PIL import Image
 
+from benchmarks.held_frames import held_source, long_log
 from benchmarks.plain_loop import plain_step
 from egoequiv.catalog import open_source
 from egoequiv.store import FrameStore, ingest
@@ -87,6 +90,14 @@ def rendering_speed(folder: Path) -> None:
         print(f"{name}: {source.frame_count / (time.perf_counter() - start):.0f} frames a second", flush=True)
 
 
+def ten_million_motions(folder: Path) -> None:
+    """Time and memory of `egoequiv patterns` on 333,000 poses at 30 Hz, as the command says itself."""
+    ingest(long_log(recordings=9, frames=37_000), folder / "long")
+    command = [sys.executable, "-m", "egoequiv", "patterns", str(folder / "long"), "-o", str(folder / "patterns")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    print("patterns:", *(line for line in said if " motions, " in line or line.startswith("took")), flush=True)
+
+
 def ingest_speed(folder: Path) -> list[dict[str, object]]:
     """Decoding and resizing into a store against Pillow in one thread, on the embedded world's frames."""
     source = open_source("turntable", toys_per_category=1, lightings=2)
@@ -95,8 +106,6 @@ def ingest_speed(folder: Path) -> list[dict[str, object]]:
     def pillow() -> None:
         for image in frames:
             np.asarray(Image.fromarray(image).resize((32, 32), Image.Resampling.BILINEAR))
-
-    from benchmarks.held_frames import held_source
 
     held = held_source(frames, source)
     ours = timed(lambda: ingest(held, folder / "again", size=(32, 32), workers=1, overwrite=True), 1)
@@ -115,6 +124,7 @@ def main() -> None:
         results += iteration(drives, "kitti", 10, (0.9, 1.5))
         results += ingest_speed(folder)
         rendering_speed(folder)
+        ten_million_motions(folder)
     print(f"{'name':32} {'ratio':>8} {'spread':>8} {'target':>8}")
     for result in results:
         target = "" if result["target"] is None else f"{result['target']:.2f}"

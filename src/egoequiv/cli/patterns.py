@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import inf
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -44,6 +46,7 @@ def patterns(
 
     if not 0 < max_gap < inf:
         raise ConfigError(f"--max-gap must be a number of seconds above 0, found {max_gap:g}")
+    begun = monotonic()
     seen_in = space_named(space) if space is not None else None  # before the store: a typing error is told at once
     opened = _open(store)
     if seen_in is not None:
@@ -65,6 +68,8 @@ def patterns(
         print_json(described | {"files": files})
         return
     _show(mining, described)
+    peak_mb = getrusage(RUSAGE_SELF).ru_maxrss / 1024
+    output().print(f"took {monotonic() - begun:.1f} s, and {peak_mb:.0f} MB of memory at the most")
     say(f"saved: {', '.join(files)}")
 
 
