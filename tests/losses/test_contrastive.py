@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
 
-from egoequiv.losses import contrastive
+from egoequiv.losses import contrastive as of_differences
+from egoequiv.losses.contrastive import Norm
 
-distances = st.floats(0, 10)
-margins = st.floats(0, 5)
+distances = st.integers(0, 10_000).map(lambda k: k / 1_000)
+margins = st.integers(0, 5_000).map(lambda k: k / 1_000)
+
+
+def contrastive(distance: Tensor, is_positive: Tensor, margin: float) -> Tensor:
+    """The loss of differences along one axis, whose length is the given distance."""
+    return of_differences(torch.stack([torch.zeros_like(distance), distance], dim=-1), is_positive, margin)
 
 
 def test_by_hand() -> None:
@@ -27,7 +35,7 @@ def test_against_plain_python(pairs: list[tuple[float, bool]], margin: float) ->
     distance = torch.tensor([d for d, _ in pairs], dtype=torch.float64)
     is_positive = torch.tensor([positive for _, positive in pairs])
     expected = [d if positive else max(margin - d, 0.0) for d, positive in pairs]
-    assert contrastive(distance, is_positive, margin).tolist() == expected
+    assert contrastive(distance, is_positive, margin).tolist() == pytest.approx(expected)
 
 
 @given(distances, distances, margins)
@@ -47,3 +55,18 @@ def test_the_slope_is_one_and_ends_at_the_margin() -> None:
     assert distance.grad is not None
     assert distance.grad.tolist() == [1.0, -1.0, 0.0]
     assert math.isfinite(float(distance.grad.sum()))
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_the_gradient_is_that_of_separate_steps(norm: Norm) -> None:
+    generator = torch.Generator().manual_seed(3)
+    difference = torch.randn(4, 6, 5, generator=generator, dtype=torch.float64)
+    difference[0, 0] = 0
+    is_positive = torch.rand(6, generator=generator) < 0.5
+    upstream = torch.rand(4, 6, generator=generator, dtype=torch.float64)
+    ours, theirs = difference.clone().requires_grad_(), difference.clone().requires_grad_()
+    of_differences(ours, is_positive, 2.0, norm).backward(upstream)
+    distance = torch.linalg.vector_norm(theirs, ord=norm, dim=-1)
+    torch.where(is_positive, distance, (2.0 - distance).clamp_min(0)).backward(upstream)
+    assert ours.grad is not None and theirs.grad is not None
+    torch.testing.assert_close(ours.grad, theirs.grad)

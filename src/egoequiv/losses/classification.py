@@ -10,7 +10,14 @@ from torch.nn import functional
 
 from egoequiv.errors import ConfigError
 from egoequiv.losses.term import StreamBatch, StreamName, Term
-from egoequiv.models import EgoNet
+from egoequiv.models import Heads
+
+
+def cross_entropy(scores: Tensor, target: Tensor) -> Tensor:
+    """The softmax loss, averaged over the batch; (..., B, C), (..., B) or (B,) -> (...)."""
+    target = target.expand(scores.shape[:-1])
+    losses = functional.cross_entropy(scores.flatten(0, -2), target.flatten(), reduction="none")
+    return losses.view(target.shape).mean(-1)
 
 
 @dataclass(frozen=True)
@@ -19,8 +26,9 @@ class Classification(Term):
 
     name: ClassVar[str] = "classification"
     stream: ClassVar[StreamName] = "labelled"
+    stacks: ClassVar[bool] = True
 
-    def loss(self, net: EgoNet, batch: StreamBatch) -> Tensor:
+    def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
         if net.head is None:
             raise ConfigError("the classification loss needs a network with a classifier head")
-        return functional.cross_entropy(net.head(batch.z_i), batch.target)
+        return cross_entropy(net.head(batch.z_i), batch.target)

@@ -11,26 +11,22 @@ from torch import Tensor
 from egoequiv.errors import ConfigError
 from egoequiv.losses.contrastive import contrastive
 from egoequiv.losses.term import StreamBatch, StreamName, Term
-from egoequiv.models import EgoNet
+from egoequiv.models import Heads
 
 
 def equivariance_loss(z_i: Tensor, mapped_j: Tensor, pattern: Tensor, margin: float) -> Tensor:
     """Eq. 5: each pair is a positive for its own pattern and a negative for every other.
 
-    z_i (B, D), mapped_j = M_g z(x_j) for every g (B, G, D), pattern (B,) with -1 for none; a scalar, summed over
-    the patterns and averaged over the pairs.
+    z_i (..., B, D), mapped_j = M_g z(x_j) for every g (..., B, G, D), pattern (B,) with -1 for none; (...), summed
+    over the patterns and averaged over the pairs.
     """
-    distance = torch.linalg.vector_norm(mapped_j - z_i.unsqueeze(-2), dim=-1)  # (B, G)
-    is_own = pattern.unsqueeze(-1) == torch.arange(mapped_j.shape[-2], device=pattern.device)
-    loss: Tensor = contrastive(distance, is_own, margin).sum(-1).mean()
-    return loss
+    is_own = pattern.unsqueeze(-1) == torch.arange(mapped_j.shape[-2], device=pattern.device)  # (B, G)
+    return contrastive(mapped_j - z_i.unsqueeze(-2), is_own, margin).sum(-1).mean(-1)
 
 
 def separation_loss(z_i: Tensor, z_j: Tensor, margin: float) -> Tensor:
-    """Ask that the two images of a motion pair be at least `margin` apart; (B, D) each, a scalar."""
-    distance = torch.linalg.vector_norm(z_j - z_i, dim=-1)
-    loss: Tensor = (margin - distance).clamp_min(0).mean()
-    return loss
+    """Ask that the two images of a motion pair be at least `margin` apart; (..., B, D) each, (...)."""
+    return contrastive(z_j - z_i, torch.zeros(z_i.shape[-2], dtype=torch.bool, device=z_i.device), margin).mean(-1)
 
 
 @dataclass(frozen=True)
@@ -39,9 +35,10 @@ class Equivariance(Term):
 
     name: ClassVar[str] = "equivariance"
     stream: ClassVar[StreamName] = "motion"
+    stacks: ClassVar[bool] = True
     margin: float = 1.0
 
-    def loss(self, net: EgoNet, batch: StreamBatch) -> Tensor:
+    def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
         if net.maps is None:
             raise ConfigError("the equivariance loss needs a network with equivariance maps")
         return equivariance_loss(batch.z_i, net.maps(batch.z_j), batch.target, self.margin)
@@ -56,7 +53,8 @@ class Separation(Term):
 
     name: ClassVar[str] = "separation"
     stream: ClassVar[StreamName] = "motion"
+    stacks: ClassVar[bool] = True
     margin: float = 1.0
 
-    def loss(self, net: EgoNet, batch: StreamBatch) -> Tensor:
+    def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
         return separation_loss(batch.z_i, batch.z_j, self.margin)

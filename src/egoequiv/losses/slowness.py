@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-import torch
 from torch import Tensor
 
-from egoequiv.losses.contrastive import contrastive
+from egoequiv.losses.contrastive import Norm, contrastive
 from egoequiv.losses.term import StreamBatch, StreamName, Term
-from egoequiv.models import EgoNet
+from egoequiv.models import Heads
 
 
-def slowness_loss(z_i: Tensor, z_j: Tensor, is_neighbour: Tensor, margin: float, norm: Literal[1, 2]) -> Tensor:
-    """Eq. 7: neighbours are pulled together, others pushed apart; (B, D), (B, D), (B,) -> a scalar."""
-    distance = torch.linalg.vector_norm(z_j - z_i, ord=norm, dim=-1)
-    return contrastive(distance, is_neighbour, margin).mean()
+def slowness_loss(z_i: Tensor, z_j: Tensor, is_neighbour: Tensor, margin: float, norm: Norm) -> Tensor:
+    """Eq. 7: neighbours are pulled together, others pushed apart; (..., B, D), (..., B, D), (B,) -> (...)."""
+    return contrastive(z_j - z_i, is_neighbour, margin, norm).mean(-1)
 
 
 @dataclass(frozen=True)
@@ -25,8 +23,9 @@ class Slowness(Term):
 
     name: ClassVar[str] = "slowness"
     stream: ClassVar[StreamName] = "neighbour"
+    stacks: ClassVar[bool] = True
     margin: float = 1.0
-    norm: Literal[1, 2] = 2
+    norm: Norm = 2
 
-    def loss(self, net: EgoNet, batch: StreamBatch) -> Tensor:
+    def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
         return slowness_loss(batch.z_i, batch.z_j, batch.target.bool(), self.margin, self.norm)

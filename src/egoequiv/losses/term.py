@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from torch import Tensor
 
-from egoequiv.models import EgoNet
+from egoequiv.models import Heads
 
 StreamName = Literal["labelled", "motion", "neighbour"]
 
@@ -24,12 +24,16 @@ class StreamBatch:
 
 @dataclass(frozen=True)
 class Term(ABC):
-    """One weighted loss; `name` is its key in settings and metrics, `stream` the data it looks at."""
+    """One weighted loss; `name` is its key in settings and metrics, `stream` the data it looks at.
+
+    A term that `stacks` also takes the features of many networks at once, (S, B, D), and returns a loss for each, (S,).
+    """
 
     name: ClassVar[str]
     stream: ClassVar[StreamName]
+    stacks: ClassVar[bool] = False
     weight: float = 1.0
 
     @abstractmethod
-    def loss(self, net: EgoNet, batch: StreamBatch) -> Tensor:
+    def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
         """The unweighted loss, averaged over the batch; a scalar."""

@@ -3,6 +3,18 @@
 from egoequiv.models.checkpoint import load_model
 from egoequiv.models.encoders import ENCODERS, Encoder
 from egoequiv.models.maps import EquivarianceMaps
-from egoequiv.models.network import EgoNet, NetSpec, initialise
+from egoequiv.models.network import EgoNet, Heads, NetSpec, initialise
+from egoequiv.models.stacked import StackedNet, can_stack
 
-__all__ = ["ENCODERS", "EgoNet", "Encoder", "EquivarianceMaps", "NetSpec", "initialise", "load_model"]
+__all__ = [
+    "ENCODERS",
+    "EgoNet",
+    "Encoder",
+    "EquivarianceMaps",
+    "Heads",
+    "NetSpec",
+    "StackedNet",
+    "can_stack",
+    "initialise",
+    "load_model",
+]

@@ -62,6 +62,16 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return tensors, meta
 
 
+def load_meta(path: Path) -> dict[str, Any]:
+    """The JSON object of a file that `save_tensors` wrote, without its tensors."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            meta = json.loads((file.metadata() or {}).get("egoequiv", "{}"))
+    except (SafetensorError, json.JSONDecodeError) as problem:
+        raise DataError(f"{path} is damaged ({problem}): remove it to begin anew") from problem
+    return meta if isinstance(meta, dict) else {}
+
+
 def load_model(run: str | Path, which: Which = "last", device: str = "cpu") -> EgoNet:
     """The trained network of a run folder, ready to encode images."""
     run = Path(run)

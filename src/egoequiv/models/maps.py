@@ -19,7 +19,7 @@ class EquivarianceMaps(nn.Module):
         self.bias = nn.Parameter(torch.empty(patterns, feature_dim))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Every map on every feature vector: (B, D) -> (B, G, D)."""
+        """Every map on every feature vector: (..., D) -> (..., G, D)."""
         patterns, dim = self.bias.shape
         mapped = functional.linear(features, self.weight.view(patterns * dim, dim), self.bias.view(-1))
-        return mapped.view(-1, patterns, dim)
+        return mapped.view(*features.shape[:-1], patterns, dim)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -45,6 +45,18 @@ class NetSpec:
             raise DataError(f"the description of a network is damaged: {problem!r}") from problem
 
 
+class Heads(Protocol):
+    """What a loss may ask of a network, or of many at once: the maps and the classifier on top of the features."""
+
+    @property
+    def maps(self) -> Callable[[Tensor], Tensor] | None:
+        """All maps on features: (..., B, D) -> (..., B, G, D)."""
+
+    @property
+    def head(self) -> Callable[[Tensor], Tensor] | None:
+        """Class scores of features: (..., B, D) -> (..., B, C)."""
+
+
 class EgoNet(nn.Module):
     """An encoder with the maps and the head that are trained on top of it."""
 
@@ -66,10 +78,21 @@ class EgoNet(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Features (B, D) of uint8 images (B, H, W, C)."""
-        pixels = torch.sub(images, self.input_mean).div_(self.input_std)  # in place: no gradient flows to pixels
+        pixels = self.normalised(images)
         with torch.autocast(pixels.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
             features: Tensor = self.encoder(pixels.permute(0, 3, 1, 2))
         return features.float()
+
+    def normalised(self, images: Tensor) -> Tensor:
+        """Centred and scaled pixels of uint8 images, (B, H, W, C)."""
+        scale = self.input_std.reciprocal()
+        shift = -self.input_mean * scale
+        rows = images.float()
+        if len(scale) > 1:  # whole rows at a time: three numbers at a time are no work for a vector unit
+            width = images.shape[2]
+            rows = rows.flatten(2)
+            scale, shift = scale.repeat(width), shift.repeat(width)
+        return rows.mul_(scale).add_(shift).view(images.shape)  # in place: no gradient flows to pixels
 
     def set_normalisation(self, mean: Sequence[float], std: Sequence[float]) -> None:
         """Set the mean and standard deviation of each channel, in units of pixel values 0 to 255."""

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from egoequiv.losses import StreamName
+from egoequiv.training.config import TrainConfig
+
+# The order of each stream has a random stream of its own, whichever other streams a method has.
+_STREAM_SEEDS: dict[StreamName, int] = {"labelled": 1, "motion": 2, "neighbour": 3}
+
+
+def batch_orders(config: TrainConfig, rows: Mapping[StreamName, int]) -> dict[StreamName, BatchOrder]:
+    """The order of each stream of a run, from the number of its rows."""
+    return {
+        name: BatchOrder(count, config.batch_size, (config.pair_seed, _STREAM_SEEDS[name]))
+        for name, count in rows.items()
+    }
 
 
 class BatchOrder:

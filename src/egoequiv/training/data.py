@@ -70,8 +70,19 @@ class RunData:
 
     def fingerprint(self) -> str:
         """What tells the stores of this run from others at the same place."""
-        stores = [self.store] + ([self.recognition.store] if self.recognition else [])
-        return " ".join(dict.fromkeys(store.fingerprint() for store in stores))
+        return _fingerprint([self.store] + ([self.recognition.store] if self.recognition else []))
+
+
+def stores_fingerprint(config: TrainConfig) -> str:
+    """The fingerprint of the data of a config, without drawing its streams."""
+    method = config.objective()
+    reads_labels = "labelled" in method.streams or (not method.terms and config.use_labels)
+    paths = [config.data] + ([config.labels] if reads_labels and config.labels is not None else [])
+    return _fingerprint([FrameStore.open(path) for path in paths])
+
+
+def _fingerprint(stores: list[FrameStore]) -> str:
+    return " ".join(dict.fromkeys(store.fingerprint() for store in stores))
 
 
 def prepare_data(config: TrainConfig, patterns: MotionPatterns | None = None) -> RunData:
@@ -164,7 +175,7 @@ def _stream(
     if name == "labelled":
         if recognition is None:
             raise ConfigError("labelled images were asked for without a recognition task")
-        return _labelled(recognition, config, is_training)
+        return labelled_stream(recognition, config, is_training)
     if name == "motion":
         if patterns is None:
             raise ConfigError("motion pairs were asked for without patterns")
@@ -183,7 +194,8 @@ def _stream(
     return Stream(store, neighbours.i, neighbours.j, neighbours.is_neighbour.astype(np.int64))
 
 
-def _labelled(recognition: Recognition, config: TrainConfig, is_training: bool) -> Stream:
+def labelled_stream(recognition: Recognition, config: TrainConfig, is_training: bool) -> Stream:
+    """The labelled images of a run: those drawn for training, or all of the validation part."""
     classes, split = recognition.classes, recognition.split
     if is_training:
         rows = draw_labelled(classes, split.train, config.per_class, recognition.class_names, config.seed)

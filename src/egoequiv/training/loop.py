@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +14,21 @@ from torch import Tensor
 
 from egoequiv.errors import ConfigError, DivergedError
 from egoequiv.files import locked
-from egoequiv.losses import StreamName
 from egoequiv.methods import Method
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
 from egoequiv.models.checkpoint import Which, save_spec
 from egoequiv.pairs import count_leaked
 from egoequiv.store import FrameStore
-from egoequiv.training.batches import BatchOrder
+from egoequiv.training.batches import batch_orders
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.data import RunData, prepare_data
-from egoequiv.training.objective import Rows, loss_terms
+from egoequiv.training.objective import Objective, Rows, gather_batch
 from egoequiv.training.optimizer import make_optimizer, set_learning_rate
 from egoequiv.training.run_folder import RunFolder
-from egoequiv.training.validation import score, validate, validation_rows
+from egoequiv.training.validation import check_finite, score, validate, validation_metrics, validation_rows
 
+Statistics = tuple[list[float], list[float]]  # mean and scale of each channel
 OnMetrics = Callable[[dict[str, float]], None]
-
-# The order of each stream has a random stream of its own, whichever other streams a method has.
-_STREAM_SEEDS: dict[StreamName, int] = {"labelled": 1, "motion": 2, "neighbour": 3}
 
 
 @dataclass(frozen=True)
@@ -65,12 +61,12 @@ def run_training(
     net.precision = config.precision
     folder.begin(config, data.fingerprint(), resume)
     folder.keep_patterns(data.patterns)
-    with locked(folder.path, "the run"), _Threads(config.threads):
+    with locked(folder.path, "the run"), Threads(config.threads):
         finished = folder.result or _train(config, data, net, folder, on_metrics)
     return TrainedRun(folder.path, config, finished)
 
 
-class _Threads:
+class Threads:
     """Use this many threads inside the block."""
 
     def __init__(self, count: int | None) -> None:
@@ -84,8 +80,11 @@ class _Threads:
         torch.set_num_threads(self._before)
 
 
-def build_net(config: TrainConfig, data: RunData) -> EgoNet:
-    """The network of a config with its initial weights, and the normalisation of the training frames."""
+def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None = None) -> EgoNet:
+    """The network of a config with its initial weights, and the normalisation of the training frames.
+
+    The statistics are those of `pixel_statistics`; they may be given where many networks share them.
+    """
     spec = NetSpec(
         encoder=config.encoder,
         image_shape=data.store.image_shape,
@@ -94,11 +93,12 @@ def build_net(config: TrainConfig, data: RunData) -> EgoNet:
     )
     net = EgoNet(spec)
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
-    net.set_normalisation(*pixel_statistics(data.store, data.split.train, net.encoder.unit_length))
+    found = statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)
+    net.set_normalisation(*found)
     return net
 
 
-def pixel_statistics(store: FrameStore, frames: Rows, unit_length: bool = True) -> tuple[list[float], list[float]]:
+def pixel_statistics(store: FrameStore, frames: Rows, unit_length: bool = True) -> Statistics:
     """Mean and scale of each channel over the given frames, at most 4,000 of them, evenly spread.
 
     The scale is the standard deviation; for unit length it is multiplied by the root of the number of values in an
@@ -137,31 +137,32 @@ def _train(
     optimizer = make_optimizer(net, config)
     start, best = folder.restore(net, optimizer)
     last_iteration = config.iterations if method.terms else 0
-    orders = {
-        name: BatchOrder(len(stream), config.batch_size, (config.pair_seed, _STREAM_SEEDS[name]))
-        for name, stream in data.train.items()
-    }
+    orders = batch_orders(config, {name: len(stream) for name, stream in data.train.items()})
     held_out = validation_rows(data.validation)
-    weights = torch.tensor([term.weight for term in method.terms], device=net.input_mean.device)
+    device = net.input_mean.device
+    objective = Objective(net, method)
+    weights = [torch.tensor(term.weight, device=device) for term in method.terms]
     window: list[Tensor] = []
     metrics: dict[str, float] = {}
     clock = time.perf_counter()
     for iteration in range(start, last_iteration):
         set_learning_rate(optimizer, config, iteration)
         rows = {name: order.batch(iteration) for name, order in orders.items()}
-        losses = loss_terms(net, method, data.train, rows)
+        batch = gather_batch(data.train, rows, device)
+        losses = objective(batch.images, batch.targets)
         optimizer.zero_grad()
-        (losses @ weights).backward()  # type: ignore[no-untyped-call]
+        torch.autograd.backward(losses, weights)
         optimizer.step()
-        window.append(losses.detach())
+        window.append(torch.stack(losses).detach())
         done = iteration + 1
         if done % config.log_every and done != last_iteration:
             continue
-        metrics = _means(method, window, done, config)
+        metrics = term_means(method, torch.stack(window), done, config)
         window.clear()
         if done % config.validate_every == 0 or done == last_iteration:
-            metrics |= validate(net, method, data.validation, held_out)
-            _check_finite(metrics, done, config)
+            values = validate(net, method, data.validation, held_out)
+            metrics |= validation_metrics(method, {key: float(value) for key, value in values.items()})
+            check_finite(metrics, done, config)
             if best is None or score(metrics) > best:
                 best = score(metrics)
                 folder.save("best", net, optimizer, done, best)
@@ -173,20 +174,20 @@ def _train(
     if last_iteration == 0:
         folder.save("last", net, optimizer, 0, None)
         folder.save("best", net, optimizer, 0, None)
-    result = _summary(config, data, metrics or _last(folder), best)
+    leaked = count_leaked(data.store, data.split, config.max_gap_s)
+    result = summary(config, data, leaked, metrics or _last(folder), best)
     folder.finish(result)
     return result
 
 
-def _means(method: Method, window: list[Tensor], iteration: int, config: TrainConfig) -> dict[str, float]:
-    """The mean of each term over the window; raise if any of it is not finite.
+def term_means(method: Method, values: Tensor, iteration: int, config: TrainConfig) -> dict[str, float]:
+    """The mean of each term over the last iterations, (W, T); raise if any of it is not finite.
 
     Looking only now and then spares a GPU from waiting in every iteration, and the first bad one is still named.
     """
-    values = torch.stack(window)
     bad = torch.nonzero(~torch.isfinite(values).all(dim=1)).flatten()
     if len(bad):
-        first = iteration - len(window) + int(bad[0]) + 1
+        first = iteration - len(values) + int(bad[0]) + 1
         raise DivergedError(
             f"the loss stopped being finite at iteration {first}: lower learning_rate (now {config.learning_rate:g})"
             f" or the weights ({', '.join(f'weight.{t.name}={t.weight:g}' for t in method.terms)})",
@@ -199,22 +200,15 @@ def _means(method: Method, window: list[Tensor], iteration: int, config: TrainCo
     return metrics
 
 
-def _check_finite(metrics: dict[str, float], iteration: int, config: TrainConfig) -> None:
-    """The last step before a validation may have spoilt the weights although its loss was finite."""
-    if not all(isfinite(value) for value in metrics.values()):
-        raise DivergedError(
-            f"the validation loss is not finite at iteration {iteration}: lower learning_rate"
-            f" (now {config.learning_rate:g}) or the weights",
-            iteration,
-        )
-
-
 def _last(folder: RunFolder) -> dict[str, float]:
     lines = folder.metrics()
     return lines[-1] if lines else {}
 
 
-def _summary(config: TrainConfig, data: RunData, metrics: dict[str, float], best: float | None) -> dict[str, Any]:
+def summary(
+    config: TrainConfig, data: RunData, leaked: int, metrics: dict[str, float], best: float | None
+) -> dict[str, Any]:
+    """What a finished run says of itself."""
     return {
         "method": config.method,
         "iterations": config.iterations,
@@ -222,7 +216,7 @@ def _summary(config: TrainConfig, data: RunData, metrics: dict[str, float], best
         "best_score": best,
         "train_frames": len(data.split.train),
         "validation_frames": len(data.split.validation),
-        "leaked_validation_frames": count_leaked(data.store, data.split, config.max_gap_s),
+        "leaked_validation_frames": leaked,
         "training_rows": {name: len(stream) for name, stream in data.train.items()},
         "patterns": list(data.patterns.names) if data.patterns else [],
     }

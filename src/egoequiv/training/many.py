@@ -1,121 +1,112 @@
-"""Many runs side by side in processes; finished ones are not done again, diverged ones are told apart."""
+"""Many runs side by side: those that can share a computation as stacks, all of them on the workers of an engine.
+
+Finished runs are not done again, diverged ones are told apart.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
-from multiprocessing.sharedctypes import Synchronized
+from collections.abc import Callable, Iterator, Sequence
+from math import ceil
 from pathlib import Path
-from typing import Any
 
-from egoequiv.errors import DivergedError, EgoEquivError
-from egoequiv.files import read_json, write_json
-from egoequiv.models.checkpoint import RUN_KIND
-from egoequiv.processes import end_with_parent, spawn_context, stop_now
-from egoequiv.training.config import TrainConfig
+from egoequiv.engines import Engine, LocalEngine, Tick
+from egoequiv.errors import DivergedError
+from egoequiv.training.jobs import Job, Outcome, note_divergence, past_outcome
 from egoequiv.training.loop import run_training
-from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.stacked_runs import left_stacks, member_bytes, run_stack, stack_key
 
 Progress = Callable[[int, int], None]  # iterations done, iterations in all
 
-DIVERGED = "diverged.json"
-
-
-@dataclass(frozen=True)
-class Job:
-    """A run to do: its config and its folder."""
-
-    config: TrainConfig
-    out: Path
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a job: the summary of the finished run, or the iteration at which it diverged."""
-
-    job: Job
-    result: dict[str, Any] | None
-    diverged_at: int | None = None
+MAX_STACK = 20  # beyond this a stack gains nothing more
+MEMORY_SHARE = 0.5  # of the machine's memory, for all stacks at work
 
 
 def run_many(
-    jobs: Sequence[Job], *, processes: int | None = None, on_progress: Progress | None = None
+    jobs: Sequence[Job], *, engine: Engine | None = None, on_progress: Progress | None = None
 ) -> list[Outcome]:
-    """Do all jobs, each in one thread of one process, and return their outcomes in order."""
+    """Do all jobs and return their outcomes in order."""
+    engine = engine or LocalEngine()
+    past = {job.out: outcome for job in jobs if (outcome := past_outcome(job)) is not None}
     total = sum(job.config.iterations for job in jobs)
-    report = on_progress or _silent
-    processes = min(processes or os.cpu_count() or 1, len(jobs))
-    context = spawn_context()
-    counter = context.Value("q", 0)
-    if processes <= 1:
-        _begin_worker(counter)
-        return [_run_and_report(job, report, counter, total) for job in jobs]
-    with ProcessPoolExecutor(processes, context, _begin_worker, (counter,)) as pool:
-        futures = [pool.submit(_run, job) for job in jobs]
-        pending: set[Future[Outcome]] = set(futures)
-        try:
-            while pending:
-                finished, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    future.result()
-                report(min(counter.value, total), total)
-        except BrokenProcessPool:
-            raise EgoEquivError(
-                "a training process was ended from outside (out of memory?); repeat the command to go on"
-            ) from None
-        except BaseException:
-            stop_now(pool)
-            raise
-    return [future.result() for future in futures]
+    before = sum(outcome.job.config.iterations for outcome in past.values())
+    tasks = plan([job for job in jobs if job.out not in past], jobs, _workers(engine))
+
+    def report(done: int) -> None:
+        if on_progress is not None:
+            on_progress(min(before + done, total), total)
+
+    report(0)
+    done = {outcome.job.out: outcome for outcomes in engine.run(_do, tasks, report) for outcome in outcomes}
+    return [(past | done)[job.out] for job in jobs]
 
 
-def _silent(done: int, total: int) -> None:
-    """Report nothing."""
+def plan(left: Sequence[Job], jobs: Sequence[Job], workers: int) -> list[list[Job]]:
+    """Which jobs are done together, the longest first.
+
+    Stacks that were begun go on as they were; new ones are as large as memory allows, but not so large that a worker
+    has nothing to do.
+    """
+    begun = [stack for stack in left_stacks(jobs) if any(job in left for job in stack)]
+    taken = {job.out for stack in begun for job in stack}
+    groups: dict[tuple[Path, str], list[Job]] = {}
+    alone: list[list[Job]] = []
+    for job in left:
+        if job.out in taken:
+            continue
+        key = stack_key(job.config)
+        if key is None or (job.out / "last.safetensors").exists():  # one that was begun alone goes on alone
+            alone.append([job])
+        else:
+            groups.setdefault((job.out.parent, key), []).append(job)
+    pieces = ceil(workers / max(len(groups) + len(alone) + len(begun), 1))
+    stacks = [stack for group in groups.values() for stack in _cut(group, pieces, workers)]
+    return sorted([*begun, *alone, *stacks], key=_cost, reverse=True)
 
 
-_counter: Synchronized[int] | None = None
+def _cut(group: list[Job], pieces: int, workers: int) -> Iterator[list[Job]]:
+    """Stacks of about equal size from jobs that could all be one."""
+    largest = stack_size(group[0], workers)
+    count = min(max(pieces, ceil(len(group) / largest)), len(group))
+    for k in range(count):
+        yield group[len(group) * k // count : len(group) * (k + 1) // count]
 
 
-def _begin_worker(counter: Synchronized[int]) -> None:
-    global _counter  # a pool hands shared values to its workers at their start and in no other way
-    _counter = counter
-    end_with_parent()
+def stack_size(job: Job, workers: int) -> int:
+    """How many networks like this one a stack may have, from the memory of this machine."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * MEMORY_SHARE
+    return max(1, min(MAX_STACK, int(memory / workers / member_bytes(job.config))))
 
 
-def _run_and_report(job: Job, report: Progress, counter: Synchronized[int], total: int) -> Outcome:
-    outcome = _run(job, lambda: report(min(counter.value, total), total))
-    report(min(counter.value, total), total)
-    return outcome
+def _cost(stack: list[Job]) -> float:
+    """About how long the jobs take, in images."""
+    streams = stack[0].config.objective().streams
+    return sum(job.config.iterations * job.config.batch_size for job in stack) * (2 * len(streams) - 0.5)
 
 
-def _run(job: Job, tick: Callable[[], None] | None = None) -> Outcome:
-    """Do one job, or read what became of it earlier."""
+def _workers(engine: Engine) -> int:
+    return getattr(engine, "processes", None) or os.cpu_count() or 1
+
+
+def _do(jobs: list[Job], tick: Tick) -> list[Outcome]:
+    """Do one task of a plan."""
+    if len(jobs) > 1:
+        return run_stack(jobs, tick)
+    return [_do_alone(jobs[0], tick)]
+
+
+def _do_alone(job: Job, tick: Tick) -> Outcome:
     seen = 0
 
-    def count(iteration: int) -> None:
+    def count(metrics: dict[str, float]) -> None:
         nonlocal seen
-        if _counter is not None:
-            with _counter.get_lock():
-                _counter.value += iteration - seen
-        seen = iteration
-        if tick is not None:
-            tick()
+        tick(int(metrics["iteration"]) - seen)
+        seen = int(metrics["iteration"])
 
-    failed = job.out / DIVERGED
-    if failed.exists():
-        RunFolder(job.out).check_same(job.config)
-        count(job.config.iterations)
-        return Outcome(job, None, int(read_json(failed, RUN_KIND)["iteration"]))
     try:
-        run = run_training(
-            job.config, job.out, resume=True, on_metrics=lambda metrics: count(int(metrics["iteration"]))
-        )
+        run = run_training(job.config, job.out, resume=True, on_metrics=count)
         outcome = Outcome(job, run.result)
     except DivergedError as problem:
-        write_json(failed, {"iteration": problem.iteration, "reason": str(problem)})
-        outcome = Outcome(job, None, problem.iteration)
-    count(job.config.iterations)
+        outcome = note_divergence(job, problem)
+    tick(job.config.iterations - seen)
     return outcome

@@ -1,21 +1,63 @@
-"""One step's worth of losses: gather the images of all streams, encode them in one pass, sum the terms."""
+"""One step's worth of losses: gather the images of all streams, encode them in one pass, one loss a term."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from egoequiv.losses import StreamBatch, StreamName
 from egoequiv.methods import Method
-from egoequiv.models import EgoNet
+from egoequiv.models import EgoNet, Heads
 from egoequiv.store import FrameStore
 from egoequiv.training.data import Stream
 
 Rows = NDArray[np.int64]
+Targets = dict[StreamName, Tensor]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The images of one step: of each stream the labelled images, or the first and then the second of each pair."""
+
+    images: Tensor  # (B, H, W, C) uint8
+    targets: Targets  # of each stream, in the order of its images
+
+
+class Objective(nn.Module):
+    """The losses of one network; its parameters are those of the network."""
+
+    def __init__(self, net: EgoNet, method: Method) -> None:
+        super().__init__()
+        self.net = net
+        self.method = method
+
+    def forward(self, images: Tensor, targets: Targets) -> list[Tensor]:
+        """The unweighted loss of each term, a scalar each."""
+        return term_losses(self.net, self.method, split_features(self.net(images), targets))
+
+
+def gather_batch(streams: Mapping[StreamName, Stream], rows: Mapping[StreamName, Rows], device: torch.device) -> Batch:
+    """Copy the images of the given rows of all streams out of their memory maps, with one gather a store."""
+    by_store: dict[int, list[StreamName]] = {}
+    for name, stream in streams.items():
+        by_store.setdefault(id(stream.store), []).append(name)
+    images: list[Tensor] = []
+    targets: Targets = {}
+    for names in by_store.values():
+        frames: list[Rows] = []
+        for name in names:
+            stream, chosen = streams[name], rows[name]
+            frames.append(stream.i[chosen])
+            if stream.j is not None:
+                frames.append(stream.j[chosen])
+            targets[name] = torch.from_numpy(stream.target[chosen]).to(device)
+        images.append(gather(streams[names[0]].store, np.concatenate(frames), device))
+    return Batch(images[0] if len(images) == 1 else torch.cat(images), targets)
 
 
 def gather(store: FrameStore, frames: Rows, device: torch.device) -> Tensor:
@@ -23,43 +65,23 @@ def gather(store: FrameStore, frames: Rows, device: torch.device) -> Tensor:
     return torch.from_numpy(store.images[frames]).to(device)
 
 
-def loss_terms(
-    net: EgoNet, method: Method, streams: Mapping[StreamName, Stream], rows: Mapping[StreamName, Rows]
-) -> Tensor:
-    """The unweighted loss of each term on the given rows of its stream; (T,) in the order of the method's terms."""
-    batches = _encode(net, streams, rows)
-    return torch.stack([term.loss(net, batches[term.stream]) for term in method.terms])
-
-
-def _encode(
-    net: EgoNet, streams: Mapping[StreamName, Stream], rows: Mapping[StreamName, Rows]
-) -> dict[StreamName, StreamBatch]:
-    """Encode the images of all streams in one concatenated pass."""
-    device = net.input_mean.device
-    pieces: list[tuple[FrameStore, Rows]] = []
-    for name, stream in streams.items():
-        pieces.append((stream.store, stream.i[rows[name]]))
-        if stream.j is not None:
-            pieces.append((stream.store, stream.j[rows[name]]))
-    features = net(_gather_all(pieces, device)).split([len(frames) for _, frames in pieces])
+def split_features(features: Tensor, targets: Targets) -> dict[StreamName, StreamBatch]:
+    """The features (..., B, D) of a batch, stream by stream."""
+    sizes = [target.shape[-1] for name, target in targets.items() for _ in range(pieces(name))]
+    parts = torch.split(features, sizes, dim=-2)
     batches: dict[StreamName, StreamBatch] = {}
     place = 0
-    for name, stream in streams.items():
-        width = 1 if stream.j is None else 2
-        target = torch.from_numpy(stream.target[rows[name]]).to(device)
-        batches[name] = StreamBatch(features[place], features[place + width - 1], target)
-        place += width
+    for name, target in targets.items():
+        batches[name] = StreamBatch(parts[place], parts[place + pieces(name) - 1], target)
+        place += pieces(name)
     return batches
 
 
-def _gather_all(pieces: list[tuple[FrameStore, Rows]], device: torch.device) -> Tensor:
-    """One gather a store, in the order of the pieces (the pieces of one store stand next to each other)."""
-    images: list[Tensor] = []
-    while pieces:
-        store = pieces[0][0]
-        run = 1
-        while run < len(pieces) and pieces[run][0] is store:
-            run += 1
-        images.append(gather(store, np.concatenate([frames for _, frames in pieces[:run]]), device))
-        pieces = pieces[run:]
-    return images[0] if len(images) == 1 else torch.cat(images)
+def pieces(stream: StreamName) -> int:
+    """How many images a row of the stream has."""
+    return 1 if stream == "labelled" else 2
+
+
+def term_losses(net: Heads, method: Method, batches: Mapping[StreamName, StreamBatch]) -> list[Tensor]:
+    """The unweighted loss of each term, in the order of the method's terms."""
+    return [term.loss(net, batches[term.stream]) for term in method.terms]

@@ -27,13 +27,17 @@ def make_optimizer(net: EgoNet, config: TrainConfig) -> torch.optim.Optimizer:
     )
 
 
-def set_learning_rate(optimizer: torch.optim.Optimizer, config: TrainConfig, iteration: int) -> None:
-    """Set the rate of one iteration; it depends on nothing but the config and the iteration."""
-    rate = config.learning_rate
+def learning_rate(config: TrainConfig, iteration: int) -> float:
+    """The rate of one iteration; it depends on nothing but the config and the iteration."""
     if config.decay == "cosine":
-        rate *= (1 + cos(pi * iteration / config.iterations)) / 2
+        return config.learning_rate * (1 + cos(pi * iteration / config.iterations)) / 2
+    return config.learning_rate
+
+
+def set_learning_rate(optimizer: torch.optim.Optimizer, config: TrainConfig, iteration: int) -> None:
+    """Set the rate of one iteration."""
     for group in optimizer.param_groups:
-        group["lr"] = rate
+        group["lr"] = learning_rate(config, iteration)
 
 
 def optimizer_tensors(net: EgoNet, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -79,6 +79,10 @@ class RunFolder:
         if which == "last":
             tensors |= optimizer_tensors(net, optimizer)
             tensors["rng.torch"] = torch.get_rng_state()
+        self.save_tensors(which, tensors, iteration, best)
+
+    def save_tensors(self, which: Which, tensors: dict[str, Tensor], iteration: int, best: float | None) -> None:
+        """Write a checkpoint from its tensors."""
         save_tensors(self.path / f"{which}.safetensors", tensors, {"iteration": iteration, "best": best})
 
     def restore(self, net: EgoNet, optimizer: torch.optim.Optimizer) -> tuple[int, float | None]:
@@ -108,6 +112,10 @@ class RunFolder:
         except OSError as problem:
             raise cannot_write(self.path / METRICS, problem) from problem
 
+    def write_metrics(self, lines: list[dict[str, float]]) -> None:
+        """Write all lines of metrics."""
+        write_text(self.path / METRICS, "".join(json.dumps(line) + "\n" for line in lines))
+
     def metrics(self) -> list[dict[str, float]]:
         """All lines of metrics; a line cut short by a kill is left out."""
         path = self.path / METRICS
@@ -121,8 +129,7 @@ class RunFolder:
 
     def _keep_metrics(self, iteration: int) -> None:
         """Drop the metrics written after the checkpoint, for they will be written again."""
-        kept = [line for line in self.metrics() if line["iteration"] <= iteration]
-        write_text(self.path / METRICS, "".join(json.dumps(line) + "\n" for line in kept))
+        self.write_metrics([line for line in self.metrics() if line["iteration"] <= iteration])
 
     def _check_data(self, fingerprint: str, config: TrainConfig) -> None:
         begun = read_json(self.path / DATA, RUN_KIND).get("fingerprint")

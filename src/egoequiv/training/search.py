@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from egoequiv.engines import Engine
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.files import write_json
 from egoequiv.methods import get_method
 from egoequiv.training.config import TrainConfig, make_config
-from egoequiv.training.many import Job, Outcome, Progress, run_many
+from egoequiv.training.jobs import Job, Outcome
+from egoequiv.training.many import Progress, run_many
 from egoequiv.training.validation import score
 
 LEARNING_RATES = (0.1, 0.01, 0.001, 0.0001)
@@ -78,7 +80,7 @@ class GreedySearch:
     weights: Sequence[float] = WEIGHTS
     rate_seeds: Sequence[int] = range(5)  # everything after depends on the rate, so it is chosen with more care
     seeds: Sequence[int] = range(2)
-    processes: int | None = None
+    engine: Engine | None = None
     on_stage: OnStage | None = None
     on_progress: Progress | None = None
 
@@ -114,7 +116,7 @@ class GreedySearch:
             for setting in grid
             for seed in seeds
         ]
-        outcomes = run_many(jobs, processes=self.processes, on_progress=self.on_progress)
+        outcomes = run_many(jobs, engine=self.engine, on_progress=self.on_progress)
         per_setting = len(seeds)
         return [
             _trial(method, setting, outcomes[k * per_setting : (k + 1) * per_setting]) for k, setting in enumerate(grid)

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import isfinite
+from typing import Protocol
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from egoequiv.errors import ConfigError
+from egoequiv.errors import DivergedError
 from egoequiv.losses import StreamName
 from egoequiv.methods import Method
-from egoequiv.models import EgoNet
+from egoequiv.models import Heads
+from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import Stream
-from egoequiv.training.objective import Rows, gather, loss_terms
+from egoequiv.training.objective import Rows, gather_batch, split_features, term_losses
 
 ROWS = 4_000  # of each stream: the standard error of an accuracy is then below one per cent
 CHUNK = 250
+
+
+class Encodes(Heads, Protocol):
+    """A network, or many at once: features (..., B, D) of images (B, H, W, C)."""
+
+    input_mean: Tensor
+
+    def __call__(self, images: Tensor) -> Tensor:
+        """Features of images."""
 
 
 def validation_rows(streams: dict[StreamName, Stream]) -> dict[StreamName, Rows]:
@@ -28,35 +41,46 @@ def validation_rows(streams: dict[StreamName, Stream]) -> dict[StreamName, Rows]
 
 @torch.no_grad()
 def validate(
-    net: EgoNet, method: Method, streams: dict[StreamName, Stream], rows: dict[StreamName, Rows]
-) -> dict[str, float]:
-    """`validation_TERM` for each term, `validation_loss` for their weighted sum, `validation_top1` with labels."""
-    metrics: dict[str, float] = {}
-    total = 0.0
-    for term in method.terms:
-        stream, chosen = streams[term.stream], rows[term.stream]
-        alone = replace(method, terms=(term,))
-        summed = 0.0
+    net: Encodes, method: Method, streams: dict[StreamName, Stream], rows: dict[StreamName, Rows]
+) -> dict[str, Tensor]:
+    """`validation_TERM` for each term, and `validation_top1` with labels; of each network, (...)."""
+    metrics: dict[str, Tensor] = {}
+    for name, stream in streams.items():
+        terms = replace(method, terms=tuple(term for term in method.terms if term.stream == name))
+        chosen = rows[name]
+        sums: dict[str, Tensor] = {}
         for start in range(0, len(chosen), CHUNK):
-            piece = chosen[start : start + CHUNK]
-            summed += float(loss_terms(net, alone, {term.stream: stream}, {term.stream: piece})) * len(piece)
-        metrics[f"validation_{term.name}"] = summed / len(chosen)
-        total += term.weight * metrics[f"validation_{term.name}"]
-    metrics["validation_loss"] = total
-    if "labelled" in streams:
-        metrics["validation_top1"] = _top1(net, streams["labelled"], rows["labelled"])
+            for key, value in _of_rows(net, terms, name, stream, chosen[start : start + CHUNK]).items():
+                sums[key] = sums.get(key, torch.zeros(())) + value
+        metrics |= {key: total / len(chosen) for key, total in sums.items()}
     return metrics
 
 
-def _top1(net: EgoNet, stream: Stream, rows: Rows) -> float:
-    if net.head is None:
-        raise ConfigError("accuracy needs a network with a classifier head")
-    right = 0
-    for start in range(0, len(rows), CHUNK):
-        piece = rows[start : start + CHUNK]
-        features = net(gather(stream.store, stream.i[piece], net.input_mean.device))
-        right += int((net.head(features).argmax(1).cpu().numpy() == stream.target[piece]).sum())
-    return right / len(rows)
+def _of_rows(net: Encodes, terms: Method, name: StreamName, stream: Stream, rows: Rows) -> dict[str, Tensor]:
+    """Sums over the rows: of each loss, and of right answers; on the CPU, in double precision."""
+    batch = gather_batch({name: stream}, {name: rows}, net.input_mean.device)
+    features = split_features(net(batch.images), batch.targets)
+    losses = term_losses(net, terms, features)
+    sums = {f"validation_{t.name}": loss * len(rows) for t, loss in zip(terms.terms, losses, strict=True)}
+    if name == "labelled" and net.head is not None:
+        sums["validation_top1"] = (net.head(features[name].z_i).argmax(-1) == batch.targets[name]).sum(-1)
+    return {key: value.double().cpu() for key, value in sums.items()}
+
+
+def validation_metrics(method: Method, values: Mapping[str, float]) -> dict[str, float]:
+    """The values of one network, with `validation_loss`, the weighted sum of its losses."""
+    total = sum(term.weight * values[f"validation_{term.name}"] for term in method.terms)
+    return {**values, "validation_loss": total}
+
+
+def check_finite(metrics: Mapping[str, float], iteration: int, config: TrainConfig) -> None:
+    """The last step before a validation may have spoilt the weights although its loss was finite."""
+    if not all(isfinite(value) for value in metrics.values()):
+        raise DivergedError(
+            f"the validation loss is not finite at iteration {iteration}: lower learning_rate"
+            f" (now {config.learning_rate:g}) or the weights",
+            iteration,
+        )
 
 
 def score(metrics: Mapping[str, float]) -> float:

@@ -1,0 +1,51 @@
+"""Runs to do, and what became of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from egoequiv.errors import DivergedError
+from egoequiv.files import read_json, write_json
+from egoequiv.models.checkpoint import RUN_KIND
+from egoequiv.training.config import TrainConfig
+from egoequiv.training.data import stores_fingerprint
+from egoequiv.training.run_folder import RunFolder
+
+DIVERGED = "diverged.json"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run to do: its config and its folder."""
+
+    config: TrainConfig
+    out: Path
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job: the summary of the finished run, or the iteration at which it diverged."""
+
+    job: Job
+    result: dict[str, Any] | None
+    diverged_at: int | None = None
+
+
+def past_outcome(job: Job) -> Outcome | None:
+    """What became of a job earlier, None if it is still to do; a folder with other settings or data is refused."""
+    folder = RunFolder(job.out)
+    failed, finished = job.out / DIVERGED, folder.result
+    if not failed.exists() and finished is None:
+        return None
+    folder.begin(job.config, stores_fingerprint(job.config), resume=True)
+    if failed.exists():
+        return Outcome(job, None, int(read_json(failed, RUN_KIND)["iteration"]))
+    return Outcome(job, finished)
+
+
+def note_divergence(job: Job, problem: DivergedError) -> Outcome:
+    """Write down that a run has diverged, so that it is not tried again."""
+    write_json(job.out / DIVERGED, {"iteration": problem.iteration, "reason": str(problem)})
+    return Outcome(job, None, problem.iteration)
