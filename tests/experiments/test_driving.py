@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from drives import PLACES, write_kitti, write_scenes
+from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import Result
 from egoequiv.experiments import (
@@ -49,7 +50,15 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def options(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> DrivingOptions:
     out = tmp_path_factory.mktemp("kitti-table")
     return DrivingOptions(
-        out, data=raw, methods=THREE, repeats=3, iterations=3, search_iterations=2, size=16, select=False, processes=1
+        out,
+        data=raw,
+        methods=THREE,
+        repeats=3,
+        iterations=3,
+        search_iterations=2,
+        size=16,
+        select=False,
+        engine=LocalEngine(1),
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.experiments import NorbOptions, reproduce_norb
 from egoequiv.experiments.norb import CHOSEN, LABELLED, UNLABELLED
@@ -15,7 +16,7 @@ from egoequiv.training.run_folder import RunFolder
 @pytest.fixture(scope="module")
 def options(tmp_path_factory: pytest.TempPathFactory) -> NorbOptions:
     out = tmp_path_factory.mktemp("table")
-    return NorbOptions(out, repeats=2, iterations=200, size=12, lightings=1, select=False, processes=1)
+    return NorbOptions(out, repeats=2, iterations=200, size=12, lightings=1, select=False, engine=LocalEngine(1))
 
 
 @pytest.mark.slow

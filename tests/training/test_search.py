@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.store import FrameStore
 from egoequiv.training import make_config, prepare_data
@@ -16,8 +17,15 @@ SHORT = {"iterations": 40, "per_class": 3, "log_every": 20, "checkpoint_every": 
 
 
 def search(store: FrameStore, out: Path, **changes: Any) -> GreedySearch:
-    settings = {"learning_rates": (0.1, 0.001), "weights": (0.1, 1.0), "rate_seeds": (0,), "seeds": (0,)}
-    return GreedySearch(base={"data": str(store.path), **SHORT}, out=out, **{"processes": 1, **settings, **changes})
+    settings: dict[str, Any] = {
+        "learning_rates": (0.1, 0.001),
+        "weights": (0.1, 1.0),
+        "rate_seeds": (0,),
+        "seeds": (0,),
+    }
+    return GreedySearch(
+        base={"data": str(store.path), **SHORT}, out=out, **{"engine": LocalEngine(1), **settings, **changes}
+    )
 
 
 def test_the_grid_has_steps_of_half_a_decade() -> None:
@@ -67,5 +75,5 @@ def test_nothing_to_choose_from_is_an_error(small_store: FrameStore, tmp_path: P
 @pytest.mark.slow
 def test_processes_change_nothing(small_store: FrameStore, tmp_path: Path) -> None:
     one = search(small_store, tmp_path / "one").run(["drlim"])
-    two = search(small_store, tmp_path / "two", processes=2).run(["drlim"])
+    two = search(small_store, tmp_path / "two", engine=LocalEngine(2)).run(["drlim"])
     assert one.describe() == two.describe()

@@ -104,7 +104,7 @@ def test_a_member_that_diverges_does_not_disturb_the_rest(small_store: FrameStor
         return [job(small_store, tmp_path / folder / f"{rate:g}", method="drlim", learning_rate=rate) for rate in rates]
 
     disturbed = run_stack(jobs("disturbed", [0.01, 1e9, 0.02]), ignore)
-    calm = run_stack(jobs("calm", [0.01, 0.02]), ignore)
+    run_stack(jobs("calm", [0.01, 0.02]), ignore)
     assert [outcome.diverged_at is None for outcome in disturbed] == [True, False, True]
     assert (tmp_path / "disturbed" / "1e+09" / DIVERGED).exists()
     with pytest.raises(Exception, match="stopped being finite") as alone:
@@ -116,7 +116,7 @@ def test_a_member_that_diverges_does_not_disturb_the_rest(small_store: FrameStor
     assert run_many([o.job for o in disturbed], engine=LocalEngine(1))[1].diverged_at == disturbed[1].diverged_at
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Raised in place of a kill."""
 
 
@@ -128,9 +128,9 @@ def stop_at(jobs: list[Job], iterations: int) -> None:
         nonlocal done
         done += more
         if done >= iterations:
-            raise Stopped
+            raise StoppedError
 
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         run_stack(jobs, tick)
 
 
@@ -205,9 +205,9 @@ def test_a_run_that_was_begun_alone_goes_on_alone(small_store: FrameStore, tmp_p
 
     def stop(metrics: dict[str, float]) -> None:
         if metrics["iteration"] == 40:
-            raise Stopped
+            raise StoppedError
 
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         run_training(jobs[1].config, jobs[1].out, on_metrics=stop)
     assert sorted(len(task) for task in plan(jobs, jobs, workers=1)) == [1, 2]
     outcomes: list[Outcome] = run_many(jobs, engine=LocalEngine(1))
@@ -220,7 +220,8 @@ def test_progress_counts_every_iteration_once(small_store: FrameStore, tmp_path:
     jobs = [job(small_store, tmp_path / f"{k}", method=method) for k, method in enumerate(["drlim", "drlim", "equiv"])]
     seen: list[tuple[int, int]] = []
     run_many(jobs, engine=LocalEngine(1), on_progress=lambda done, total: seen.append((done, total)))
-    assert seen[0] == (0, 180) and seen[-1] == (180, 180)
+    assert seen[0] == (0, 180)
+    assert seen[-1] == (180, 180)
     assert seen == sorted(seen)
     again: list[tuple[int, int]] = []
     run_many(jobs, engine=LocalEngine(1), on_progress=lambda done, total: again.append((done, total)))

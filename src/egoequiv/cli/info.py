@@ -9,11 +9,12 @@ import typer
 from rich.markup import escape
 
 from egoequiv.cli.console import output, print_json, say
+from egoequiv.cli.stores import fetch
 from egoequiv.errors import DataError
 
 
 def info(
-    store: Annotated[Path, typer.Argument(help="The store.")],
+    store: Annotated[str, typer.Argument(help="The store: a folder, or a URL such as s3://bucket/store.")],
     sheet: Annotated[
         Path | None, typer.Option(help="Where to write the contact sheet; by default contact_sheet.png in the store.")
     ] = None,
@@ -23,9 +24,10 @@ def info(
     from egoequiv.report.pictures import contact_sheet, save_picture
     from egoequiv.store import FrameStore
 
+    fetch(store)
     opened = FrameStore.open(store)
     described = _describe(opened)
-    picture = sheet or store / "contact_sheet.png"
+    picture = sheet or opened.path / "contact_sheet.png"
     try:
         if not opened.has_images:
             raise DataError(f"{store} holds poses alone, and no images to show")
@@ -40,7 +42,7 @@ def info(
         print_json(described)
         return
     console = output()
-    console.print(f"[bold]{escape(str(store))}[/bold]  from {escape(str(described['source']))}")
+    console.print(f"[bold]{escape(store)}[/bold]  from {escape(str(described['source']))}")
     shape = f"of {' x '.join(map(str, described['image_shape']))}" if opened.has_images else "without images"
     console.print(f"frames      {described['frames']:,} {shape}")
     console.print(f"recordings  {described['recordings']} of {described['shortest']} to {described['longest']} frames")

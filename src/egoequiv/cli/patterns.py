@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.stores import fetch
 
 if TYPE_CHECKING:
     from egoequiv.pairs import Mining
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 
 def patterns(
-    store: Annotated[Path, typer.Argument(help="A store; or a folder or zip of KITTI raw, whose poses are read.")],
+    store: Annotated[
+        str, typer.Argument(help="A store, also at a URL; or a folder or zip of KITTI raw, whose poses are read.")
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Where patterns.json and the figures go.")] = Path(
         "patterns"
     ),
@@ -73,7 +76,7 @@ def patterns(
     say(f"saved: {', '.join(files)}")
 
 
-def _open(path: Path) -> FrameStore:
+def _open(store: str) -> FrameStore:
     """A store, or the poses of KITTI drives as one."""
     from dataclasses import replace
     from tempfile import TemporaryDirectory
@@ -81,9 +84,12 @@ def _open(path: Path) -> FrameStore:
     from egoequiv.catalog import open_source
     from egoequiv.errors import DataError
     from egoequiv.store import FrameStore, ingest
+    from egoequiv.store.remote import is_url
 
-    if (path / "store.json").exists() or not path.exists():
-        return FrameStore.open(path)
+    path = Path(store)
+    if is_url(store) or (path / "store.json").exists() or not path.exists():
+        fetch(store)
+        return FrameStore.open(store)
     try:
         source = open_source("kitti", path, camera="none")
     except DataError as problem:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from egoequiv.cli.console import print_json, print_table, progress_bar, say
+from egoequiv.cli.engines import Address, EngineName, Processes
 
 if TYPE_CHECKING:
     from egoequiv.experiments import DrivingOptions, NorbOptions, Table
@@ -22,7 +23,6 @@ Select = Annotated[
     typer.Option("--select/--no-select", help="Choose rate and weights by greedy search, or use those chosen before."),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Small and short, to see it work.")]
-Processes = Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default one for each core.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON object with `tables`.")]
 PrecisionOption = Annotated[
     Literal["float32", "bfloat16"], typer.Option(help="In which the network computes; bfloat16 is faster.")
@@ -53,6 +53,8 @@ def norb(
     part: Annotated[str, typer.Option(help="training, testing, both or auto.")] = "auto",
     size: Annotated[int | None, typer.Option(min=8, help="Height and width of the images (96).")] = None,
     quick: Quick = False,
+    engine: EngineName = "local",
+    address: Address = None,
     processes: Processes = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object with `rows`.")] = False,
 ) -> None:
@@ -60,12 +62,13 @@ def norb(
 
     Repeat the command to go on after a stop: finished runs are kept in OUT.
     """
+    from egoequiv.engines import engine_named
     from egoequiv.experiments import NorbOptions, quick_options, reproduce_norb
     from egoequiv.report.figures import rho_figure, save_figure
     from egoequiv.report.tables import save_table
 
-    with progress_bar() as progress:
-        options = NorbOptions(out=out, data=data, part=part, split=split, processes=processes, on_stage=progress)
+    with engine_named(engine, processes, address) as workers, progress_bar() as progress:
+        options = NorbOptions(out=out, data=data, part=part, split=split, engine=workers, on_stage=progress)
         if quick:
             options = quick_options(options)
         options = _adjusted(options, repeats, iterations, methods, select, size=size)
@@ -90,6 +93,8 @@ def kitti(
     select: Select = None,
     precision: PrecisionOption = "float32",
     quick: Quick = False,
+    engine: EngineName = "local",
+    address: Address = None,
     processes: Processes = None,
     as_json: AsJson = False,
 ) -> None:
@@ -97,18 +102,19 @@ def kitti(
 
     Repeat the command to go on after a stop: finished runs are kept in OUT.
     """
+    from egoequiv.engines import engine_named
     from egoequiv.errors import ConfigError
     from egoequiv.experiments.driving import SPLITS, DrivingOptions, quick_driving, reproduce_kitti
 
     if split not in (*SPLITS, "both"):
         raise ConfigError(f"--split must be paper, by-recording or both, found {split!r}")
-    with progress_bar() as progress:
+    with engine_named(engine, processes, address) as workers, progress_bar() as progress:
         options = DrivingOptions(
             out=out,
             data=data,
             splits=SPLITS if split == "both" else (split,),
             precision=precision,
-            processes=processes,
+            engine=workers,
             on_stage=progress,
         )
         if quick:
@@ -133,12 +139,14 @@ def kitti_scenes(
     select: Select = None,
     precision: PrecisionOption = "float32",
     quick: Quick = False,
+    engine: EngineName = "local",
+    address: Address = None,
     processes: Processes = None,
     as_json: AsJson = False,
 ) -> None:
     """Recognition of scenes from a few labels a class, with what is learned from driving video."""
-    given = {"data": data, "scenes": scenes, "per_class": per_class, "precision": precision, "processes": processes}
-    _scenes(given, out, False, quick, (repeats, iterations, methods, select), as_json)
+    given = {"data": data, "scenes": scenes, "per_class": per_class, "precision": precision}
+    _scenes(given, out, False, quick, (engine, processes, address), (repeats, iterations, methods, select), as_json)
 
 
 @app.command("kitti-sun")
@@ -156,18 +164,26 @@ def kitti_sun(
     select: Select = None,
     precision: PrecisionOption = "float32",
     quick: Quick = False,
+    engine: EngineName = "local",
+    address: Address = None,
     processes: Processes = None,
     as_json: AsJson = False,
 ) -> None:
     """Recognition of the 397 classes of SUN from a few labels a class, with what is learned from KITTI."""
     given = {"data": data, "scenes": sun, "partition": partition, "per_class": per_class, "precision": precision}
-    given |= {"processes": processes}
-    _scenes(given, out, True, quick, (repeats, iterations, methods, select), as_json)
+    _scenes(given, out, True, quick, (engine, processes, address), (repeats, iterations, methods, select), as_json)
 
 
 def _scenes(
-    given: dict[str, Any], out: Path, is_sun: bool, quick: bool, adjust: tuple[Any, ...], as_json: bool
+    given: dict[str, Any],
+    out: Path,
+    is_sun: bool,
+    quick: bool,
+    workers: tuple[str, int | None, str | None],
+    adjust: tuple[Any, ...],
+    as_json: bool,
 ) -> None:
+    from egoequiv.engines import engine_named
     from egoequiv.errors import ConfigError
     from egoequiv.experiments.driving import DrivingOptions, quick_driving, reproduce_scenes, scene_options
 
@@ -177,8 +193,8 @@ def _scenes(
         raise ConfigError("--per-class must be whole numbers with commas between them, such as 6,20") from None
     if min(numbers) < 1 or len(set(numbers)) < len(numbers):
         raise ConfigError("--per-class must be different numbers of at least 1, such as 6,20")
-    with progress_bar() as progress:
-        options = scene_options(DrivingOptions(out=out, per_class=numbers, on_stage=progress, **given))
+    with engine_named(*workers) as engine, progress_bar() as progress:
+        options = scene_options(DrivingOptions(out=out, per_class=numbers, engine=engine, on_stage=progress, **given))
         if quick:
             options = quick_driving(options)
         options = _adjusted(options, *adjust)

@@ -10,14 +10,16 @@ import typer
 from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, progress_bar
+from egoequiv.cli.engines import Address, EngineName, Processes
 from egoequiv.cli.settings import parse_settings
+from egoequiv.cli.stores import fetch
 
 if TYPE_CHECKING:
     from egoequiv.training.search import Selection
 
 
 def search(
-    store: Annotated[Path, typer.Argument(help="The store to learn from.")],
+    store: Annotated[str, typer.Argument(help="The store to learn from: a folder or a URL.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Where the runs and selection.json go.")] = Path("search"),
     methods: Annotated[str, typer.Option(help="Which methods, in this order.")] = "temporal,drlim,equiv,equiv+drlim",
     rates: Annotated[str | None, typer.Option(help="Learning rates to try, such as 0.1,0.01.")] = None,
@@ -26,7 +28,9 @@ def search(
     rate_seeds: Annotated[int, typer.Option(min=1, help="Seeds tried for each learning rate.")] = 5,
     iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 15_000,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Any other training setting.")] = None,
-    processes: Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default one for each core.")] = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    processes: Processes = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
     """Choose the learning rate and the loss weights, on a part cut from the training frames.
@@ -34,32 +38,32 @@ def search(
     The learning rate is chosen on clsnet, then each method's weights at that rate. The validation frames are never
     looked at, and a run that diverges has lost. Repeat the command to go on after a stop.
     """
+    from egoequiv.engines import engine_named
     from egoequiv.methods import get_method
+    from egoequiv.training import make_config
     from egoequiv.training.search import LEARNING_RATES, WEIGHTS, GreedySearch
 
     names = [name.strip() for name in methods.split(",")]
     for name in names:
         get_method(name)
+    base = {"data": store, "iterations": iterations, "validate_every": 1_000, **parse_settings(settings or [])}
+    shared = make_config({**base, "method": "equiv"})
+    fetch(shared.data, shared.labels)
     stage = ""
 
     def begin(name: str) -> None:
         nonlocal stage
         stage = name
 
-    with progress_bar() as progress:
+    with engine_named(engine, processes, address) as workers, progress_bar() as progress:
         selection = GreedySearch(
-            base={
-                "data": str(store),
-                "iterations": iterations,
-                "validate_every": 1_000,
-                **parse_settings(settings or []),
-            },
+            base=base,
             out=out,
             learning_rates=_numbers(rates, "rates") or LEARNING_RATES,
             weights=_numbers(weights, "weights") or WEIGHTS,
             seeds=range(seeds),
             rate_seeds=range(rate_seeds),
-            processes=processes,
+            engine=workers,
             on_stage=begin,
             on_progress=lambda done, total: progress(stage, done, total),
         ).run(names)

@@ -10,16 +10,17 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from egoequiv.cli.console import messages, print_json, say
 from egoequiv.cli.settings import parse_settings
+from egoequiv.cli.stores import fetch
 from egoequiv.errors import ConfigError
 
 
 def train(
     store: Annotated[
-        Path | None, typer.Argument(help="The store to learn from; may be left out with --resume.")
+        str | None, typer.Argument(help="The store to learn from, a folder or a URL; not needed with --resume.")
     ] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the run.")] = Path("run"),
     method: Annotated[str | None, typer.Option(help="What to train (equiv); `egoequiv methods` lists them.")] = None,
-    labels: Annotated[Path | None, typer.Option(help="Another store for the labelled images.")] = None,
+    labels: Annotated[str | None, typer.Option(help="Another store for the labelled images.")] = None,
     per_class: Annotated[int | None, typer.Option(help="Labelled images a class (6).")] = None,
     no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False,
     iterations: Annotated[int | None, typer.Option(help="How long to train (15,000).")] = None,
@@ -29,6 +30,9 @@ def train(
         typer.Option("--set", help="Any other setting, such as learning_rate=0.01 or weight.equivariance=0.3."),
     ] = None,
     device: Annotated[str | None, typer.Option(help="auto (the default), cpu, cuda, cuda:1, ...")] = None,
+    precision: Annotated[
+        str | None, typer.Option(help="In which the encoder computes: float32 (the default) or bfloat16.")
+    ] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in OUT, or begin it if there is none.")] = False,
     tensorboard: Annotated[bool, typer.Option(help="Also write TensorBoard files (needs tensorboard).")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
@@ -36,6 +40,7 @@ def train(
     """Train a method on a store; stop it at any time and go on with --resume."""
     from egoequiv.report.figures import curves_figure, save_figure
     from egoequiv.training import make_config, run_training
+    from egoequiv.training.distributed import rank_here
     from egoequiv.training.run_folder import CONFIG, RunFolder
 
     folder = RunFolder(out)
@@ -43,8 +48,8 @@ def train(
     if no_labels:
         values["use_labels"] = False
     given = {"data": store, "method": method, "labels": labels, "per_class": per_class, "iterations": iterations}
-    given |= {"seed": seed, "device": device}
-    values |= {name: str(v) if isinstance(v, Path) else v for name, v in given.items() if v is not None}
+    given |= {"seed": seed, "device": device, "precision": precision}
+    values |= {name: value for name, value in given.items() if value is not None}
     if resume and (out / CONFIG).exists():
         values = {**folder.config().model_dump(), **values}
     elif store is None:
@@ -52,9 +57,11 @@ def train(
             raise ConfigError(f"{out} holds no run to resume; give the store to learn from to begin one")
         raise ConfigError("give the store to learn from (or, with --resume, the folder of a run with -o)")
     config = make_config(values)
+    fetch(config.data, config.labels if config.use_labels else None)
     try:
         with _LiveProgress(config.iterations, out if tensorboard else None) as live:
-            run = run_training(config, out, resume=resume, on_metrics=live.update)
+            is_first = rank_here() == 0  # of the processes that torchrun started, one speaks
+            run = run_training(config, out, resume=resume, on_metrics=live.update if is_first else None)
     except KeyboardInterrupt:
         where = (
             "from the last checkpoint"
@@ -63,6 +70,8 @@ def train(
         )
         say(f"stopped; go on {where} with: egoequiv train -o {out} --resume")
         raise typer.Exit(130) from None
+    if not is_first:
+        return
     if folder.metrics():
         save_figure(
             curves_figure(folder.metrics(), f"{config.method}, {config.iterations:,} iterations"), out / "curves.png"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from egoequiv import __version__
 from egoequiv.catalog import open_source
+from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation import Result
 from egoequiv.experiments.published import KITTI, SUN, Key, Metrics
@@ -63,7 +63,7 @@ class DrivingOptions:
     images_per_class: int = 120  # of the embedded places
     select: bool = True
     precision: Precision = "float32"
-    processes: int | None = None
+    engine: Engine = field(default_factory=LocalEngine)
     on_stage: OnStage = silent
 
     def effort(self) -> Effort:
@@ -76,7 +76,7 @@ class DrivingOptions:
             select=self.select,
             select_stop=False,
             grid=GRID,
-            processes=self.processes,
+            engine=self.engine,
             on_stage=self.on_stage,
         )
 
@@ -244,7 +244,7 @@ def _video(options: DrivingOptions, effort: Effort) -> FrameStore:
             return open_source("kitti", options.data)
         return open_source("drive", drives_per_area=options.drives_per_area, seconds=options.seconds)
 
-    return experiment_store(effort, f"{name}-{options.size}", made, open_it, options.size, _workers(options))
+    return experiment_store(effort, f"{name}-{options.size}", made, open_it, options.size)
 
 
 def _scenes(options: DrivingOptions, effort: Effort) -> FrameStore:
@@ -260,8 +260,4 @@ def _scenes(options: DrivingOptions, effort: Effort) -> FrameStore:
             return open_source("scenes", options.scenes, partition=options.partition, aspect=ASPECT)
         return open_source("places", images_per_class=options.images_per_class)
 
-    return experiment_store(effort, f"{name}-{options.size}", made, open_it, options.size, _workers(options))
-
-
-def _workers(options: DrivingOptions) -> int:
-    return options.processes or os.cpu_count() or 1
+    return experiment_store(effort, f"{name}-{options.size}", made, open_it, options.size)

@@ -53,7 +53,7 @@ def _digest(path: Path) -> str:
         raise DataError(f"{path} is missing: the run has no checkpoint yet; train it first") from None
 
 
-def measure_store(run: Path, data: Path, which: Which = "last") -> dict[str, Any]:
+def measure_store(run: Path, data: str | Path, which: Which = "last") -> dict[str, Any]:
     """Measure the equivariance of a run's network on all frames of another store."""
     folder = RunFolder(run)
     config = folder.config().model_copy(update={"data": str(data)})

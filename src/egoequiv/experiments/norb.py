@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from egoequiv import __version__
 from egoequiv.catalog import open_source
+from egoequiv.engines import Engine, LocalEngine
 from egoequiv.experiments.published import NORB, Key
 from egoequiv.experiments.recipe import Effort, OnStage, Recipe, chosen_keys, cook, silent
 from egoequiv.experiments.selection import Settings
@@ -55,7 +55,7 @@ class NorbOptions:
     lightings: int = 6  # of the embedded turntable
     select: bool = True
     split: str = "paper"
-    processes: int | None = None
+    engine: Engine = field(default_factory=LocalEngine)
     on_stage: OnStage = silent
 
     def keys(self) -> list[Key]:
@@ -71,7 +71,7 @@ class NorbOptions:
             iterations=self.iterations,
             search_iterations=self.search_iterations,
             select=self.select,
-            processes=self.processes,
+            engine=self.engine,
             on_stage=self.on_stage,
         )
 
@@ -140,8 +140,7 @@ def _store(options: NorbOptions, effort: Effort) -> FrameStore:
             return open_source("norb", options.data, part=options.part)
         return open_source("turntable", lightings=options.lightings)
 
-    workers = options.processes or os.cpu_count() or 1
-    return experiment_store(effort, f"{kind}-{options.size}", made_from, open_it, options.size, workers)
+    return experiment_store(effort, f"{kind}-{options.size}", made_from, open_it, options.size)
 
 
 def _extra_settings(key: Key, iterations: int) -> Settings:

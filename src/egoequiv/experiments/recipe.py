@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation import Result
 from egoequiv.experiments.measure import measure_run
@@ -15,7 +16,8 @@ from egoequiv.experiments.selection import Grid, Settings, select_iterations, se
 from egoequiv.experiments.table import Row
 from egoequiv.methods import get_method
 from egoequiv.training import make_config
-from egoequiv.training.many import Job, Outcome, run_many
+from egoequiv.training.jobs import Job, Outcome
+from egoequiv.training.many import run_many
 
 OnStage = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
 
@@ -35,7 +37,7 @@ class Effort:
     select: bool = True  # choose settings by search, or take those chosen before
     select_stop: bool = True  # choose by search when each method stops, or let all run to the end
     grid: Grid = field(default_factory=Grid)
-    processes: int | None = None
+    engine: Engine = field(default_factory=LocalEngine)
     on_stage: OnStage = silent
 
     def __post_init__(self) -> None:
@@ -67,7 +69,7 @@ def cook(recipe: Recipe, effort: Effort) -> list[Row]:
     jobs = [(key, job) for key in recipe.keys for job in _jobs(recipe, effort, key, settings[key])]
     outcomes = run_many(
         [job for _, job in jobs],
-        processes=effort.processes,
+        engine=effort.engine,
         on_progress=lambda done, total: effort.on_stage(f"training, {recipe.name}", done, total),
     )
     return _rows(recipe, effort, jobs, outcomes, settings)
@@ -107,18 +109,18 @@ def _select(recipe: Recipe, effort: Effort) -> Mapping[Key, Settings]:
     base = _shared(recipe, iterations) | recipe.search_base
     folder = effort.out / f"search-{recipe.search_name or recipe.name}-{iterations}"
     labelled = [method for method, labels in recipe.keys if labels]
-    found = select_labelled(base, folder, labelled, effort.grid, effort.processes, effort.on_stage)
+    found = select_labelled(base, folder, labelled, effort.grid, effort.engine, effort.on_stage)
     chosen: dict[Key, Settings] = {(method, True): settings for method, settings in found.items()}
     if effort.select_stop:
         trained = {m: chosen[m, True] for m in labelled if get_method(m).terms}
         whole = _shared(recipe, effort.iterations)
-        stops = select_iterations(whole, folder, trained, effort.processes, effort.on_stage)
+        stops = select_iterations(whole, folder, trained, effort.engine, effort.on_stage)
         for method, stop in stops.items():
             chosen[method, True] |= {"iterations": stop}
     for key in recipe.keys:
         if not key[1]:
             own = base | recipe.extra(key, iterations)
-            chosen[key] = select_unlabelled(own, folder, key[0], effort.processes, effort.on_stage)
+            chosen[key] = select_unlabelled(own, folder, key[0], effort.engine, effort.on_stage)
     return chosen
 
 
@@ -133,7 +135,7 @@ def _jobs(recipe: Recipe, effort: Effort, key: Key, settings: Settings) -> list[
     if settings.get("iterations", effort.iterations) != effort.iterations:
         name += f"-{settings['iterations']}-iterations"
     return [
-        Job(make_config({**own, "seed": repetition, "pair_seed": repetition}), folder / f"{name}-{repetition}")
+        Job(make_config({**own, "seed": repetition}), folder / f"{name}-{repetition}")
         for repetition in range(effort.repeats)
     ]
 

@@ -8,11 +8,13 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from egoequiv.engines import Engine
 from egoequiv.errors import EgoEquivError
 from egoequiv.experiments.measure import measure_run
 from egoequiv.methods import get_method
 from egoequiv.training import make_config
-from egoequiv.training.many import Job, run_many
+from egoequiv.training.jobs import Job
+from egoequiv.training.many import run_many
 from egoequiv.training.run_folder import RunFolder
 from egoequiv.training.search import HOLDOUT, LEARNING_RATES, WEIGHTS, GreedySearch
 
@@ -31,7 +33,7 @@ class Grid:
 
 
 def select_labelled(
-    base: Settings, folder: Path, methods: Sequence[str], grid: Grid, processes: int | None, on_stage: OnStage
+    base: Settings, folder: Path, methods: Sequence[str], grid: Grid, engine: Engine, on_stage: OnStage
 ) -> dict[str, Settings]:
     """Greedy search by accuracy; methods that have nothing to choose share the rate."""
     stage = "search"
@@ -47,7 +49,7 @@ def select_labelled(
         weights=grid.weights,
         rate_seeds=range(grid.rate_seeds),
         seeds=range(grid.seeds),
-        processes=processes,
+        engine=engine,
         on_stage=name_stage,
         on_progress=lambda done, total: on_stage(stage, done, total),
     )
@@ -58,7 +60,7 @@ def select_labelled(
 
 
 def select_iterations(
-    base: Settings, folder: Path, methods: Mapping[str, Settings], processes: int | None, on_stage: OnStage
+    base: Settings, folder: Path, methods: Mapping[str, Settings], engine: Engine, on_stage: OnStage
 ) -> dict[str, int]:
     """For each method, when to stop: the tenth of `base["iterations"]` at which accuracy is highest.
 
@@ -84,7 +86,7 @@ def select_iterations(
         for method, settings in methods.items()
         for seed in range(2)
     ]
-    outcomes = run_many(jobs, processes=processes, on_progress=lambda d, t: on_stage("search, iterations", d, t))
+    outcomes = run_many(jobs, engine=engine, on_progress=lambda d, t: on_stage("search, iterations", d, t))
     chosen = {}
     for method in methods:
         curves = [_accuracies(o.job.out) for o in outcomes if o.job.config.method == method and o.result is not None]
@@ -101,7 +103,7 @@ def _accuracies(run: Path) -> dict[int, float]:
     return {int(line["iteration"]): line["validation_top1"] for line in lines if "validation_top1" in line}
 
 
-def select_unlabelled(base: Settings, folder: Path, method: str, processes: int | None, on_stage: OnStage) -> Settings:
+def select_unlabelled(base: Settings, folder: Path, method: str, engine: Engine, on_stage: OnStage) -> Settings:
     """The learning rate whose features have the lowest rho on held-out training frames.
 
     The loss itself would be a poor judge: features shrunk to a point have a low loss and no equivariance.
@@ -113,7 +115,7 @@ def select_unlabelled(base: Settings, folder: Path, method: str, processes: int 
         )
         jobs.append(Job(config, folder / f"{method},no-labels,rate={rate:g}"))
     stage = f"search, {method} without labels"
-    outcomes = run_many(jobs, processes=processes, on_progress=lambda done, total: on_stage(stage, done, total))
+    outcomes = run_many(jobs, engine=engine, on_progress=lambda done, total: on_stage(stage, done, total))
     scores = {}
     for outcome in outcomes:
         if outcome.result is not None:

@@ -18,7 +18,7 @@ PIXELS = "nearest pixels"
 
 
 def experiment_store(
-    effort: Effort, name: str, made_from: dict[str, Any], open_it: Callable[[], Source], size: int, workers: int
+    effort: Effort, name: str, made_from: dict[str, Any], open_it: Callable[[], Source], size: int
 ) -> FrameStore:
     """The store of that name, ingested the first time at size x size in gray."""
     path = effort.out / "stores" / name
@@ -34,7 +34,7 @@ def experiment_store(
         source,
         path,
         size=(size, size),
-        workers=workers,
+        engine=effort.engine,
         on_progress=lambda done, total: effort.on_stage(f"frames, {name}", done, total),
     )
 

@@ -123,7 +123,7 @@ def mine_patterns(
     spread = _spread(seen, store.poses[rows])
     if len(np.unique(np.round(seen / spread, 6), axis=0)) < clusters:
         raise DataError(
-            f"{store.path}: {total} pairs at most {max_gap_s:g} s apart have fewer than {clusters} different motions: "
+            f"{store.place}: {total} pairs at most {max_gap_s:g} s apart have fewer than {clusters} different motions: "
             "lower --clusters, or raise --max-gap"
         )
     found = []  # for each seed the centres, those that move most first
@@ -154,7 +154,9 @@ def _check_request(store: FrameStore, clusters: int, keep: int, max_gap_s: float
         raise ConfigError(f"max_gap_s must be a number of seconds above 0, found {max_gap_s:g}")
     if store.times_s is None or not store.space.axes:
         lacking = "poses" if store.times_s is not None else "times"
-        raise DataError(f"{store.path}: mining patterns needs frames with times and poses, and these have no {lacking}")
+        raise DataError(
+            f"{store.place}: mining patterns needs frames with times and poses, and these have no {lacking}"
+        )
 
 
 def _wandering(kept: list[Array]) -> float:

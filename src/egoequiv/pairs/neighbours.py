@@ -46,7 +46,7 @@ def sample_neighbour_pairs(
     positive_i, positive_j = _all_neighbours(store, frames, max_gap_s)
     if not len(positive_i):
         raise DataError(
-            f"{store.path}: no two of {len(frames)} frames are neighbours; slowness needs some in both parts"
+            f"{store.place}: no two of {len(frames)} frames are neighbours; slowness needs some in both parts"
         )
     wanted = min(round(count * positive_fraction), len(positive_i))
     chosen = rng.choice(len(positive_i), wanted, replace=False)
@@ -80,5 +80,5 @@ def _strangers(
         strange = (new_i != new_j) & ~are_neighbours(store, new_i, new_j, max_gap_s)
         i, j = np.concatenate([i, new_i[strange]]), np.concatenate([j, new_j[strange]])
     raise DataError(
-        f"{store.path}: nearly all training frames are neighbours of each other; slowness needs strangers too"
+        f"{store.place}: nearly all training frames are neighbours of each other; slowness needs strangers too"
     )

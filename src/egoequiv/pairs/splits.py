@@ -38,7 +38,7 @@ def make_split(
     if kind == GIVEN:
         in_train = np.char.lower(store.attribute("part")) == "train"
         if in_train.all() or not in_train.any():
-            raise DataError(f"{store.path}: split 'given' needs a part called train and another one")
+            raise DataError(f"{store.place}: split 'given' needs a part called train and another one")
         return Split(np.flatnonzero(in_train), np.flatnonzero(~in_train), kind)
     return split_frames(store, np.arange(len(store)), kind, seed=seed, train_fraction=train_fraction)
 
@@ -50,7 +50,7 @@ def split_frames(store: FrameStore, frames: Indices, kind: str, *, seed: int, tr
     units = _units(store, frames, kind)
     distinct = np.unique(units)
     if len(distinct) < 2:
-        raise DataError(f"split {kind!r} needs at least two groups to divide, {store.path} has {len(distinct)}")
+        raise DataError(f"split {kind!r} needs at least two groups to divide, {store.place} has {len(distinct)}")
     rng = np.random.default_rng([seed, 0x5B117])
     if kind == "by-recording":
         strata = _strata(store, frames, units, distinct)

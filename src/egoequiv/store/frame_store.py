@@ -43,13 +43,28 @@ class FrameStore:
     space: MotionSpace
     meta: Mapping[str, Any]
     pose_columns: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # all of them, (N,) each
+    url: str | None = None  # where it was fetched from, if `path` is a copy in the cache
+    known_fingerprint: str | None = None  # of a copy, which a newer one may replace while this one is in use
 
     @classmethod
     def open(cls, path: str | Path) -> FrameStore:
-        """Open a store; every file is checked against the others, no image is read."""
+        """Open the store in a folder, or at a URL; every file is checked against the others, no image is read.
+
+        A URL is anything that fsspec reads, such as s3://bucket/store; the store is copied to a local cache first.
+        """
+        from egoequiv.store.remote import fetch_store, is_url  # here, because copies are checked by opening them
+
+        if is_url(path):
+            copy = fetch_store(str(path))
+            try:
+                opened = cls.open(copy)
+                return replace(opened, url=str(path), known_fingerprint=opened.fingerprint())
+            except DataError as problem:
+                raise DataError(f"the copy of {path} is broken ({problem}): remove {copy} and try again") from problem
         path = Path(path)
         if not path.exists():
-            raise DataError(f"{path} does not exist: make a store with `egoequiv ingest`")
+            hint = "; a URL is given as text, not as a Path" if ":/" in str(path) else ""
+            raise DataError(f"{path} does not exist: make a store with `egoequiv ingest`{hint}")
         meta = read_json(path / META, KIND)
         if not isinstance(meta, dict) or (meta.get("format"), meta.get("version")) != (FORMAT, VERSION):
             raise DataError(f"{path / META}: expected {FORMAT} version {VERSION}; ingest the data again")
@@ -74,7 +89,7 @@ class FrameStore:
             recording_names=names,
             frame=_numbers(table, "frame").astype(np.int64),
             times_s=None if _column(table, "time_s").null_count else _numbers(table, "time_s"),
-            poses=_poses(path, space, poses, table.num_rows),
+            poses=_poses(str(path), space, poses, table.num_rows),
             labels=labels,
             class_names=class_names,
             attributes={
@@ -91,6 +106,11 @@ class FrameStore:
         return len(self.images)
 
     @property
+    def place(self) -> str:
+        """Where the store is, in the user's words: its URL, or its path."""
+        return self.url or str(self.path)
+
+    @property
     def image_shape(self) -> tuple[int, int, int]:
         """Height, width and channels."""
         height, width, channels = self.images.shape[1:]
@@ -103,17 +123,18 @@ class FrameStore:
 
     def in_space(self, space: MotionSpace) -> FrameStore:
         """The same frames, with their motions seen in another space."""
-        return replace(self, space=space, poses=_poses(self.path, space, self.pose_columns, len(self)))
+        return replace(self, space=space, poses=_poses(self.place, space, self.pose_columns, len(self)))
 
     def fingerprint(self) -> str:
         """What tells this store from another at the same place: a digest of its description and its index."""
-        return sha256((self.path / META).read_bytes() + (self.path / INDEX).read_bytes()).hexdigest()
+        files = (self.path / META, self.path / INDEX)
+        return self.known_fingerprint or sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
     def classes(self, column: str = "label") -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """Class numbers (N,) and their names, from the labels or from an attribute such as `category`."""
         if column == "label":
             if not self.class_names:
-                raise DataError(f"{self.path} has no labels; train with --no-labels, or ingest labelled frames")
+                raise DataError(f"{self.place} has no labels; train with --no-labels, or ingest labelled frames")
             return self.labels, self.class_names
         names, codes = np.unique(self.attribute(column), return_inverse=True)
         return codes.astype(np.int64), tuple(str(name) for name in names)
@@ -122,7 +143,7 @@ class FrameStore:
         """One attribute of every frame, (N,)."""
         if name not in self.attributes:
             have = ", ".join(self.attributes) or "none"
-            raise ConfigError(f"{self.path} has no attribute {name!r}; its attributes are: {have}")
+            raise ConfigError(f"{self.place} has no attribute {name!r}; its attributes are: {have}")
         return self.attributes[name]
 
 
@@ -136,14 +157,14 @@ def _read_index(path: Path) -> pa.Table:
 
 
 def _poses(
-    path: Path, space: MotionSpace, columns: Mapping[str, NDArray[np.float64]], count: int
+    place: str, space: MotionSpace, columns: Mapping[str, NDArray[np.float64]], count: int
 ) -> NDArray[np.float64]:
     """The columns that a space reads, (N, P)."""
     for name in space.pose_names:
         if name not in columns:
             have = ", ".join(columns) or "none"
             raise DataError(
-                f"{path}: this motion space reads the pose column {name!r}, but the store's pose columns are: {have}"
+                f"{place}: this motion space reads the pose column {name!r}, but the store's pose columns are: {have}"
             )
     return np.stack([columns[name] for name in space.pose_names], axis=1) if space.pose_names else np.empty((count, 0))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from egoequiv.errors import ConfigError
 from egoequiv.methods import Method, get_method
+from egoequiv.store.remote import full_place
 
 
 def _split_names(value: object) -> object:
@@ -20,8 +20,8 @@ def _split_names(value: object) -> object:
 Names = Annotated[tuple[str, ...], BeforeValidator(_split_names)]
 PositiveInt = Annotated[int, Field(ge=1)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
-# Kept as full paths, so that a run can be evaluated and resumed from any folder.
-StorePath = Annotated[str, AfterValidator(lambda path: str(Path(path).resolve()))]
+# Kept as full paths or URLs, so that a run can be evaluated and resumed from any folder.
+StorePath = Annotated[str, AfterValidator(full_place)]
 
 
 class TrainConfig(BaseModel):

@@ -92,7 +92,7 @@ def prepare_data(config: TrainConfig, patterns: MotionPatterns | None = None) ->
     """
     store = open_in_space(config)
     if not store.has_images:
-        raise DataError(f"{store.path} holds poses but no images, and training needs them: ingest with images")
+        raise DataError(f"{store.place} holds poses but no images, and training needs them: ingest with images")
     split = _split(store, config.split, config)
     streams = config.objective().streams
     untrained = not streams and config.use_labels
@@ -124,7 +124,7 @@ def choose_patterns(store: FrameStore, split: Split, config: TrainConfig) -> Mot
         )
         if patterns.space != store.space:
             raise ConfigError(
-                f"{config.patterns} was mined in another motion space than {store.path} has here: set space as there"
+                f"{config.patterns} was mined in another motion space than {store.place} has here: set space as there"
             )
         return patterns
     if config.motions is not None or store.space.named_motions():
@@ -146,20 +146,20 @@ def _split(store: FrameStore, kind: str, config: TrainConfig) -> Split:
 
 def _recognition(store: FrameStore, split: Split, config: TrainConfig) -> Recognition:
     labelled = store
-    if config.labels is not None and Path(config.labels).resolve() != store.path.resolve():
+    if config.labels is not None and config.labels != config.data:
         labelled = FrameStore.open(config.labels)
         if labelled.image_shape != store.image_shape:
             height, width, _ = store.image_shape
             found, wanted = (" x ".join(map(str, s.image_shape)) for s in (labelled, store))
             raise DataError(
-                f"{labelled.path} has images of {found} but {store.path} has {wanted}: "
+                f"{labelled.place} has images of {found} but {store.place} has {wanted}: "
                 f"ingest the labelled images again with --size {height}x{width}"
             )
         kind = config.label_split or (GIVEN if "part" in labelled.attributes else config.split)
         split = _split(labelled, kind, config)
     classes, names = labelled.classes(config.label_column)
     if len(names) < 2:
-        raise DataError(f"{labelled.path} has the one class {names[0]!r}; recognition needs two or more")
+        raise DataError(f"{labelled.place} has the one class {names[0]!r}; recognition needs two or more")
     return Recognition(labelled, classes, names, split)
 
 
@@ -184,9 +184,9 @@ def _stream(
             pairs = thin_out(pairs, config.motion_pairs, POSITIVE_FRACTION, config.pair_seed)
         missing = [motion for motion, count in pairs.counts().items() if not count]
         if missing and is_training:
-            raise DataError(f"{store.path}: no training pair is related by {missing[0]!r}; choose other motions")
+            raise DataError(f"{store.place}: no training pair is related by {missing[0]!r}; choose other motions")
         if not len(pairs):
-            raise DataError(f"{store.path}: no two validation frames are related by a motion; lower train_fraction")
+            raise DataError(f"{store.place}: no two validation frames are related by a motion; lower train_fraction")
         return Stream(store, pairs.i, pairs.j, pairs.pattern)
     neighbours = sample_neighbour_pairs(
         store, frames, count=config.neighbour_pairs, max_gap_s=config.neighbour_gap_s, seed=config.pair_seed
@@ -202,5 +202,5 @@ def labelled_stream(recognition: Recognition, config: TrainConfig, is_training: 
     else:
         rows = split.validation[classes[split.validation] >= 0]
         if not len(rows):
-            raise DataError(f"{recognition.store.path}: no validation frame has a label")
+            raise DataError(f"{recognition.store.place}: no validation frame has a label")
     return Stream(recognition.store, rows, None, classes[rows])

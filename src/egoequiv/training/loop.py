@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from egoequiv.store import FrameStore
 from egoequiv.training.batches import batch_orders
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.data import RunData, prepare_data
+from egoequiv.training.distributed import Team, gathered, own_device
 from egoequiv.training.objective import Objective, Rows, gather_batch
 from egoequiv.training.optimizer import make_optimizer, set_learning_rate
 from egoequiv.training.run_folder import RunFolder
@@ -56,13 +58,20 @@ def run_training(
 ) -> TrainedRun:
     """Train as the config says, in the folder `out`; with `resume`, go on from its last checkpoint."""
     folder = RunFolder(Path(out))
-    data = prepare_data(config, folder.patterns() if resume else None)
-    net = build_net(config, data).to(choose_device(config.device))  # what cannot be built leaves no folder behind
-    net.precision = config.precision
-    folder.begin(config, data.fingerprint(), resume)
-    folder.keep_patterns(data.patterns)
-    with locked(folder.path, "the run"), Threads(config.threads):
-        finished = folder.result or _train(config, data, net, folder, on_metrics)
+    device = own_device(choose_device(config.device))
+    with gathered(config, device) as team:
+        data = prepare_data(config, folder.patterns() if resume else None)
+        net = build_net(config, data).to(device)  # what cannot be built leaves no folder behind
+        net.precision = config.precision
+        with ExitStack() as held:
+            if team.is_first:
+                folder.begin(config, data.fingerprint(), resume)
+                folder.keep_patterns(data.patterns)
+                held.enter_context(locked(folder.path, "the run"))
+            held.enter_context(Threads(config.threads))
+            team.wait()
+            finished = folder.result or _train(config, data, net, folder, team, on_metrics)
+            team.wait()
     return TrainedRun(folder.path, config, finished)
 
 
@@ -129,25 +138,27 @@ def choose_device(name: str) -> torch.device:
 
 
 def _train(
-    config: TrainConfig, data: RunData, net: EgoNet, folder: RunFolder, on_metrics: OnMetrics | None
+    config: TrainConfig, data: RunData, net: EgoNet, folder: RunFolder, team: Team, on_metrics: OnMetrics | None
 ) -> dict[str, Any]:
     torch.manual_seed(config.seed)  # for encoders that draw random numbers while they train
     method = config.objective()
-    save_spec(folder.path, net.spec)
     optimizer = make_optimizer(net, config)
     start, best = folder.restore(net, optimizer)
+    if team.is_first:
+        save_spec(folder.path, net.spec)
+        folder.keep_metrics(start)
     last_iteration = config.iterations if method.terms else 0
     orders = batch_orders(config, {name: len(stream) for name, stream in data.train.items()})
     held_out = validation_rows(data.validation)
     device = net.input_mean.device
-    objective = Objective(net, method)
+    objective = team.sharing(Objective(net, method))
     weights = [torch.tensor(term.weight, device=device) for term in method.terms]
     window: list[Tensor] = []
     metrics: dict[str, float] = {}
     clock = time.perf_counter()
     for iteration in range(start, last_iteration):
         set_learning_rate(optimizer, config, iteration)
-        rows = {name: order.batch(iteration) for name, order in orders.items()}
+        rows = {name: team.part(order.batch(iteration)) for name, order in orders.items()}
         batch = gather_batch(data.train, rows, device)
         losses = objective(batch.images, batch.targets)
         optimizer.zero_grad()
@@ -157,26 +168,29 @@ def _train(
         done = iteration + 1
         if done % config.log_every and done != last_iteration:
             continue
-        metrics = term_means(method, torch.stack(window), done, config)
+        metrics = term_means(method, team.mean(torch.stack(window)), done, config)
         window.clear()
         if done % config.validate_every == 0 or done == last_iteration:
-            values = validate(net, method, data.validation, held_out)
+            values = validate(net, method, data.validation, held_out, team)
             metrics |= validation_metrics(method, {key: float(value) for key, value in values.items()})
             check_finite(metrics, done, config)
             if best is None or score(metrics) > best:
                 best = score(metrics)
-                folder.save("best", net, optimizer, done, best)
-        folder.add_metrics(metrics)
-        if done % config.checkpoint_every == 0 or done == last_iteration:
-            folder.save("last", net, optimizer, done, best)
+                if team.is_first:
+                    folder.save("best", net, optimizer, done, best)
+        if team.is_first:
+            folder.add_metrics(metrics)
+            if done % config.checkpoint_every == 0 or done == last_iteration:
+                folder.save("last", net, optimizer, done, best)
         if on_metrics is not None:
             on_metrics(metrics | {"iterations_per_s": (done - start) / (time.perf_counter() - clock)})
-    if last_iteration == 0:
+    if last_iteration == 0 and team.is_first:
         folder.save("last", net, optimizer, 0, None)
         folder.save("best", net, optimizer, 0, None)
     leaked = count_leaked(data.store, data.split, config.max_gap_s)
     result = summary(config, data, leaked, metrics or _last(folder), best)
-    folder.finish(result)
+    if team.is_first:
+        folder.finish(result)
     return result
 
 

@@ -89,7 +89,6 @@ class RunFolder:
         """Load the last checkpoint, if there is one; return the iteration to go on with and the best score so far."""
         path = self.path / "last.safetensors"
         if not path.exists():
-            self._keep_metrics(0)
             return 0, None
         tensors, meta = load_tensors(path)
         put_weights(net, tensors, path)
@@ -100,9 +99,7 @@ class RunFolder:
                 f"{path} is not a checkpoint to go on from (is it a copy of best.safetensors?): train again"
             )
         torch.set_rng_state(tensors["rng.torch"])
-        iteration = int(meta["iteration"])
-        self._keep_metrics(iteration)
-        return iteration, meta.get("best")
+        return int(meta["iteration"]), meta.get("best")
 
     def add_metrics(self, line: dict[str, float]) -> None:
         """Append one line of metrics."""
@@ -127,7 +124,7 @@ class RunFolder:
         except json.JSONDecodeError as problem:
             raise DataError(f"{path} is damaged ({problem}): mend that line, or train again") from problem
 
-    def _keep_metrics(self, iteration: int) -> None:
+    def keep_metrics(self, iteration: int) -> None:
         """Drop the metrics written after the checkpoint, for they will be written again."""
         self.write_metrics([line for line in self.metrics() if line["iteration"] <= iteration])
 

@@ -17,6 +17,7 @@ from egoequiv.methods import Method
 from egoequiv.models import Heads
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import Stream
+from egoequiv.training.distributed import ALONE, Team
 from egoequiv.training.objective import Rows, gather_batch, split_features, term_losses
 
 ROWS = 4_000  # of each stream: the standard error of an accuracy is then below one per cent
@@ -41,30 +42,39 @@ def validation_rows(streams: dict[StreamName, Stream]) -> dict[StreamName, Rows]
 
 @torch.no_grad()
 def validate(
-    net: Encodes, method: Method, streams: dict[StreamName, Stream], rows: dict[StreamName, Rows]
+    net: Encodes, method: Method, streams: dict[StreamName, Stream], rows: dict[StreamName, Rows], team: Team = ALONE
 ) -> dict[str, Tensor]:
-    """`validation_TERM` for each term, and `validation_top1` with labels; of each network, (...)."""
+    """`validation_TERM` for each term, and `validation_top1` with labels; of each network, (...).
+
+    Each process of a team looks at its part of the rows, and all get the same figures.
+    """
     metrics: dict[str, Tensor] = {}
     for name, stream in streams.items():
         terms = replace(method, terms=tuple(term for term in method.terms if term.stream == name))
-        chosen = rows[name]
-        sums: dict[str, Tensor] = {}
-        for start in range(0, len(chosen), CHUNK):
-            for key, value in _of_rows(net, terms, name, stream, chosen[start : start + CHUNK]).items():
-                sums[key] = sums.get(key, torch.zeros(())) + value
-        metrics |= {key: total / len(chosen) for key, total in sums.items()}
+        own = team.part(rows[name])
+        sums = _zeros(net, terms, name)
+        for start in range(0, len(own), CHUNK):
+            for key, value in _of_rows(net, terms, name, stream, own[start : start + CHUNK]).items():
+                sums[key] = sums[key] + value
+        metrics |= {key: (team.sum(total) / len(rows[name])).cpu() for key, total in sums.items()}
     return metrics
 
 
+def _zeros(net: Encodes, terms: Method, name: StreamName) -> dict[str, Tensor]:
+    keys = [f"validation_{term.name}" for term in terms.terms]
+    keys += ["validation_top1"] if name == "labelled" and net.head is not None else []
+    return {key: torch.zeros((), dtype=torch.float64, device=net.input_mean.device) for key in keys}
+
+
 def _of_rows(net: Encodes, terms: Method, name: StreamName, stream: Stream, rows: Rows) -> dict[str, Tensor]:
-    """Sums over the rows: of each loss, and of right answers; on the CPU, in double precision."""
+    """Sums over the rows, in double precision: of each loss, and of right answers."""
     batch = gather_batch({name: stream}, {name: rows}, net.input_mean.device)
     features = split_features(net(batch.images), batch.targets)
     losses = term_losses(net, terms, features)
     sums = {f"validation_{t.name}": loss * len(rows) for t, loss in zip(terms.terms, losses, strict=True)}
     if name == "labelled" and net.head is not None:
         sums["validation_top1"] = (net.head(features[name].z_i).argmax(-1) == batch.targets[name]).sum(-1)
-    return {key: value.double().cpu() for key, value in sums.items()}
+    return {key: value.double() for key, value in sums.items()}
 
 
 def validation_metrics(method: Method, values: Mapping[str, float]) -> dict[str, float]:
