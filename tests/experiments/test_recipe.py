@@ -67,7 +67,7 @@ def test_rows_are_those_asked_for_with_all_repetitions(small_store: FrameStore, 
     )
     for n in range(2):
         config = RunFolder(folder / f"drlim-labels-{n}").config()
-        assert (config.seed, config.pair_seed, config.iterations, config.threads) == (n, n, 4, 1)
+        assert (config.seed, config.pair_seed, config.iterations, config.threads) == (n, 0, 4, 1)
         assert (config.learning_rate, config.weight, config.holdout_fraction) == (0.02, {"slowness": 0.5}, 0.0)
         assert not RunFolder(folder / f"drlim-no-labels-{n}").config().use_labels
 

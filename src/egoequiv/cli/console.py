@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from egoequiv.experiments import Table
 
 PIPE_WIDTH = 140  # a pipe has no width; wide enough for a table
+
+WORTH_SAYING_S = 10
 
 messages = Console(stderr=True)
 
@@ -38,7 +41,7 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """A function `(what, done, total)` that draws one bar for each `what`, on stderr."""
+    """A function `(what, done, total)` that draws one bar for each `what`, on stderr; long work says how long it took."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -47,6 +50,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
+    start = time.monotonic()
     with Progress(*columns, console=messages) as progress:
         bars: dict[str, Any] = {}
 
@@ -56,6 +60,9 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
             progress.update(bars[what], completed=done, total=total)
 
         yield update
+    took_s = time.monotonic() - start
+    if took_s > WORTH_SAYING_S:
+        say(f"took {took_s:.0f} s" if took_s < 120 else f"took {took_s / 60:.1f} min")
 
 
 def print_table(table: Table) -> None:

@@ -52,6 +52,9 @@ def norb(
     split: Annotated[str, typer.Option(help="paper (random frames) or by-recording.")] = "paper",
     part: Annotated[str, typer.Option(help="training, testing, both or auto.")] = "auto",
     size: Annotated[int | None, typer.Option(min=8, help="Height and width of the images (96).")] = None,
+    rows: Annotated[
+        Literal["all", "labelled", "unlabelled"], typer.Option(help="Runs with labels, without, or all.")
+    ] = "all",
     quick: Quick = False,
     engine: EngineName = "local",
     address: Address = None,
@@ -68,7 +71,7 @@ def norb(
     from egoequiv.report.tables import save_table
 
     with engine_named(engine, processes, address) as workers, progress_bar() as progress:
-        options = NorbOptions(out=out, data=data, part=part, split=split, engine=workers, on_stage=progress)
+        options = NorbOptions(out=out, data=data, part=part, split=split, rows=rows, engine=workers, on_stage=progress)
         if quick:
             options = quick_options(options)
         options = _adjusted(options, repeats, iterations, methods, select, size=size)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from egoequiv import __version__
 from egoequiv.catalog import open_source
 from egoequiv.engines import Engine, LocalEngine
+from egoequiv.errors import ConfigError
 from egoequiv.experiments.published import NORB, Key
 from egoequiv.experiments.recipe import Effort, OnStage, Recipe, chosen_keys, cook, silent
 from egoequiv.experiments.selection import Settings
@@ -18,6 +19,7 @@ from egoequiv.pairs import atomic_names, composite_names, count_leaked, make_spl
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore
 
+RowKind = Literal["all", "labelled", "unlabelled"]
 PER_CLASS = 6
 LABELLED = ("random", "clsnet", "temporal", "drlim", "equiv", "equiv+drlim", "equiv-narrow", "equiv+views")
 UNLABELLED = ("temporal", "drlim", "equiv", "equiv+drlim", "equiv+apart")
@@ -48,6 +50,7 @@ class NorbOptions:
     data: Path | None = None  # the folder of the small NORB files; None: the embedded turntable
     part: str = "auto"
     methods: tuple[str, ...] | None = None  # None: all of the table
+    rows: RowKind = "all"
     repeats: int = 5
     iterations: int = 25_000
     search_iterations: int = 6_000
@@ -61,7 +64,11 @@ class NorbOptions:
     def keys(self) -> list[Key]:
         """The rows of the table that come from runs."""
         labelled, unlabelled = ((method, True) for method in LABELLED), ((method, False) for method in UNLABELLED)
-        return chosen_keys([*labelled, *unlabelled], self.methods)
+        keys = chosen_keys([*labelled, *unlabelled], self.methods)
+        kept = [key for key in keys if self.rows == "all" or key[1] == (self.rows == "labelled")]
+        if not kept:
+            raise ConfigError(f"none of the methods {', '.join(self.methods or ())} has {self.rows} runs in this table")
+        return kept
 
     def effort(self) -> Effort:
         """How thoroughly the table is made."""

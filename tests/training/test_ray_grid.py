@@ -1,0 +1,64 @@
+"""A grid on a Ray cluster gives the bytes of a grid in local processes, also when one of its workers is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from egoequiv.engines import Engine, LocalEngine, RayEngine
+from egoequiv.store import FrameStore
+from egoequiv.training.search import GreedySearch
+
+pytestmark = pytest.mark.slow
+
+SHORT = {"iterations": 600, "per_class": 3, "log_every": 50, "checkpoint_every": 50, "validate_every": 300}
+
+
+def search(store: FrameStore, out: Path, engine: Engine) -> dict[str, bytes]:
+    """The bytes of all files of a search."""
+    GreedySearch(
+        base={"data": str(store.path), **SHORT},
+        out=out,
+        learning_rates=(0.03, 0.01),
+        weights=(0.1, 0.3, 1.0),
+        rate_seeds=range(2),
+        seeds=range(2),
+        engine=engine,
+    ).run(["drlim"])
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+class Killer(threading.Thread):
+    """Kills the first Ray worker that it finds at a task whose stack has a checkpoint."""
+
+    def __init__(self, out: Path) -> None:
+        super().__init__(daemon=True)
+        self.out = out
+        self.killed: list[int] = []
+
+    def run(self) -> None:
+        until = time.monotonic() + 120
+        while time.monotonic() < until and not self.killed:
+            time.sleep(0.02)
+            if list(self.out.glob(".stack-*")):
+                found = subprocess.run(["pgrep", "-f", "^ray::_do"], capture_output=True, text=True).stdout.split()
+                if found:
+                    os.kill(int(found[0]), signal.SIGKILL)
+                    self.killed.append(int(found[0]))
+
+
+def test_a_killed_ray_worker_changes_nothing(small_store: FrameStore, tmp_path: Path) -> None:
+    calm = search(small_store, tmp_path / "calm", LocalEngine(2))
+    killer = Killer(tmp_path / "killed")
+    killer.start()
+    with RayEngine(2) as engine:
+        disturbed = search(small_store, tmp_path / "killed", engine)
+    killer.join(5)
+    assert killer.killed
+    assert disturbed == calm
