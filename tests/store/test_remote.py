@@ -90,7 +90,7 @@ def test_a_store_at_a_url_is_the_local_one(
         memory.pipe_file("/small.zip", zipped(small_store.path, tmp_path / "small.zip").read_bytes())
         url = "zip://::memory://small.zip"
     store = FrameStore.open(url)
-    assert isinstance(store.images, np.memmap)
+    assert isinstance(store.images.base, np.memmap)
     assert store.images.tobytes() == small_store.images.tobytes()
     assert store.poses.tolist() == small_store.poses.tolist()
     assert store.fingerprint() == small_store.fingerprint()

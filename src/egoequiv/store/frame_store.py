@@ -182,8 +182,8 @@ def _open_images(path: Path, count: int, shape: Any) -> NDArray[np.uint8]:
         raise DataError(f"{path}: expected uint8 images (N, H, W, C), found {images.dtype} {images.shape}")
     if len(images) != count:
         raise DataError(f"{path} has {len(images)} images but {INDEX} has {count} rows; ingest the data again")
-    typed: NDArray[np.uint8] = images
-    return typed
+    plain: NDArray[np.uint8] = images.view(np.ndarray)  # the same memory without a memmap's bookkeeping at each gather
+    return plain
 
 
 def _numbers(table: pa.Table, column: str) -> NDArray[np.float64]:

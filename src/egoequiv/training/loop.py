@@ -151,6 +151,7 @@ def _train(
     orders = batch_orders(config, {name: len(stream) for name, stream in data.train.items()})
     held_out = validation_rows(data.validation)
     device = net.input_mean.device
+    parameters = list(net.parameters())
     objective = team.sharing(Objective(net, method))
     weights = [torch.tensor(term.weight, device=device) for term in method.terms]
     window: list[Tensor] = []
@@ -161,7 +162,8 @@ def _train(
         rows = {name: team.part(order.batch(iteration)) for name, order in orders.items()}
         batch = gather_batch(data.train, rows, device)
         losses = objective(batch.images, batch.targets)
-        optimizer.zero_grad()
+        for parameter in parameters:
+            parameter.grad = None
         torch.autograd.backward(losses, weights)
         optimizer.step()
         window.append(torch.stack(losses).detach())
