@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from egoequiv.auditing import Preprocessing as Preprocessing
+    from egoequiv.auditing import audit as audit
     from egoequiv.catalog import open_source as open_source
     from egoequiv.errors import EgoEquivError as EgoEquivError
     from egoequiv.evaluation import Result as Result
     from egoequiv.evaluation import embed as embed
     from egoequiv.evaluation import equivariance_error as equivariance_error
     from egoequiv.evaluation import measure_equivariance as measure_equivariance
+    from egoequiv.evaluation.next_view import NextViewSelector as NextViewSelector
     from egoequiv.experiments import Table as Table
     from egoequiv.experiments import measure_run as measure_run
     from egoequiv.methods import Method as Method
@@ -41,12 +44,15 @@ _PUBLIC = {
     "GridSpace": "pose",
     "Method": "methods",
     "MotionSpace": "pose",
+    "NextViewSelector": "evaluation.next_view",
     "PlanarSpace": "pose",
+    "Preprocessing": "auditing",
     "Recording": "sources",
     "Result": "evaluation",
     "Source": "sources",
     "Table": "experiments",
     "TrainConfig": "training",
+    "audit": "auditing",
     "embed": "evaluation",
     "equivariance_error": "evaluation",
     "find_motion_pairs": "pairs",

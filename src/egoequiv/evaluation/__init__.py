@@ -1,22 +1,36 @@
 """What features are worth: equivariance, recognition, and the statistics of both."""
 
+from egoequiv.evaluation.analogy import AnalogyResult, complete_analogies
 from egoequiv.evaluation.equivariance import MotionError, equivariance_error, errors_of_pairs, measure_equivariance
 from egoequiv.evaluation.features import class_scores, embed
+from egoequiv.evaluation.frame_features import FrameFeatures
+from egoequiv.evaluation.prediction import PredictionResult, predict_views
+from egoequiv.evaluation.readout import ReadOutResult, read_features
 from egoequiv.evaluation.recognition import class_mean_accuracy, nearest_pixel_accuracy, top_k_accuracy
+from egoequiv.evaluation.retrieval import RetrievalResult, retrieve_pairs
 from egoequiv.evaluation.statistics import PairedTest, Result, bootstrap_mean, paired_test
 
 __all__ = [
+    "AnalogyResult",
+    "FrameFeatures",
     "MotionError",
     "PairedTest",
+    "PredictionResult",
+    "ReadOutResult",
     "Result",
+    "RetrievalResult",
     "bootstrap_mean",
     "class_mean_accuracy",
     "class_scores",
+    "complete_analogies",
     "embed",
     "equivariance_error",
     "errors_of_pairs",
     "measure_equivariance",
     "nearest_pixel_accuracy",
     "paired_test",
+    "predict_views",
+    "read_features",
+    "retrieve_pairs",
     "top_k_accuracy",
 ]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
+from math import isfinite, nan
 from typing import Any
 
+from egoequiv.errors import DataError
 from egoequiv.evaluation import Result, paired_test
 from egoequiv.experiments.published import Published
+
+NUMBERS = ("difference", "stderr", "p_value")  # of a comparison
 
 
 @dataclass(frozen=True)
@@ -64,18 +67,30 @@ class Table:
             "columns": list(self.columns),
             "rows": [_describe_row(row) for row in self.rows],
             "comparisons": [
-                {
-                    "metric": c.metric,
-                    "a": c.a,
-                    "b": c.b,
-                    "difference": _number(c.difference),
-                    "stderr": _number(c.stderr),
-                    "p_value": _number(c.p_value),
-                }
+                {"metric": c.metric, "a": c.a, "b": c.b, **{key: _number(getattr(c, key)) for key in NUMBERS}}
                 for c in self.comparisons
             ],
             "about": self.about,
+            "published_on": self.published_on,
         }
+
+    @classmethod
+    def from_description(cls, described: dict[str, Any], where: str) -> Table:
+        """Build a table from what `describe` gave; what is not defined there is not a number here."""
+        try:
+            return cls(
+                title=str(described["title"]),
+                columns=tuple(described["columns"]),
+                rows=[_row_from(row) for row in described["rows"]],
+                comparisons=[
+                    Comparison(c["metric"], c["a"], c["b"], *(_or_nan(c[key]) for key in NUMBERS))
+                    for c in described["comparisons"]
+                ],
+                about=dict(described["about"]),
+                published_on=str(described.get("published_on", "")),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise DataError(f"{where} holds no table ({problem!r}): make it anew with `egoequiv reproduce`") from None
 
 
 def compare_rows(rows: list[Row], metric: str) -> list[Comparison]:
@@ -109,6 +124,26 @@ def _describe_row(row: Row) -> dict[str, Any]:
         "diverged": row.diverged,
         "settings": dict(row.settings),
     }
+
+
+def _row_from(described: dict[str, Any]) -> Row:
+    metrics = described["metrics"]
+    return Row(
+        method=str(described["method"]),
+        labels=bool(described["labels"]),
+        metrics={name: Result(tuple(map(_or_nan, one["values"]))) for name, one in metrics.items()},
+        published={
+            name: Published(float(one["published"]), one["published_stderr"])
+            for name, one in metrics.items()
+            if one["published"] is not None
+        },
+        diverged=int(described["diverged"]),
+        settings=dict(described["settings"]),
+    )
+
+
+def _or_nan(value: float | None) -> float:
+    return nan if value is None else float(value)
 
 
 def _number(value: float) -> float | None:

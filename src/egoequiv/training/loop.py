@@ -20,6 +20,7 @@ from egoequiv.models import EgoNet, NetSpec, initialise, load_model
 from egoequiv.models.checkpoint import Which, save_spec
 from egoequiv.pairs import count_leaked
 from egoequiv.store import FrameStore
+from egoequiv.training.auroc import auroc_streams, aurocs
 from egoequiv.training.batches import batch_orders
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.data import RunData, prepare_data
@@ -149,7 +150,7 @@ def _train(
         folder.keep_metrics(start)
     last_iteration = config.iterations if method.terms else 0
     orders = batch_orders(config, {name: len(stream) for name, stream in data.train.items()})
-    held_out = validation_rows(data.validation)
+    held_out, neighbours = validation_rows(data.validation), auroc_streams(data, config)
     device = net.input_mean.device
     parameters = list(net.parameters())
     objective = team.sharing(Objective(net, method))
@@ -173,7 +174,7 @@ def _train(
         metrics = term_means(method, team.mean(torch.stack(window)), done, config)
         window.clear()
         if done % config.validate_every == 0 or done == last_iteration:
-            values = validate(net, method, data.validation, held_out, team)
+            values = validate(net, method, data.validation, held_out, team) | aurocs(net, method, neighbours)
             metrics |= validation_metrics(method, {key: float(value) for key, value in values.items()})
             check_finite(metrics, done, config)
             if best is None or score(metrics) > best:

@@ -22,6 +22,7 @@ from egoequiv.models import ENCODERS, NetSpec, can_stack
 from egoequiv.models.checkpoint import load_meta, load_tensors, save_spec, save_tensors
 from egoequiv.pairs import count_leaked
 from egoequiv.store import FrameStore
+from egoequiv.training.auroc import auroc_streams, aurocs
 from egoequiv.training.batches import BatchOrder, batch_orders
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import Stream, labelled_stream, prepare_data
@@ -139,7 +140,7 @@ class StackedRuns:
     def _go(self) -> None:
         config, last = self._config, self._config.iterations
         orders: dict[StreamName, BatchOrder] = batch_orders(config, {n: len(s) for n, s in self._data.train.items()})
-        held_out = validation_rows(self._data.validation)
+        held_out, neighbours = validation_rows(self._data.validation), auroc_streams(self._data, config)
         window: list[Tensor] = []
         while self._iteration < last and any(member.diverged is None for member in self._members):
             rows = {name: order.batch(self._iteration) for name, order in orders.items()}
@@ -151,6 +152,7 @@ class StackedRuns:
             values: dict[str, Tensor] = {}
             if done % config.validate_every == 0 or done == last:
                 values = validate(self._stack.net, self._method, self._data.validation, held_out)
+                values |= aurocs(self._stack.net, self._method, neighbours)
             self._log(torch.stack(window), values)
             self._tick(len(window) * len(self._members))
             window.clear()

@@ -1,0 +1,105 @@
+"""Forward maps: from the features of a view to those after a motion, fitted or as a network learned them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import TooFewPairsError
+from egoequiv.evaluation.equivariance import RANK_TOLERANCE, fit_map
+from egoequiv.evaluation.frame_features import Features, FrameFeatures
+from egoequiv.models import EgoNet
+from egoequiv.pairs import MotionPairs
+from egoequiv.pose import MotionSpace
+
+Affine = NDArray[np.float64]  # (D + 1, D), the bias last, as `fit_map` has it
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMaps:
+    """Forward maps fitted on one half of the pairs, and the other half."""
+
+    maps: dict[str, Affine]
+    held: MotionPairs  # pairs of the motions above that no map was fitted on
+    left_out: tuple[str, ...]  # motions with too few pairs to fit a map
+
+
+def fit_forward_maps(features: FrameFeatures, pairs: MotionPairs, seed: int = 0) -> FittedMaps:
+    """Fit z(x) -> z(gx) by least squares on one half of the views x, for every motion g with enough pairs.
+
+    The halves are of views and not of pairs: where a motion leads from one view to several, as in video, none of them
+    is in the half that the map has seen.
+    """
+    maps: dict[str, Affine] = {}
+    held, left_out = [], []
+    for number, name in enumerate(pairs.names):
+        own = np.flatnonzero(pairs.pattern == number)
+        views = np.unique(pairs.i[own])
+        order = np.random.default_rng([seed, 0xF0, number]).permutation(len(views))
+        in_fit = np.isin(pairs.i[own], views[order[: len(views) // 2]])
+        fit, rest = own[in_fit], own[~in_fit]
+        z_from = features.of(pairs.i[fit])
+        if not len(fit) or len(fit) < 2 * (_rank(z_from) + 1):
+            left_out.append(name)
+            continue
+        maps[name] = fit_map(z_from, features.of(pairs.j[fit]))
+        held.append(rest)
+    if not maps:
+        counts = ", ".join(f"{name} {count}" for name, count in pairs.counts().items())
+        raise TooFewPairsError(
+            f"{features.store.path}: no motion has enough pairs to fit a map of {features.z.shape[1]} features "
+            f"(found {counts}): measure on more frames"
+        )
+    rows = np.concatenate(held)
+    return FittedMaps(
+        maps, MotionPairs(pairs.i[rows], pairs.j[rows], pairs.pattern[rows], pairs.names), tuple(left_out)
+    )
+
+
+def learned_forward_maps(net: EgoNet, space: MotionSpace, motions: Sequence[str]) -> dict[str, Affine]:
+    """The forward maps that a network has learned, of those motions that follow from the ones it knows.
+
+    Its M_g leads back from z(gx) to z(x): forward is its inverse, M_g itself undoes the motion, and what is named as a
+    sum of motions goes one after the other.
+    """
+    if net.maps is None:
+        return {}
+    weight, bias = (tensor.detach().double().cpu().numpy() for tensor in (net.maps.weight, net.maps.bias))
+    steps: dict[str, Affine] = {}
+    named = space.named_motions()
+    for number, name in enumerate(net.spec.patterns):
+        back = np.concatenate([weight[number].T, bias[number][None]])
+        steps[name] = _inverse(back)
+        for other, motion in named.items():
+            if name in named and np.allclose(motion, space.invert(named[name])):
+                steps.setdefault(other, back)
+    found: dict[str, Affine] = {}
+    for motion_name in motions:
+        parts = [motion_name] if motion_name in steps else motion_name.split("+")
+        if all(part in steps for part in parts):
+            whole = steps[parts[0]]
+            for part in parts[1:]:
+                whole = _then(whole, steps[part])
+            found[motion_name] = whole
+    return found
+
+
+def _inverse(affine: Affine) -> Affine:
+    """The map that undoes an affine one; directions that it has lost stay lost."""
+    undo = np.linalg.pinv(affine[:-1], rcond=RANK_TOLERANCE)
+    return np.concatenate([undo, -(affine[-1:] @ undo)])
+
+
+def _then(first: Affine, second: Affine) -> Affine:
+    return np.concatenate([first[:-1] @ second[:-1], first[-1:] @ second[:-1] + second[-1:]])
+
+
+def _rank(z: Features) -> int:
+    sample = np.asarray(z[:: max(1, len(z) // 2_000)], np.float64)
+    if not len(sample):
+        return 0
+    centred = sample - sample.mean(axis=0)
+    return int(np.linalg.matrix_rank(centred, tol=RANK_TOLERANCE * float(np.linalg.norm(centred, 2))))

@@ -1,0 +1,57 @@
+"""Features of some frames of a store, looked up by their store rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import DataError
+from egoequiv.pairs.candidates import Indices
+from egoequiv.store import FrameStore
+
+Features = NDArray[np.float32] | NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameFeatures:
+    """The features of some frames; any numbers will do, so a baseline is nothing but other features."""
+
+    store: FrameStore
+    frames: Indices  # (N,) store rows, each once
+    z: Features  # (N, D)
+
+    def __post_init__(self) -> None:
+        if len(self.frames) != len(self.z) or self.z.ndim != 2:
+            raise ValueError(f"{len(self.frames)} frames need features (N, D), found {self.z.shape}")
+        if not np.isfinite(self.z).all():
+            frame = int(self.frames[np.flatnonzero(~np.isfinite(self.z).all(axis=1))[0]])
+            raise DataError(
+                f"{self.store.path}: the features of frame {frame} are not finite; the network has diverged, "
+                "train it anew"
+            )
+
+    @cached_property
+    def _place(self) -> Indices:
+        place = np.full(len(self.store), -1)
+        place[self.frames] = np.arange(len(self.frames))
+        return place
+
+    def places(self, rows: Indices) -> Indices:
+        """Where store rows stand among the frames, (M,)."""
+        found: Indices = self._place[rows]
+        if (found < 0).any():
+            raise ValueError(f"frame {int(rows[found < 0][0])} has no features here")
+        return found
+
+    def of(self, rows: Indices) -> Features:
+        """The features of store rows, (M, D)."""
+        chosen: Features = self.z[self.places(rows)]
+        return chosen
+
+
+def groups_of(store: FrameStore, apart: str) -> Indices:
+    """The group of every frame, (N,): its recording, its label, or the value of an attribute such as `toy`."""
+    return store.recording if apart == "recording" else store.classes(apart)[0]

@@ -1,0 +1,207 @@
+"""Next-best view: which move would best tell what is seen (Sec. 4.4 of the paper, and its supplement)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import ConfigError, DataError, TooFewPairsError
+from egoequiv.evaluation.chains import find_chains
+from egoequiv.evaluation.equivariance import apply_map, fit_map
+from egoequiv.evaluation.features import embed
+from egoequiv.evaluation.votes import Matrix, NeighbourVotes, Votes
+from egoequiv.models import EgoNet
+from egoequiv.pairs import MotionPairs, MotionPatterns, declare_patterns, find_motion_pairs, make_split
+from egoequiv.pairs.candidates import Indices
+from egoequiv.pose import MotionSpace
+from egoequiv.store import FrameStore
+
+NEIGHBOURS = 25
+Image = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A move, and how uncertain the class is expected to be after it."""
+
+    move: str
+    uncertainty_bits: float  # the entropy of the votes on the pair of this view and the foretold one
+    guess: str  # the class expected then
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What the views so far are taken for."""
+
+    guess: str
+    uncertainty_bits: float
+    votes: dict[str, int]  # of the nearest neighbours, most first; classes without a vote are left out
+
+
+class NextViewSelector:
+    """Ranks moves by how certain the class is expected to be after each of them.
+
+    For each move g there is a classifier C_g of pairs: the k training pairs (x, gx) nearest to [z(x), z(gx)] vote.
+    Before moving, z(gx) is foretold by the map of g, and the best move is the one whose votes have the least entropy.
+    After moving, C_g looks at the real pair. With more views, pairs become tuples.
+    """
+
+    def __init__(
+        self,
+        features: Matrix,
+        classes: NDArray[np.int64],
+        class_names: Sequence[str],
+        frames: Indices,
+        pairs: MotionPairs,
+        *,
+        k: int = NEIGHBOURS,
+        net: EgoNet | None = None,
+    ) -> None:
+        """Take features (N, D) and classes (N,) of a store, its training frames and the pairs among them."""
+        self.features, self.class_names, self.k = features, tuple(class_names), k
+        self.moves = pairs.names
+        self._net = net
+        self._classes = classes
+        labelled = classes[pairs.i] >= 0
+        self._pairs = MotionPairs(pairs.i[labelled], pairs.j[labelled], pairs.pattern[labelled], pairs.names)
+        known = frames[classes[frames] >= 0]
+        if len(known) < k:
+            raise DataError(f"{len(known)} training frames with a label are fewer than the {k} neighbours that vote")
+        # Those of no move and of one are kept; longer sequences are many, and each is asked for rarely.
+        self._classifiers: dict[tuple[str, ...], NeighbourVotes | None] = {(): self._classifier(known[:, None])}
+        self._maps = {}
+        for move in self.moves:
+            own = self._pairs.of(move)
+            if len(own) < k:
+                raise TooFewPairsError(
+                    f"motion {move!r}: {len(own)} training pairs with a label are fewer than the {k} neighbours that "
+                    "vote: take more frames or fewer neighbours, or leave this motion out"
+                )
+            self._maps[move] = fit_map(features[own.i], features[own.j])
+            self._classifiers[move,] = self._classifier(self._chains((move,)))
+
+    @classmethod
+    def fit(
+        cls,
+        model: EgoNet,
+        store: FrameStore,
+        frames: Indices | None = None,
+        motions: Sequence[str] | MotionPatterns | None = None,
+        *,
+        k: int = NEIGHBOURS,
+        max_gap_s: float = 1.0,
+        label_column: str = "label",
+        features: Matrix | None = None,
+    ) -> NextViewSelector:
+        """Fit on training frames of a labelled store (by default those of `make_split`).
+
+        The moves are names of motions or patterns, by default `default_moves`; features of the whole store are computed
+        unless given.
+        """
+        if k < 1:
+            raise ConfigError(f"the number of neighbours must be at least 1, found {k}")
+        classes, class_names = store.classes(label_column)
+        patterns = motions if isinstance(motions, MotionPatterns) else declare_moves(store, motions)
+        rows = make_split(store).train if frames is None else frames
+        return cls(
+            embed(model, store) if features is None else features,
+            classes,
+            class_names,
+            rows,
+            find_motion_pairs(store, rows, patterns, max_gap_s),
+            k=k,
+            net=model,
+        )
+
+    def suggest(self, image: Image, then: Sequence[tuple[str, Image]] = ()) -> list[Suggestion]:
+        """All moves, the most promising first, from an image (H, W, C), or from the last of several.
+
+        `then` are the moves made since, each with the image seen after it. Among equally promising moves the one named
+        first comes first.
+        """
+        made, views = self._encode(image, then)
+        suggestions = []
+        for move in self.moves:
+            tuples = np.concatenate([views, self.foretell(views[-1:], move)])
+            votes = self.look(tuples[None], (*made, move))
+            if votes is not None:
+                guess = self.class_names[votes.guess[0]]
+                suggestions.append(Suggestion(move, float(votes.uncertainty_bits[0]), guess))
+        return sorted(suggestions, key=lambda suggestion: suggestion.uncertainty_bits)
+
+    def classify(self, image: Image, then: Sequence[tuple[str, Image]] = ()) -> Guess:
+        """The class of what is seen in an image, or in several with the moves between them."""
+        made, views = self._encode(image, then)
+        votes = self.look(views[None], made)
+        if votes is None:
+            raise TooFewPairsError(
+                f"{', '.join(made)}: fewer than {self.k} training frames can be followed so: make fewer moves, or take "
+                "fewer neighbours"
+            )
+        counts = {self.class_names[c]: int(votes.counts[0, c]) for c in np.argsort(-votes.counts[0], kind="stable")}
+        return Guess(
+            self.class_names[votes.guess[0]],
+            float(votes.uncertainty_bits[0]),
+            {name: count for name, count in counts.items() if count},
+        )
+
+    def foretell(self, features: Matrix, move: str) -> Matrix:
+        """The features after a move, M_g z(x) by the map from x to gx; (Q, D)."""
+        return apply_map(self._maps[move], features).astype(np.float32)
+
+    def look(self, views: Matrix, made: tuple[str, ...]) -> Votes | None:
+        """Votes on tuples of views with the moves between them; None where fewer than k training tuples are like them.
+
+        views: (Q, len(made) + 1, D).
+        """
+        classifier = self._classifiers[made] if made in self._classifiers else self._classifier(self._chains(made))
+        return None if classifier is None else classifier(views.reshape(len(views), -1))
+
+    def look_once(self, features: Matrix, made: tuple[str, ...]) -> Votes | None:
+        """Votes on single views (Q, D) by those training frames alone from which these moves lead on."""
+        if not made:
+            return self.look(features[:, None], ())
+        classifier = self._classifier(np.unique(self._chains(made)[:, :1], axis=0))
+        return None if classifier is None else classifier(features)
+
+    @property
+    def training_pairs(self) -> dict[str, int]:
+        """How many training pairs each move has."""
+        return self._pairs.counts()
+
+    def _chains(self, made: tuple[str, ...]) -> Indices:
+        return find_chains(self._pairs, made)
+
+    def _classifier(self, chains: Indices) -> NeighbourVotes | None:
+        if len(chains) < self.k:
+            return None
+        vectors = self.features[chains].reshape(len(chains), -1)
+        return NeighbourVotes(vectors, self._classes[chains[:, 0]], len(self.class_names), self.k)
+
+    def _encode(self, image: Image, then: Sequence[tuple[str, Image]]) -> tuple[tuple[str, ...], Matrix]:
+        if self._net is None:
+            raise ConfigError("this selector was made without a network: make it with NextViewSelector.fit")
+        for move, _ in then:
+            if move not in self.moves:
+                raise ConfigError(f"move {move!r} is not known here; choose from {', '.join(self.moves)}")
+        images = [image, *(seen for _, seen in then)]
+        return tuple(move for move, _ in then), embed(self._net, np.stack(images))
+
+
+def declare_moves(store: FrameStore, motions: Sequence[str] | None) -> MotionPatterns:
+    """The moves of these names, or the default ones of the store's motion space."""
+    if not store.space.axes:
+        raise DataError(f"{store.path} has no poses, so no motions to choose from: ingest frames with poses")
+    return declare_patterns(store.space, default_moves(store.space) if motions is None else motions)
+
+
+def default_moves(space: MotionSpace) -> tuple[str, ...]:
+    """On a grid of two axes the paper's choices (up, down, up+right, up+left); on others one step along each axis."""
+    names = tuple(space.named_motions())
+    if len(names) == 4:
+        plus_a, minus_a, plus_b, minus_b = names
+        return plus_a, minus_a, f"{plus_a}+{plus_b}", f"{plus_a}+{minus_b}"
+    return names

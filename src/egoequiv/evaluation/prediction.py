@@ -1,0 +1,141 @@
+"""Prediction in feature space: whether a map of a motion leads from z(x) to z(gx), scored as MRR and hit@k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import DataError
+from egoequiv.evaluation.equivariance import apply_map
+from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps, learned_forward_maps
+from egoequiv.evaluation.frame_features import FrameFeatures
+from egoequiv.evaluation.ranking import Questions, RankScore, rank_table, score_predictions
+from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
+from egoequiv.pairs import MotionPairs, declare_patterns, find_motion_pairs
+from egoequiv.pairs.candidates import Indices
+
+QUESTIONS = 4_000  # at the most: the standard error of a hit rate is then below one per cent
+IN_RECORDING, EVERYWHERE = "views of the recording", "all frames"
+
+
+@dataclass(frozen=True)
+class PredictionResult:
+    """How well maps predict the features after a motion."""
+
+    scores: tuple[RankScore, ...]
+    left_out: tuple[str, ...]  # motions with too few pairs
+
+    def describe(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {"scores": [score.describe() for score in self.scores], "left_out": list(self.left_out)}
+
+    def tables(self) -> list[TaskTable]:
+        """The same for people."""
+        notes = [
+            "the candidates are sorted by their Euclidean distance to the predicted features; the view x itself is no "
+            "candidate, or copying z(x) would never be right",
+            *(f"{motion}: left out, too few pairs to fit a map" for motion in self.left_out),
+        ]
+        return [
+            rank_table("prediction of z(gx), ranked among the views of the recording", self.scores, IN_RECORDING),
+            rank_table("the same, ranked among all frames", self.scores, EVERYWHERE, notes),
+        ]
+
+
+def predict_views(
+    features: FrameFeatures,
+    pairs: MotionPairs,
+    learned: Mapping[str, Affine] | None = None,
+    *,
+    most: int = QUESTIONS,
+    seed: int = 0,
+) -> PredictionResult:
+    """Predict z(gx) from z(x), and rank the true gx among the frames of its recording and among all frames.
+
+    For every motion the forward map is fitted on one half of the views and scored on the other. A frame that the motion
+    leads to counts as right: one on a grid, several in video. Beside it stand the copy baseline, z(x) itself, and
+    the maps that a network has learned, where there are any.
+    """
+    check_motions(features, pairs)
+    fitted = fit_forward_maps(features, pairs, seed)
+    view, number = draw_views(fitted.held, most, seed)
+    answer_to, answer = answers_of(pairs, view, number)
+    motion = np.array(pairs.names)[number]
+    z = np.asarray(features.of(view), np.float64)
+    predicted = {
+        "copy": z,
+        "fitted map": mapped(z, motion, fitted.maps),
+        "learned map": mapped(z, motion, learned or {}),
+    }
+    scores: list[RankScore] = []
+    for scope in (IN_RECORDING, EVERYWHERE):
+        questions = Questions(view, answer_to, answer, view[:, None], scope == IN_RECORDING)
+        scores += score_predictions(features, questions, predicted, motion, scope=scope, seed=seed)
+    return PredictionResult(tuple(scores), fitted.left_out)
+
+
+def check_motions(features: FrameFeatures, pairs: MotionPairs) -> None:
+    """Refuse pairs among which there is no motion, and frames of one recording only."""
+    where = features.store.path
+    if not (pairs.pattern >= 0).any():
+        raise DataError(
+            f"{where}: no two of {len(features.frames)} frames are related by a motion; choose other frames"
+        )
+    if len(np.unique(features.store.recording[features.frames])) < 2:
+        raise DataError(f"{where}: all frames are of one recording, and this needs two or more: choose other frames")
+
+
+def draw_views(pairs: MotionPairs, most: int, seed: int) -> tuple[Indices, Indices]:
+    """At most so many views with a motion that leads on from them: store rows and numbers of motions, (Q,) each."""
+    known = pairs.pattern >= 0
+    both = np.unique(np.stack([pairs.pattern[known], pairs.i[known]], axis=1), axis=0)
+    if len(both) > most:
+        both = both[np.sort(np.random.default_rng([seed, 0xD2A]).choice(len(both), most, replace=False))]
+    return both[:, 1], both[:, 0]
+
+
+def answers_of(pairs: MotionPairs, view: Indices, number: Indices) -> tuple[Indices, Indices]:
+    """The frames that a motion leads to from a view: the number of the question and the store row, (A,) each."""
+    known = np.flatnonzero(pairs.pattern >= 0)
+    width = int(pairs.i.max()) + 1
+    key = pairs.pattern[known] * width + pairs.i[known]
+    order = np.argsort(key, kind="stable")
+    first, last = (np.searchsorted(key[order], number * width + view, side=side) for side in ("left", "right"))
+    question = np.repeat(np.arange(len(view)), last - first)
+    within = np.arange(len(question)) - np.repeat(np.cumsum(last - first) - (last - first), last - first)
+    return question, pairs.j[known[order[first[question] + within]]]
+
+
+def mapped(z: NDArray[np.float64], motion: NDArray[np.str_], maps: Mapping[str, Affine]) -> NDArray[np.float64]:
+    """Each feature vector moved by the map of its motion, (Q, D); not a number where the motion has no map."""
+    moved = np.full(z.shape, np.nan)
+    for name, affine in maps.items():
+        moved[motion == name] = apply_map(affine, z[motion == name])
+    return moved
+
+
+def pairs_of_task(data: TaskData, options: TaskOptions, frames: Indices) -> MotionPairs:
+    """All pairs among some frames that are related by the motions of a run, or by those named in the options."""
+    patterns = data.patterns
+    if patterns is None:
+        raise DataError(
+            f"{data.store.path}: no motions are known without poses and times: ingest frames that have them"
+        )
+    if options.motions is not None:
+        patterns = declare_patterns(data.store.space, options.motions)
+    return find_motion_pairs(data.store, frames, patterns, data.max_gap_s)
+
+
+def prediction(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> PredictionResult:
+    """The task: on the validation frames of a run, with the motions it is measured for."""
+    on_progress("prediction", 0, 1)
+    frames = data.split.validation
+    pairs = pairs_of_task(data, options, frames)
+    learned = learned_forward_maps(data.net, data.store.space, pairs.names)
+    result = predict_views(FrameFeatures(data.store, frames, data.features[frames]), pairs, learned, seed=options.seed)
+    on_progress("prediction", 1, 1)
+    return result

@@ -1,0 +1,182 @@
+"""Pair retrieval: whether pairs with nearly the same difference of features are related by the same motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
+from egoequiv.evaluation.pair_search import (
+    Differences,
+    Exclusion,
+    Neighbours,
+    draw_queries,
+    feature_differences,
+    nearest_pairs,
+    pixel_differences,
+)
+from egoequiv.evaluation.prediction import check_motions, pairs_of_task
+from egoequiv.evaluation.ranking import interval_text, plain
+from egoequiv.evaluation.statistics import bootstrap_mean
+from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
+from egoequiv.pairs import MotionPairs
+from egoequiv.pairs.candidates import Indices
+from egoequiv.store import FrameStore
+
+MOST_PAIRS, MOST_QUERIES = 100_000, 1_000
+K = 10
+
+
+@dataclass(frozen=True)
+class MotionPrecision:
+    """How many of the pairs found have the motion of the query; chance is the share of that motion among all pairs."""
+
+    motion: str  # "all" for all of them together
+    queries: int
+    at_1: float
+    at_1_interval: tuple[float, float]  # 95 %, bootstrap over recordings
+    at_k: float
+    at_k_interval: tuple[float, float]
+    chance: float
+
+    def describe(self) -> dict[str, Any]:
+        """A JSON object; what is not defined is null."""
+        values = {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
+        return values | {name: [plain(end) for end in values[name]] for name in values if name.endswith("interval")}
+
+
+@dataclass(frozen=True, eq=False)
+class RetrievalResult:
+    """What a search for pairs found, in the differences of features and, as a baseline, of pixels."""
+
+    precision: dict[str, tuple[MotionPrecision, ...]]  # of features, and of pixels
+    neighbours: dict[str, Neighbours]  # the same
+    pairs: MotionPairs  # those that were searched, by whose numbers neighbours are known
+    exclusion: Exclusion
+
+    def describe(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "norm": "l2",
+            "k": K,
+            "pairs": len(self.pairs),
+            "exclusion": self.exclusion.describe(),
+            "precision": {space: [row.describe() for row in rows] for space, rows in self.precision.items()},
+        }
+
+    def tables(self) -> list[TaskTable]:
+        """The same for people."""
+        columns = ("motion", "difference of", "precision@1", "95 % interval", f"precision@{K}", "95 % interval")
+        rows = [
+            (
+                row.motion,
+                space,
+                f"{row.at_1:.3f}",
+                interval_text(row.at_1_interval),
+                f"{row.at_k:.3f}",
+                interval_text(row.at_k_interval),
+                f"{row.chance:.3f}",
+                f"{row.queries:,}",
+            )
+            for each in zip(*self.precision.values(), strict=True)
+            for space, row in zip(self.precision, each, strict=True)
+        ]
+        notes = (
+            f"the nearest of {len(self.pairs):,} pairs, by the Euclidean distance of z_j - z_i or of x_j - x_i",
+            self.exclusion.describe(),
+            "chance is the share of the query's motion among the pairs it was compared with",
+        )
+        return [TaskTable("retrieval of pairs with the same motion", (*columns, "chance", "queries"), rows, notes)]
+
+
+def precision_of(
+    store: FrameStore, pairs: MotionPairs, neighbours: Neighbours, seed: int = 0
+) -> tuple[MotionPrecision, ...]:
+    """The share of the pairs found that have the motion of the query, for all queries and motion by motion."""
+    pattern = pairs.pattern[neighbours.query]
+    right = pairs.pattern[neighbours.nearest] == pattern[:, None]
+    at_1, at_k = right[:, 0].astype(np.float64), right.mean(axis=1)
+    chance = neighbours.same_motion / neighbours.allowed
+    recording = store.recording[pairs.i[neighbours.query]]
+    rows = []
+    for number in (None, *np.unique(pattern)):
+        own = np.full(len(pattern), True) if number is None else pattern == number
+        rows.append(
+            MotionPrecision(
+                motion="all" if number is None else pairs.names[number],
+                queries=int(own.sum()),
+                at_1=float(at_1[own].mean()),
+                at_1_interval=bootstrap_mean(at_1[own], recording[own], seed=seed),
+                at_k=float(at_k[own].mean()),
+                at_k_interval=bootstrap_mean(at_k[own], recording[own], seed=seed),
+                chance=float(chance[own].mean()),
+            )
+        )
+    return tuple(rows)
+
+
+def retrieve_pairs(
+    features: FrameFeatures,
+    pairs: MotionPairs,
+    *,
+    neighbour_gap_s: float = 2.0,
+    apart: str = "recording",
+    most_pairs: int = MOST_PAIRS,
+    most_queries: int = MOST_QUERIES,
+    with_pixels: bool = True,
+    seed: int = 0,
+    on_progress: OnProgress | None = None,
+) -> RetrievalResult:
+    """Find the pairs nearest to query pairs, in feature-difference space and in pixel-difference space.
+
+    Queries have a motion. They are compared with all pairs, those of no motion too where there are any, except pairs of
+    their own recording: all of them, or where frames have times, those with a frame within `neighbour_gap_s` of one of
+    theirs. With `apart` the name of an attribute or "label", they are compared with pairs of another one only. Of more
+    pairs than `most_pairs`, so many are drawn at random.
+    """
+    check_motions(features, pairs)
+    store = features.store
+    pairs = some_pairs(pairs, most_pairs, seed)
+    queries = draw_queries(pairs, most_queries, seed)
+    has_gap = apart == "recording" and store.times_s is not None
+    exclusion = Exclusion(groups_of(store, apart), apart, neighbour_gap_s if has_gap else None)
+    spaces: dict[str, Differences] = {"features": feature_differences(features, pairs)}
+    if with_pixels:
+        spaces["pixels"] = pixel_differences(store, pairs)
+    neighbours = {}
+    for space, differences in spaces.items():
+
+        def report(done: int, total: int, what: str = f"pairs by {space}") -> None:
+            if on_progress is not None:
+                on_progress(what, done, total)
+
+        neighbours[space] = nearest_pairs(
+            store, pairs, differences, queries, exclusion, k=K, seed=seed, on_progress=report
+        )
+    precision = {space: precision_of(store, pairs, found, seed) for space, found in neighbours.items()}
+    return RetrievalResult(precision, neighbours, pairs, exclusion)
+
+
+def some_pairs(pairs: MotionPairs, most: int, seed: int) -> MotionPairs:
+    """At most so many of the pairs, at random."""
+    if len(pairs) <= most:
+        return pairs
+    kept: Indices = np.sort(np.random.default_rng([seed, 0x50E]).choice(len(pairs), most, replace=False))
+    return MotionPairs(pairs.i[kept], pairs.j[kept], pairs.pattern[kept], pairs.names)
+
+
+def retrieval(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> RetrievalResult:
+    """The task: on the validation frames of a run, with the motions it is measured for."""
+    frames = data.split.validation
+    features = FrameFeatures(data.store, frames, data.features[frames])
+    pairs = pairs_of_task(data, options, frames)
+    return retrieve_pairs(
+        features,
+        pairs,
+        neighbour_gap_s=data.neighbour_gap_s,
+        apart=options.apart,
+        seed=options.seed,
+        on_progress=on_progress,
+    )

@@ -1,0 +1,173 @@
+"""Walks from one view to the next, by the move that promises most, by a random one, or by the best in hindsight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.evaluation.next_view import NextViewSelector
+from egoequiv.evaluation.task import OnProgress, silent
+from egoequiv.pairs.candidates import Indices
+
+Policy = Literal["chosen", "random", "best"]
+POLICIES: tuple[Policy, ...] = ("chosen", "random", "best")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Walks of S moves from V starting views; where no move is possible a walk stays with what it has seen."""
+
+    frames: Indices  # (V, S + 1) store rows, -1 after it stayed
+    moves: Indices  # (V, S) number of the move, -1 where it stayed
+    guess: Indices  # (V, S + 1) class guessed from the views up to each
+    right: Floats  # (V, S + 1) 1 or 0; for random moves the share of possible moves that end right
+    expected_bits: Floats  # (V, S) uncertainty expected before each move, NaN where it stayed
+    found_bits: Floats  # (V, S) uncertainty after it
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """What every move leads to from where V walks are; G moves."""
+
+    frame: Indices  # (V, G) -1 where a move is not possible
+    guess: Indices  # (V, G) from the real views, after moving
+    own_votes: Floats  # (V, G) for the right class, -1 where a move is not possible
+    expected_bits: Floats  # (V, G) from the foretold view, before moving; infinite where a move is not possible
+    found_bits: Floats  # (V, G) from the real views, after moving
+
+    @property
+    def is_possible(self) -> NDArray[np.bool_]:
+        return self.frame >= 0
+
+
+def take_walks(
+    selector: NextViewSelector,
+    classes: Indices,
+    successors: Indices,
+    starts: Indices,
+    steps: int,
+    *,
+    seed: int = 0,
+    on_progress: OnProgress = silent,
+) -> dict[Policy, Walk]:
+    """Walk from each starting view by each policy; `successors` says where each move leads from each frame, (N, G).
+
+    Moves are chosen one at a time, never looking further than the next view; no walk comes back to a view it has seen.
+    """
+    begin = _begin(selector, classes, starts)
+    ahead = look_ahead(selector, classes, successors, begin, "second view", on_progress)
+    walks: dict[Policy, Walk] = {}
+    for policy in POLICIES:
+        rng = np.random.default_rng([seed, 0x3A1C])
+        walk = _step(begin, ahead, classes[starts], policy, rng)
+        for views in range(2, steps + 1):
+            what = f"{policy} move after view {views}"
+            further = look_ahead(selector, classes, successors, walk, what, on_progress)
+            walk = _step(walk, further, classes[starts], policy, rng)
+        walks[policy] = walk
+    return walks
+
+
+def _begin(selector: NextViewSelector, classes: Indices, starts: Indices) -> Walk:
+    """Walks of no move."""
+    votes = selector.look(selector.features[starts][:, None], ())
+    assert votes is not None, "a selector has enough frames for a vote on one view"
+    none = np.empty((len(starts), 0))
+    right = (votes.guess == classes[starts])[:, None].astype(np.float64)
+    return Walk(starts[:, None], none.astype(np.int64), votes.guess[:, None], right, none, none)
+
+
+def _step(walk: Walk, ahead: Ahead, own: Indices, policy: Policy, rng: np.random.Generator) -> Walk:
+    """Make one more move in each walk; `own` are the right classes, (V,)."""
+    is_right = ahead.is_possible & (ahead.guess == own[:, None])
+    if policy == "chosen":  # g* of the paper's supplement: the least expected uncertainty
+        pick = ahead.expected_bits.argmin(axis=1)
+    elif policy == "random":
+        pick = np.where(ahead.is_possible, rng.random(ahead.frame.shape), -1.0).argmax(axis=1)
+    else:  # a move that ends right if there is one, and by as many votes as can be
+        pick = (ahead.own_votes + is_right * (1 + ahead.own_votes.max())).argmax(axis=1)
+    here = np.arange(len(own)), pick
+    goes_on = ahead.is_possible.any(axis=1)
+    hit = is_right[here]
+    if policy == "random":
+        hit = is_right.sum(axis=1) / np.maximum(ahead.is_possible.sum(axis=1), 1)
+    return Walk(
+        frames=np.column_stack([walk.frames, np.where(goes_on, ahead.frame[here], -1)]),
+        moves=np.column_stack([walk.moves, np.where(goes_on, pick, -1)]),
+        guess=np.column_stack([walk.guess, np.where(goes_on, ahead.guess[here], walk.guess[:, -1])]),
+        right=np.column_stack([walk.right, np.where(goes_on, hit, walk.guess[:, -1] == own)]),
+        expected_bits=np.column_stack([walk.expected_bits, np.where(goes_on, ahead.expected_bits[here], np.nan)]),
+        found_bits=np.column_stack([walk.found_bits, np.where(goes_on, ahead.found_bits[here], np.nan)]),
+    )
+
+
+def look_ahead(
+    selector: NextViewSelector,
+    classes: Indices,
+    successors: Indices,
+    walk: Walk,
+    what: str = "looking ahead",
+    on_progress: OnProgress = silent,
+) -> Ahead:
+    """Try every move from the end of every walk."""
+    shape = (len(walk.frames), len(selector.moves))
+    ahead = Ahead(
+        frame=np.full(shape, -1, np.int64),
+        guess=np.full(shape, -1, np.int64),
+        own_votes=np.full(shape, -1.0),
+        expected_bits=np.full(shape, np.inf),
+        found_bits=np.full(shape, np.inf),
+    )
+    groups = list(by_moves(walk.moves))
+    for number, (walks, made) in enumerate(groups):
+        for g in range(len(selector.moves)):
+            _try(selector, classes, successors, walk.frames, walks, made, g, ahead)
+            on_progress(what, number * len(selector.moves) + g + 1, len(groups) * len(selector.moves))
+    return ahead
+
+
+def _try(
+    selector: NextViewSelector,
+    classes: Indices,
+    successors: Indices,
+    frames: Indices,
+    walks: Indices,
+    made: Indices,
+    g: int,
+    ahead: Ahead,
+) -> None:
+    """Try move number `g` from the ends of some walks that made the same moves so far, and fill in what is found."""
+    target = successors[frames[walks, -1], g]
+    can = (target >= 0) & (target[:, None] != frames[walks]).all(axis=1)
+    walks, target = walks[can], target[can]
+    if not len(walks):
+        return
+    seen, move = selector.features[frames[walks]], selector.moves[g]
+    foretold = np.concatenate([seen, selector.foretell(seen[:, -1], move)[:, None]], axis=1)
+    real = np.concatenate([seen, selector.features[target][:, None]], axis=1)
+    # Asked for together: the classifier of a long sequence is made for this one question.
+    votes = selector.look(np.concatenate([foretold, real]), (*(selector.moves[m] for m in made), move))
+    if votes is None:
+        return
+    after = slice(len(walks), None)
+    ahead.frame[walks, g] = target
+    ahead.guess[walks, g] = votes.guess[after]
+    ahead.own_votes[walks, g] = votes.counts[after][np.arange(len(walks)), classes[frames[walks, 0]]]
+    ahead.expected_bits[walks, g] = votes.uncertainty_bits[: len(walks)]
+    ahead.found_bits[walks, g] = votes.uncertainty_bits[after]
+
+
+def by_moves(moves: Indices) -> Iterator[tuple[Indices, Indices]]:
+    """Walks that made the same moves so far, and these; walks that stayed have ended."""
+    if not moves.shape[1]:
+        yield np.arange(len(moves)), moves[0]
+        return
+    distinct, group = np.unique(moves, axis=0, return_inverse=True)
+    for number, made in enumerate(distinct):
+        if made[-1] >= 0:
+            yield np.flatnonzero(group.ravel() == number), made

@@ -1,0 +1,212 @@
+"""Finished runs side by side: what they were made with, their figures, and paired tests between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import ConfigError
+from egoequiv.evaluation import PairedTest, Result, class_scores, embed, paired_test
+from egoequiv.evaluation.comparison import AnswersCompared, compare_answers
+from egoequiv.experiments.measure import measure_run, measure_store
+from egoequiv.experiments.recipe import OnStage, silent
+from egoequiv.experiments.run_groups import RunGroup, differing_settings, group_runs
+from egoequiv.models import load_model
+from egoequiv.store import FrameStore
+from egoequiv.training.data import prepare_data
+from egoequiv.training.run_folder import RunFolder
+
+SHOWN = ("top", "rho_", "ratio_")  # how the metrics begin that are set side by side
+FEWEST = 3  # repetitions for a test over them, as in a table
+# What decides which frames a run is measured on, beside the store.
+SPLITTING = (
+    "split",
+    "label_split",
+    "split_seed",
+    "train_fraction",
+    "holdout_split",
+    "holdout_fraction",
+    "label_column",
+)
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A paired test of one metric between two groups, over the seeds that both have."""
+
+    metric: str
+    a: int  # numbers of groups; the difference is a - b
+    b: int
+    test: PairedTest
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answers of two groups to the same validation frames."""
+
+    a: int
+    b: int
+    compared: AnswersCompared
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Groups of repetitions, the settings in which they differ, their metrics, and the tests."""
+
+    groups: list[RunGroup]
+    settings: dict[str, list[Any]]
+    metrics: list[dict[str, Result]]
+    tests: list[Tested]
+    answers: list[Answered]
+
+    def describe(self) -> dict[str, Any]:
+        """A JSON object; a group is told by its number, and a difference is a - b."""
+        return {
+            "groups": [
+                {
+                    "name": group.name,
+                    "runs": [str(run) for run in group.runs],
+                    "seeds": list(group.seeds),
+                    "metrics": {
+                        name: {
+                            "mean": _number(result.mean),
+                            "stderr": _number(result.stderr),
+                            "values": [_number(value) for value in result.values],
+                        }
+                        for name, result in metrics.items()
+                    },
+                }
+                for group, metrics in zip(self.groups, self.metrics, strict=True)
+            ],
+            "settings": self.settings,
+            "tests": [
+                {
+                    "metric": one.metric,
+                    "a": one.a,
+                    "b": one.b,
+                    "difference": _number(one.test.difference),
+                    "stderr": _number(one.test.stderr),
+                    "p_value": _number(one.test.p_value),
+                    "seeds": one.seeds,
+                }
+                for one in self.tests
+            ],
+            "answers": [{"a": one.a, "b": one.b, **one.compared.describe()} for one in self.answers],
+        }
+
+
+def compare_runs(runs: Sequence[Path], store: str | None = None, on_stage: OnStage = silent) -> RunComparison:
+    """Measure runs on their validation frames, or on all frames of another store, and test their differences."""
+    groups = group_runs(list(dict.fromkeys(runs)))
+    if store is None:
+        check_same_frames(groups)
+    total = sum(len(group.runs) for group in groups)
+    measured: list[dict[str, Result]] = []
+    done = 0
+    for group in groups:
+        each = []
+        for run in group.runs:
+            on_stage("measuring", done, total)
+            each.append((measure_run(run) if store is None else measure_store(run, store))["metrics"])
+            done += 1
+        names = dict.fromkeys(name for metrics in each for name in metrics if name.startswith(SHOWN))
+        measured.append({name: Result(tuple(_or_nan(metrics.get(name)) for metrics in each)) for name in names})
+    on_stage("measuring", total, total)
+    tests = [test for a, b in combinations(range(len(groups)), 2) for test in _test(groups, measured, b, a)]
+    answers = [] if store is not None else _answers(groups, on_stage)
+    return RunComparison(groups, differing_settings(groups), measured, tests, answers)
+
+
+def check_same_frames(groups: Sequence[RunGroup]) -> None:
+    """Refuse runs that are measured on different frames: the difference would be one of frames, not of features."""
+    first, *others = groups
+    for other in others:
+        for key, what in (("data", "store"), ("labels", "store of labelled images")):
+            places = [group.settings[key] for group in (first, other)]
+            if key == "labels" and not (first.labels and other.labels):
+                continue
+            if places[0] != places[1] and _fingerprint(places[0]) != _fingerprint(places[1]):
+                raise ConfigError(
+                    f"{first.runs[0]} and {other.runs[0]} were trained on different stores ({what} {places[0]} against "
+                    f"{places[1]}): compare runs on the same one, or measure both on a third with --store"
+                )
+        for key in SPLITTING:
+            ours, theirs = first.settings[key], other.settings[key]
+            idle = key == "holdout_split" and not first.settings["holdout_fraction"]
+            if ours != theirs and not idle:
+                raise ConfigError(
+                    f"{first.runs[0]} and {other.runs[0]} validate on different frames ({key}={ours} against "
+                    f"{theirs}): compare runs with the same split, or measure both on a store with --store"
+                )
+
+
+def _fingerprint(place: str | None) -> str | None:
+    return None if place is None else FrameStore.open(place).fingerprint()
+
+
+def _test(groups: list[RunGroup], measured: list[dict[str, Result]], a: int, b: int) -> list[Tested]:
+    """Tests of all metrics that two groups have, over the seeds that both have."""
+    common = [one for one in groups[a].repetitions if one in groups[b].repetitions]
+    if len(common) < FEWEST:
+        return []
+    tests = []
+    for metric in measured[a]:
+        if metric in measured[b]:
+            left, right = (
+                [measured[g][metric].values[groups[g].repetitions.index(one)] for one in common] for g in (a, b)
+            )
+            if all(map(isfinite, left + right)):
+                tests.append(Tested(metric, a, b, paired_test(left, right), len(common)))
+    return tests
+
+
+def _answers(groups: list[RunGroup], on_stage: OnStage) -> list[Answered]:
+    """Frame by frame, where there are too few repetitions for a test over them."""
+    few = [
+        (a, b)
+        for b, a in combinations(range(len(groups)), 2)
+        if groups[a].labels
+        and groups[b].labels
+        and len(set(groups[a].repetitions) & set(groups[b].repetitions)) < FEWEST
+    ]
+    wanted = sorted({number for pair in few for number in pair})
+    shares: dict[int, tuple[NDArray[np.float64], NDArray[np.int64]]] = {}
+    for done, number in enumerate(wanted):
+        on_stage("asking about frames", done, len(wanted))
+        each = [right_answers(run) for run in groups[number].runs]
+        shares[number] = np.mean([right for right, _ in each], axis=0), each[0][1]
+    if wanted:
+        on_stage("asking about frames", len(wanted), len(wanted))
+    return [Answered(a, b, compare_answers(shares[a][0], shares[b][0], shares[a][1])) for a, b in few]
+
+
+def right_answers(run: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Whether a run recognises each labelled validation frame, and the recording of each; (N,) both."""
+    config = RunFolder(run).config()
+    # The untrained method has no streams of images and pairs to draw: only the labelled task is wanted.
+    task = prepare_data(config.model_copy(update={"method": "random", "weight": {}, "margin": {}})).recognition
+    if task is None:
+        raise ConfigError(f"{run} was trained without labels: there are no answers to compare")
+    rows = task.split.validation[task.classes[task.split.validation] >= 0]
+    net = load_model(run)
+    scores = class_scores(net, embed(net, task.store, rows))
+    own = scores[np.arange(len(rows)), task.classes[rows]]
+    right = (scores < own[:, None]).sum(axis=1) == scores.shape[1] - 1  # a tie is no success, as in top-1
+    return right.astype(np.float64), task.store.recording[rows]
+
+
+def _or_nan(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN."""
+    return value if isfinite(value) else None

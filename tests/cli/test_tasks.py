@@ -1,0 +1,148 @@
+"""`egoequiv evaluate --task`, used as a user would."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drives import write_scenes
+from egoequiv.evaluation.tasks import TASKS
+from egoequiv.sources import Source
+from egoequiv.store import FrameStore, ingest
+from egoequiv.training import train
+from helpers import GRID, grid_recording, grid_source
+from running import Cli
+
+FEW = {"per_class": 3, "log_every": 50, "validate_every": 50, "checkpoint_every": 50, "iterations": 50}
+
+
+@pytest.fixture(scope="module")
+def shapes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three shapes in eight takes each: 576 frames of 12 x 12."""
+    recordings = [grid_recording(kind, take) for kind in range(3) for take in range(8)]
+    return ingest(Source("grid", GRID, recordings), tmp_path_factory.mktemp("world") / "shapes", workers=1).path
+
+
+@pytest.fixture(scope="module")
+def run(shapes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "run"
+    return train(shapes, out, method="equiv", split="by-recording", **FEW).path
+
+
+@pytest.fixture(scope="module")
+def small_run(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train(small_store.path, tmp_path_factory.mktemp("runs") / "small", method="clsnet", **FEW).path
+
+
+def error_of(cli: Cli, *arguments: object) -> str:
+    failed = cli(*arguments, code=2)
+    (line,) = (line for line in failed.err.splitlines() if line.startswith("egoequiv: error: "))
+    return line
+
+
+@pytest.mark.slow
+def test_toys_on_a_turntable(cli: Cli, tmp_path: Path) -> None:
+    world = ["--set=toys_per_category=1", "--set=elevations=5", "--set=azimuths=12", "--set=lightings=4", "--workers=1"]
+    cli("ingest", "turntable", "-o", tmp_path / "toys", "--size", "16", *world)
+    settings = ["--set", "split=by-recording", "--iterations", "100", "--per-class", "3"]
+    cli("train", tmp_path / "toys", "-o", tmp_path / "run", *settings)
+    asked = ["evaluate", tmp_path / "run", tmp_path / "toys", "--task", "next-view, composition"]
+    done = cli(*asked, "-o", tmp_path / "new" / "out", "--json")
+    said = json.loads(done.out)
+    files = [Path(file) for file in said["files"]]
+    names = ["composition.json", "composition.png", "next-view-gallery.png", "next-view.json", "next-view.png"]
+    assert sorted(file.name for file in files) == names
+    assert set(files) == set((tmp_path / "new" / "out").iterdir())
+    for task in ("next-view", "composition"):
+        assert said["tasks"][task] == json.loads((tmp_path / "new" / "out" / f"{task}.json").read_text())
+
+
+def test_tables_are_printed(cli: Cli, run: Path) -> None:
+    done = cli("evaluate", run, "--task", "next-view, composition")
+    assert "chosen - random" in done.out
+    assert "up, then down" in done.out
+    assert "saved" not in done.err
+
+
+def test_one_object_is_printed(cli: Cli, run: Path) -> None:
+    said = json.loads(cli("evaluate", run, "--task", "composition,next-view", "--steps", "2", "--json").out)
+    assert said["split"] == "by-recording"
+    accuracy = said["tasks"]["next-view"]["accuracy_pct"]
+    assert [row["views"] for row in accuracy] == [1, 2, 3]
+    assert accuracy[1]["random"]["mean"] <= accuracy[1]["best"]["mean"]
+    composites = said["tasks"]["composition"]["composites"]
+    assert [row["motion"] for row in composites] == ["up+right", "up+left", "down+right"]
+
+
+def test_the_store_of_the_run_is_the_default(cli: Cli, run: Path, shapes: Path) -> None:
+    asked = ["--task", "next-view", "--motions", "right,left", "--neighbours", "9", "--json"]
+    own, given = (json.loads(cli("evaluate", run, *store, *asked).out) for store in ([], [shapes]))
+    assert own["tasks"] == given["tasks"]
+    assert own["tasks"]["next-view"]["moves"] == ["right", "left"]
+    assert own["tasks"]["next-view"]["neighbours"] == 9
+
+
+def test_without_a_task_all_is_as_before_and_can_be_saved(cli: Cli, run: Path, tmp_path: Path) -> None:
+    said = json.loads(cli("evaluate", run, "-o", tmp_path, "--json").out)
+    assert json.loads((tmp_path / "evaluation.json").read_text()) == said
+    assert set(said) == {"rows", "motions", "checkpoint"}
+    assert "evaluation.json" in cli("evaluate", run, "-o", tmp_path).err
+
+
+def test_help_names_every_task(cli: Cli) -> None:
+    shown = "".join(cli("evaluate", "--help").out.split()).replace("│", "")
+    assert [task for task in TASKS if task not in shown] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--task", "magic"], "task 'magic' is not known; choose from next-view, composition"),
+        (["--task", "next-view,"], "task '' is not known"),
+        (["--task", "next-view", "--motions", "sideways"], "'sideways' is not known here; choose from up, down"),
+        (["--task", "composition", "--motions", "up+sideways"], "'sideways' is not known here; choose from up, down"),
+        (["--task", "next-view", "--motions", "up"], "there is nothing to choose"),
+        (["--task", "next-view", "--neighbours", "100000"], "are fewer than the 100000 neighbours that vote"),
+        (["--task", "next-view", "--neighbours", "300"], "motion 'up': "),
+        (["--steps", "2"], "--steps concerns tasks: name one with --task"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], words: str, cli: Cli, run: Path) -> None:
+    assert words in error_of(cli, "evaluate", run, *arguments)
+
+
+def test_too_few_pairs_are_one_line(cli: Cli, small_run: Path) -> None:
+    assert "too few pairs of validation frames" in error_of(cli, "evaluate", small_run, "--task", "composition")
+
+
+def test_pictures_without_poses_or_labels_are_one_line(cli: Cli, tmp_path: Path) -> None:
+    write_scenes(tmp_path / "scenes")
+    cli("ingest", "scenes", tmp_path / "scenes", "-o", tmp_path / "store", "--size", "16")
+    run = train(tmp_path / "store", tmp_path / "run", method="clsnet", **FEW).path
+    for task in ("next-view", "composition"):
+        assert "has no poses, so no motions" in error_of(cli, "evaluate", run, "--task", task)
+
+
+def test_frames_without_labels_are_one_line(cli: Cli, tmp_path: Path) -> None:
+    ingest(grid_source(labels=None), tmp_path / "store", workers=1)
+    settings = FEW | {"motions": "up,right", "use_labels": False}
+    run = train(tmp_path / "store", tmp_path / "run", method="equiv", **settings).path
+    assert "has no labels" in error_of(cli, "evaluate", run, "--task", "next-view")
+
+
+def test_features_are_computed_once(cli: Cli, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from egoequiv.evaluation import task
+
+    calls: list[int] = []
+    embed = task.embed
+
+    def counted(*arguments: object) -> np.ndarray:
+        calls.append(1)
+        return embed(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(task, "embed", counted)
+    cli("evaluate", run, "--task", "next-view,composition", "--json")
+    assert calls == [1]

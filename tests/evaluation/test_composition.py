@@ -1,0 +1,137 @@
+"""The task `composition`: products of maps."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egoequiv.errors import ConfigError, TooFewPairsError
+from egoequiv.evaluation import equivariance_error
+from egoequiv.evaluation.composition import MotionFeatures, composition, fit_back, product_error, return_error
+from egoequiv.evaluation.task import TaskOptions
+from egoequiv.pairs import MinedPatterns
+from egoequiv.pose import PlanarSpace
+from evaluation.task_worlds import FRAMES, made_data, turning_world
+from helpers import bare_store
+
+seeds = st.integers(0, 999)
+IDENTITY = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+HALVE = np.array([[0.5, 0.0], [0.0, 0.5], [0.0, 0.0]])
+SHIFT = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+MAPS = {"stay": IDENTITY, "grow": HALVE, "shift": SHIFT}  # maps point back: growing is undone by halving
+
+
+def some_pairs(seed: int = 0, count: int = 60) -> MotionFeatures:
+    rng = np.random.default_rng(seed)
+    z_j = rng.normal(size=(count, 2))
+    z_i = z_j @ rng.normal(size=(2, 2)) + 0.2 * rng.normal(size=(count, 2))
+    return MotionFeatures(z_i, z_j, np.arange(count) % 6)
+
+
+def test_a_product_by_hand() -> None:
+    # z(x) = (1, 0) and z(gx) = (5, 0). A shift and then growing leads back from 5 to 5 / 2 - 1 = 1.5, which is 0.5 off.
+    pairs = MotionFeatures(np.tile([1.0, 0.0], (8, 1)), np.tile([5.0, 0.0], (8, 1)), np.arange(8))
+    assert product_error(pairs, ("shift", "grow"), MAPS).rho == pytest.approx(0.5 / 4)
+    # The other way round, back from 5 to (5 - 1) / 2 = 2: the order counts.
+    assert product_error(pairs, ("grow", "shift"), MAPS).rho == pytest.approx(1.0 / 4)
+    assert product_error(pairs, ("shift", "grow"), MAPS).ratio_of_means == pytest.approx(0.5 / 4)
+
+
+def test_maps_that_change_nothing_give_the_copy_baseline() -> None:
+    assert product_error(some_pairs(), ("stay",) * 3, MAPS).rho == pytest.approx(1.0)
+
+
+@given(seeds)
+def test_one_step_is_what_rho_is(seed: int) -> None:
+    pairs = some_pairs(seed)
+    product = product_error(pairs, ("g",), {"g": fit_back(pairs, seed)}, seed)
+    assert product == equivariance_error(pairs.z_i, pairs.z_j, pairs.groups, motion="g", seed=seed)
+
+
+@given(seeds)
+def test_a_product_against_a_product_of_matrices(seed: int) -> None:
+    pairs, rng = some_pairs(seed), np.random.default_rng(seed)
+    maps = {name: rng.normal(size=(3, 2)) for name in "abc"}
+    whole = {name: np.column_stack([affine, [0, 0, 1]]) for name, affine in maps.items()}  # homogeneous, on rows
+    product = (whole["c"] @ whole["b"] @ whole["a"])[:, :2]
+    error = product_error(pairs, ("a", "b", "c"), maps, seed)
+    assert error.rho == pytest.approx(product_error(pairs, ("p",), {"p": product}, seed).rho)
+
+
+def test_exactly_equivariant_features_compose_exactly() -> None:
+    store, z = turning_world(20)
+    found = composition(made_data(store, z, np.arange(len(store))), TaskOptions())
+    assert [error.name for error in found.composites] == ["up+right", "up+left", "down+right"]
+    assert list(found.chains) == ["up", "right", "up, right in turn"]
+    assert [error.name for error in found.chains["up, right in turn"]][2:4] == ["up+right+up", "up+right+up+right"]
+    errors = [*found.composites, *(error for chain in found.chains.values() for error in chain)]
+    assert max(error.composed.rho for error in errors) < 1e-6
+    assert [error.motion for error in found.returns] == ["up, then down", "right, then left"]
+    assert max(error.rho for error in found.returns) < 1e-6
+    assert set(found.too_few) == {"up x 4", "up x 5"}  # the grid has four elevations
+
+
+def test_errors_of_a_product_grow_with_its_length() -> None:
+    store, z = turning_world(40, noise=0.3)
+    found = composition(made_data(store, z, np.arange(len(store))), TaskOptions(steps=5))
+    steps = found.chains["right"]
+    assert [len(error.motions) for error in steps] == [1, 2, 3, 4, 5]
+    assert steps[4].composed.ratio_of_means > steps[4].fitted.ratio_of_means
+    assert 0 < found.returns[0].rho < 1
+    json.dumps(found.describe(), allow_nan=False)
+    assert sum(len(table.rows) for table in found.tables()) == 3 + 3 + 5 + 5 + 2
+
+
+def test_a_way_there_and_back_by_hand() -> None:
+    # Both maps are exact, so z(x) comes back to itself.
+    z_i = np.arange(40.0)[:, None]
+    pairs = MotionFeatures(z_i, 2 * z_i + 1, np.arange(40))
+    assert return_error(pairs, "g").rho == pytest.approx(0, abs=1e-9)
+    # What is not foretold at all comes back to the mean: |z - mean| of where it was.
+    rng = np.random.default_rng(0)
+    lost = MotionFeatures(rng.normal(size=(4_000, 1)), 100 + rng.normal(size=(4_000, 1)), np.arange(4_000))
+    assert return_error(lost, "g").ratio_of_means == pytest.approx(np.sqrt(2 / np.pi) / 100, rel=0.05)
+
+
+def test_named_motions_are_put_together() -> None:
+    store, z = turning_world(20)
+    found = composition(made_data(store, z, np.arange(len(store))), TaskOptions(motions=("left+left",), steps=2))
+    assert [error.name for error in found.composites] == ["left x 2"]
+    assert list(found.chains) == ["left"]
+
+
+def test_chains_on_a_track_are_made_of_pairs() -> None:
+    count = 600
+    forward = np.arange(count, dtype=float)
+    store = bare_store(
+        np.stack([forward, np.zeros(count)], axis=1),
+        np.repeat(np.arange(6), count // 6).tolist(),
+        times_s=forward.tolist(),
+        space=PlanarSpace(),
+    )
+    patterns = MinedPatterns(
+        ("forward 1.0 m", "left turn 16°"), np.array([[1.0, 0], [1, 16]]), np.ones(2), PlanarSpace()
+    )
+    z = np.stack([np.cos(forward / 9), np.sin(forward / 9)], axis=1)
+    found = composition(made_data(store, z, np.arange(count), patterns), TaskOptions(steps=3))
+    assert found.composites == []
+    assert max(error.composed.rho for error in found.chains["forward 1.0 m"]) < 1e-5
+    assert found.chains["forward 1.0 m"][2].fitted.pairs_scored == 6 * 97 / 2
+    assert found.too_few == {"left turn 16°": 0}
+    assert "left turn 16° (0)" in found.tables()[-1].notes[-1]
+
+
+def test_too_few_pairs_are_one_error() -> None:
+    store, z = turning_world(2)
+    few = made_data(store, z, np.arange(5))
+    with pytest.raises(TooFewPairsError, match="too few pairs of validation frames to fit and measure maps"):
+        composition(few, TaskOptions())
+    half = made_data(store, z, np.arange(FRAMES))
+    with pytest.raises(TooFewPairsError, match=r"up x 3 has 6\)"):
+        composition(half, TaskOptions(motions=("up+up+up",), steps=1))
+    with pytest.raises(ConfigError, match="--steps must be at least 1, found 0"):
+        composition(few, TaskOptions(steps=0))

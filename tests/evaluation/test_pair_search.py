@@ -1,0 +1,148 @@
+"""Exact search for pairs with nearly the same difference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egoequiv.errors import TooFewPairsError
+from egoequiv.evaluation import pair_search
+from egoequiv.evaluation.pair_search import (
+    Exclusion,
+    draw_queries,
+    feature_differences,
+    nearest_pairs,
+    pixel_differences,
+)
+from egoequiv.pairs import MotionPairs
+from egoequiv.pose import PlanarSpace
+from egoequiv.store import FrameStore
+from evaluation.grid_features import features_of, grid_store, pairs_of
+from helpers import bare_store
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def filmed(seed: int = 0, count: int = 60) -> tuple[FrameStore, MotionPairs]:
+    """Two recordings with times, and random pairs within each."""
+    rng = np.random.default_rng(seed)
+    recording = np.repeat([0, 1], count // 2)
+    times = np.concatenate([np.sort(rng.uniform(0, 20, count // 2)) for _ in range(2)])
+    store = bare_store(np.zeros((count, 2)), recording.tolist(), times.tolist(), PlanarSpace())
+    i = rng.integers(0, count // 2 - 1, 80) + np.repeat([0, count // 2], 40)
+    pattern = np.sort(rng.integers(-1, 2, 80))
+    return store, MotionPairs(i, i + 1, pattern, ("forward", "left turn"))
+
+
+@given(seeds)
+def test_the_nearest_are_those_of_plain_loops(seed: int) -> None:
+    store, pairs = filmed(seed)
+    z = np.random.default_rng(seed).normal(size=(len(store), 3))
+    queries = draw_queries(pairs, 7, seed)
+    exclusion = Exclusion(store.recording, "recording", 2.0)
+    found = nearest_pairs(store, pairs, feature_differences(features_of(store, z), pairs), queries, exclusion, k=4)
+    difference = z[pairs.j] - z[pairs.i]
+    assert store.times_s is not None
+    for row, query in enumerate(queries):
+        allowed = []
+        for other in range(len(pairs)):
+            same = store.recording[pairs.i[query]] == store.recording[pairs.i[other]]
+            ends = [(a, b) for a in (pairs.i[query], pairs.j[query]) for b in (pairs.i[other], pairs.j[other])]
+            near = same and min(abs(store.times_s[a] - store.times_s[b]) for a, b in ends) <= 2.0
+            if not near and other != query:
+                allowed.append(other)
+        distance = [float(np.linalg.norm(difference[query] - difference[other])) for other in allowed]
+        expected = [allowed[k] for k in np.argsort(distance)[:4]]
+        np.testing.assert_allclose(found.distance[row], np.sort(distance)[:4], atol=1e-7)
+        if len(set(np.round(distance, 9))) == len(distance):  # a pair may have been drawn twice
+            assert found.nearest[row].tolist() == expected
+        assert found.allowed[row] == len(allowed)
+        assert found.same_motion[row] == sum(pairs.pattern[other] == pairs.pattern[query] for other in allowed)
+
+
+def test_without_a_gap_the_whole_group_is_left_out() -> None:
+    store, pairs = filmed()
+    mask = Exclusion(store.recording, "recording", None).mask(store, pairs, np.arange(3), np.arange(80))
+    assert mask[:, :40].all()
+    assert not mask[:, 40:].any()
+    lone = Exclusion(np.arange(len(store)), "frame", None).mask(store, pairs, np.array([5]), np.array([5]))
+    assert lone.all()  # a pair is never found by itself
+    assert Exclusion(store.recording, "toy", None).describe() == "pairs of the query's own toy are left out"
+    assert "within 2 s" in Exclusion(store.recording, "recording", 2.0).describe()
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = grid_store()
+    pairs = pairs_of(store)
+    z = np.random.default_rng(0).normal(size=(len(store), 5))
+    differences = feature_differences(features_of(store, z), pairs)
+    exclusion = Exclusion(store.recording, "recording", None)
+    heard: list[tuple[int, int]] = []
+    whole = nearest_pairs(store, pairs, differences, np.arange(50), exclusion)
+    monkeypatch.setattr(pair_search, "MOST_AT_ONCE", 17)
+    pieces = nearest_pairs(
+        store, pairs, differences, np.arange(50), exclusion, on_progress=lambda *step: heard.append(step)
+    )
+    assert pieces.nearest.tolist() == whole.nearest.tolist()
+    np.testing.assert_allclose(pieces.distance, whole.distance)
+    assert pieces.allowed.tolist() == whole.allowed.tolist()
+    assert heard[-1] == (len(pairs), len(pairs))
+
+
+def test_no_more_differences_are_held_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = grid_store()
+    pairs = pairs_of(store)
+    asked: list[int] = []
+    plain = feature_differences(features_of(store), pairs)
+
+    def watched(rows: np.ndarray) -> np.ndarray:
+        asked.append(len(rows))
+        return plain(rows)
+
+    monkeypatch.setattr(pair_search, "WIDEST", 9 * 20)
+    nearest_pairs(store, pairs, watched, np.arange(50), Exclusion(store.recording, "recording", None))
+    assert max(asked) == 20
+
+
+def test_equal_differences_are_found_in_random_order() -> None:
+    store = grid_store()
+    pairs = pairs_of(store)
+    collapsed = feature_differences(features_of(store, np.ones((len(store), 2))), pairs)
+    found = nearest_pairs(
+        store, pairs, collapsed, draw_queries(pairs, 300), Exclusion(store.recording, "recording", None), k=10
+    )
+    assert (found.distance == 0).all()
+    assert len(np.unique(pairs.pattern[found.nearest])) == 3  # not only the first motion
+
+
+def test_pixel_differences_are_those_of_the_images(small_store: FrameStore) -> None:
+    pairs = pairs_of(small_store)
+    got = pixel_differences(small_store, pairs)(np.array([3, 0]))
+    expected = small_store.images[pairs.j[3]].astype(int) - small_store.images[pairs.i[3]].astype(int)
+    assert got[0].tolist() == expected.ravel().tolist()
+    assert got.shape == (2, 144)
+    assert got.min() < 0 < got.max()
+
+
+def test_queries_have_a_motion_and_the_seed_decides_which() -> None:
+    _, pairs = filmed()
+    assert (pairs.pattern[draw_queries(pairs, 1000)] >= 0).all()
+    a, b, c = (draw_queries(pairs, 10, seed).tolist() for seed in (0, 0, 1))
+    assert a == b != c
+    assert len(a) == 10
+
+
+def test_too_few_pairs_of_other_recordings_are_refused() -> None:
+    store = grid_store(2)
+    pairs = pairs_of(store, ("up",))
+    with pytest.raises(TooFewPairsError, match=r"only 18 pairs to be compared with, 19 at the least: .*recording"):
+        nearest_pairs(
+            store,
+            pairs,
+            feature_differences(features_of(store), pairs),
+            np.arange(3),
+            Exclusion(store.recording, "recording", None),
+            k=19,
+        )

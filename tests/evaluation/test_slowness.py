@@ -1,0 +1,52 @@
+"""The slowness of features on training and validation frames."""
+
+import json
+
+import numpy as np
+import torch
+
+from egoequiv.evaluation.slowness import measure_slowness, slowness
+from egoequiv.evaluation.task import TaskData, TaskOptions, silent
+from egoequiv.models import EgoNet, NetSpec, initialise
+from egoequiv.pairs import Split, sample_neighbour_pairs
+from egoequiv.pose import NoMotion
+from egoequiv.store import FrameStore
+from evaluation.grid_features import features_of, grid_store
+from helpers import bare_store, data_error
+
+
+def some_net(store: FrameStore) -> EgoNet:
+    net = EgoNet(NetSpec("norb", store.image_shape))
+    initialise(net, torch.Generator().manual_seed(0))
+    return net
+
+
+def test_features_that_say_which_recording_tell_nearly_all_neighbours() -> None:
+    store = grid_store()
+    pairs = sample_neighbour_pairs(store, np.arange(len(store)), count=400)
+    by_norm = {row.norm: row for row in measure_slowness(features_of(store), pairs, "training")}
+    assert set(by_norm) == {1, 2}
+    assert all(row.value > 0.97 for row in by_norm.values())
+    assert by_norm[1].value != by_norm[2].value
+
+
+def test_the_task_measures_both_parts(small_store: FrameStore) -> None:
+    split = Split(np.arange(0, 144, 2), np.arange(1, 144, 2), "odd and even")
+    data = TaskData(some_net(small_store), small_store, split, None)
+    result = slowness(data, TaskOptions(), silent)
+    assert [(row.part, row.norm) for row in result.rows] == [
+        ("training", 2),
+        ("training", 1),
+        ("validation", 2),
+        ("validation", 1),
+    ]
+    assert all(0.5 < row.value <= 1 for row in result.rows)
+    assert json.loads(json.dumps(result.describe()))["rows"][1]["norm"] == "l1"
+    assert result.tables()[0].rows[0][0] == "training"
+
+
+def test_pictures_without_poses_and_times_have_no_neighbours() -> None:
+    store = bare_store(np.empty((20, 0)), [0] * 20, space=NoMotion())
+    data = TaskData(some_net(store), store, Split(np.arange(10), np.arange(10, 20), "halves"), None)
+    with data_error("bare-store", "neither poses nor times"):
+        slowness(data, TaskOptions(), silent)
