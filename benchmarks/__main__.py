@@ -1,139 +1,60 @@
-"""`python -m benchmarks`: run every comparison, print a table and write benchmarks/latest.json."""
+"""`python -m benchmarks`: run the comparisons, print a table and write benchmarks/latest.json.
+
+Worker processes import this module, so what takes long to import is imported where it is used.
+"""
 
 from __future__ import annotations
 
-import json
-import platform
-import statistics
-import subprocess
+import argparse
 import sys
-import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import numpy as np
-import torch
-from PIL import Image
-
-from benchmarks.held_frames import held_source, long_log
-from benchmarks.plain_loop import plain_step
-from egoequiv.catalog import open_source
-from egoequiv.store import FrameStore, ingest
-from egoequiv.training import make_config, prepare_data
-from egoequiv.training.batches import BatchOrder
-from egoequiv.training.loop import build_net
-from egoequiv.training.objective import loss_terms
-from egoequiv.training.optimizer import make_optimizer
-
-ROUNDS = 9
-Seconds = Callable[[], float]
+LATEST = Path(__file__).parent / "latest.json"
 
 
-def timed(work: Callable[[], object], repeat: int) -> Seconds:
-    def measure() -> float:
-        start = time.perf_counter()
-        for _ in range(repeat):
-            work()
-        return (time.perf_counter() - start) / repeat
-
-    return measure
-
-
-def compare(name: str, ours: Seconds, other: Seconds, target: float | None) -> dict[str, object]:
-    """How many times as fast ours is as the other, taking turns; the median and the spread of the rounds."""
-    ours(), other()  # warm up
-    ratios = sorted(other() / ours() for _ in range(ROUNDS))
-    spread = (ratios[-2] - ratios[1]) / 2
-    return {"name": name, "ratio": statistics.median(ratios), "spread": spread, "target": target}
+def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed, as ratios measured side by side.")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="those whose names hold one of these")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="compare with the figures of an earlier run")
+    parser.add_argument("--quick", action="store_true", help="small and short: to see it work, not to be believed")
+    parser.add_argument("--out", type=Path, default=LATEST, metavar="FILE", help="where the figures go")
+    parser.add_argument("--list", action="store_true", help="list the names and do nothing")
+    return parser.parse_args(arguments)
 
 
-def iteration(store: FrameStore, encoder: str, repeat: int, targets: tuple[float, float]) -> list[dict[str, object]]:
-    """One iteration of equiv against the bare encoder's forward and backward, and against a plain PyTorch loop."""
-    config = make_config({"data": str(store.path), "method": "equiv", "encoder": encoder, "per_class": 4})
-    data = prepare_data(config)
-    net = build_net(config, data)
-    optimizer = make_optimizer(net, config)
-    method = config.objective()
-    orders = {name: BatchOrder(len(s), config.batch_size, (k,)) for k, (name, s) in enumerate(data.train.items())}
-    count = iter(range(10**9))
+def main(arguments: list[str] | None = None) -> None:
+    """Run what is asked for and report."""
+    options = parse_arguments(arguments)
+    from benchmarks.figures import change_table, load_figures, load_machine, save_figures, table
+    from benchmarks.measuring import describe_machine
+    from benchmarks.suite import chosen, run_suite
+    from benchmarks.workbench import QUICK, Scale, Workbench
 
-    def ours() -> None:
-        now = next(count)
-        losses = loss_terms(net, method, data.train, {name: order.batch(now) for name, order in orders.items()})
-        optimizer.zero_grad(set_to_none=False)
-        losses.sum().backward()
-        optimizer.step()
-
-    height, width, channels = store.image_shape
-    images = torch.randn(3 * config.batch_size, height, width, channels).permute(0, 3, 1, 2)
-
-    def bare() -> None:
-        features = net.encoder(images)
-        features.backward(torch.ones_like(features))
-
-    run, plain = timed(ours, repeat), plain_step(config, data)
-    results = [
-        compare(f"{encoder}-single-vs-bare", run, timed(bare, repeat), targets[0]),
-        compare(f"{encoder}-single-vs-plain", run, timed(plain, repeat), targets[1]),
-    ]
-    print(f"{encoder}: {1 / run():.1f} iterations of equiv a second", flush=True)
-    return results
-
-
-def rendering_speed(folder: Path) -> None:
-    """Frames a second of the embedded worlds through ingest, with two workers."""
-    for name, settings in (("drive", {"drives_per_area": 4}), ("places", {"images_per_class": 60})):
-        source = open_source(name, **settings)
-        start = time.perf_counter()
-        ingest(source, folder / name, workers=2)
-        print(f"{name}: {source.frame_count / (time.perf_counter() - start):.0f} frames a second", flush=True)
+    benchmarks = chosen(options.only)
+    if not benchmarks:
+        sys.exit(f"no benchmark has a name with {' or '.join(options.only)}; --list shows all names")
+    if options.list:
+        print("\n".join(one.name for one in benchmarks))
+        return
+    # Read first: the file may be the one that is about to be written.
+    earlier = load_figures(options.against) if options.against else []
+    their_machine = load_machine(options.against) if options.against else {}
+    machine = describe_machine()
+    print(", ".join(f"{key} {value}" for key, value in machine.items()), flush=True)
+    figures = []
+    with TemporaryDirectory(prefix="egoequiv-benchmarks-") as name:
+        for figure in run_suite(Workbench(Path(name), QUICK if options.quick else Scale()), benchmarks):
+            print(f"{figure.name}: {figure.ratio:.3f} +- {figure.spread:.3f}  {figure.beside}", flush=True)
+            figures.append(figure)
+            save_figures(figures, machine, options.out)  # at once: what is measured is kept if a later one fails
+    print(f"\n{table(figures)}\nwritten to {options.out}")
+    if options.against:
+        print(f"\nagainst {options.against}:\n{change_table(earlier, figures)}")
+        for key in sorted(key for key in machine if key != "load" and their_machine.get(key) != machine[key]):
+            print(f"measured on another machine: {key} was {their_machine.get(key)}, is {machine[key]}")
 
 
-def ten_million_motions(folder: Path) -> None:
-    """Time and memory of `egoequiv patterns` on 333,000 poses at 30 Hz, as the command says itself."""
-    ingest(long_log(recordings=9, frames=37_000), folder / "long")
-    command = [sys.executable, "-m", "egoequiv", "patterns", str(folder / "long"), "-o", str(folder / "patterns")]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    print("patterns:", *(line for line in said if " motions, " in line or line.startswith("took")), flush=True)
-
-
-def ingest_speed(folder: Path) -> list[dict[str, object]]:
-    """Decoding and resizing into a store against Pillow in one thread, on the embedded world's frames."""
-    source = open_source("turntable", toys_per_category=1, lightings=2)
-    frames = [recording.image(k) for recording in source.recordings for k in range(len(recording))]
-
-    def pillow() -> None:
-        for image in frames:
-            np.asarray(Image.fromarray(image).resize((32, 32), Image.Resampling.BILINEAR))
-
-    held = held_source(frames, source)
-    ours = timed(lambda: ingest(held, folder / "again", size=(32, 32), workers=1, overwrite=True), 1)
-    return [compare("ingest-one-worker-vs-pillow", ours, timed(pillow, 1), None)]
-
-
-def main() -> None:
-    """Run all and report."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        print("rendering frames ...", flush=True)
-        toys = ingest(open_source("turntable", toys_per_category=2, lightings=3), folder / "toys", workers=2)
-        drives = open_source("drive", drives_per_area=2, seconds=12)
-        drives = ingest(drives, folder / "drives", size=(32, 32), workers=2)
-        results = iteration(toys, "norb", 100, (0.5, 3.0))
-        results += iteration(drives, "kitti", 10, (0.9, 1.5))
-        results += ingest_speed(folder)
-        rendering_speed(folder)
-        ten_million_motions(folder)
-    print(f"{'name':32} {'ratio':>8} {'spread':>8} {'target':>8}")
-    for result in results:
-        target = "" if result["target"] is None else f"{result['target']:.2f}"
-        print(f"{result['name']:32} {result['ratio']:8.2f} {result['spread']:8.2f} {target:>8}")
-    machine = {"processor": platform.machine(), "threads": torch.get_num_threads(), "torch": torch.__version__}
-    out = Path(__file__).parent / "latest.json"
-    out.write_text(json.dumps([{**result, "machine": machine} for result in results], indent=2) + "\n")
-    print(f"written to {out}")
-
-
-if __name__ == "__main__":  # ingest starts worker processes that import this module
+if __name__ == "__main__":
     main()

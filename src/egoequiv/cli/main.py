@@ -4,33 +4,73 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from egoequiv import __version__
-from egoequiv.cli import demo, embed, evaluate, info, ingest, methods, patterns, render, reproduce, search, train
 from egoequiv.errors import EgoEquivError
 
 STOPPED = 130  # the exit code after Ctrl-C
 
+# Every command and the first line of its help. A command of that name lives in the module of that name.
+COMMANDS = {
+    "demo": "Render toys on a turntable, train clsnet, drlim and equiv, and show what the features are worth.",
+    "ingest": "Decode and resize frames once, into a store that everything else reads.",
+    "render": "Write an embedded world to files: try the readers of files without a download, or look at the pictures.",
+    "info": "Show recordings, frames, poses and labels of a store, and write a contact sheet.",
+    "patterns": "Cluster the motions between frames, keep the largest, and name them in plain words.",
+    "methods": "List the methods and the loss terms each is made of.",
+    "train": "Train a method on a store; stop it at any time and go on with --resume.",
+    "search": "Choose the learning rate and the loss weights, on a part cut from the training frames.",
+    "evaluate": "Measure recognition, and the equivariance error rho of each motion, "
+    "on the validation frames of a run.",
+    "audit": "Measure how equivariant the features of any vision models are, side by side on one store with poses.",
+    "embed": "Write the features of every frame as a NumPy array, in the order of the store's index.",
+    "compare": "Set runs side by side: the settings that differ, their figures, and paired tests.",
+    "reproduce": "Reproduce the paper's tables, beside the published numbers.",
+    "report": "Write one page with the tables, the tests and the figures of an experiment or a run.",
+}
+
+
+class LazyCommands(TyperGroup):
+    """Commands whose modules are imported when they are called: to list them, their names and lines are enough."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else load_command(name), rest
+
+
 app = typer.Typer(
     name="egoequiv",
+    cls=LazyCommands,
     help="Image features that answer to camera motion in a predictable way.",
     no_args_is_help=True,
+    rich_markup_mode=None,  # boxes around the list of commands would take as long again to import and draw
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
-app.command("ingest")(ingest.ingest)
-app.command("render")(render.render)
-app.command("info")(info.info)
-app.command("patterns")(patterns.patterns)
-app.command("methods")(methods.methods)
-app.command("train")(train.train)
-app.command("search")(search.search)
-app.command("evaluate")(evaluate.evaluate)
-app.command("embed")(embed.embed)
-app.add_typer(reproduce.app, name="reproduce")
+
+
+def load_command(name: str) -> Any:
+    """Import a command, or a group of them, as typer makes it."""
+    module = import_module(f"egoequiv.cli.{name}")
+    loaded = typer.Typer()
+    if hasattr(module, "app"):
+        loaded.add_typer(module.app, name=name)
+    else:
+        loaded.command(name)(getattr(module, name))
+    return typer.main.get_group(loaded).commands[name]
+
+
+def _listed() -> None:
+    """Stand for a command in the list of commands."""
+
+
+for _name, _line in COMMANDS.items():
+    app.command(_name, short_help=_line)(_listed)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,114 @@
+"""Iterations of `equiv` against the bare encoder's forward and backward, and against loops as others write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+
+import torch
+
+from benchmarks.measuring import Measured, Seconds, compare, timed
+from benchmarks.metric_learning_loop import MetricLearningLoop
+from benchmarks.plain_loop import PlainLoop
+from benchmarks.workbench import Workbench
+from egoequiv.models import EgoNet
+from egoequiv.training import RunData, TrainConfig, make_config, prepare_data, run_training
+from egoequiv.training.jobs import Job
+from egoequiv.training.loop import build_net
+from egoequiv.training.stacked_runs import run_stack
+
+Step = Callable[[], object]
+
+
+class _EnoughError(Exception):
+    """Ends a run that has been timed."""
+
+
+def versus_bare(bench: Workbench, network: str, networks: int = 1) -> Measured:
+    """Runs against forward and backward of one encoder on as many images, which are normalised already."""
+    config, _, net = prepared(bench, network)
+    return _compare(bench, config, networks, bare_step(net, config.batch_size))
+
+
+def versus_plain(bench: Workbench, network: str, networks: int = 1) -> Measured:
+    """Runs against one in plain PyTorch."""
+    config, data, net = prepared(bench, network)
+    return _compare(bench, config, networks, PlainLoop(config, data, net).step)
+
+
+def versus_metric_learning(bench: Workbench, network: str, networks: int = 1) -> Measured:
+    """Runs against one with pytorch-metric-learning's contrastive loss."""
+    config, data, net = prepared(bench, network)
+    return _compare(bench, config, networks, MetricLearningLoop(config, data, net).step)
+
+
+def prepared(bench: Workbench, network: str) -> tuple[TrainConfig, RunData, EgoNet]:
+    """The config of a run that logs once a round, its data and its network."""
+    count = bench.scale.iterations[network]
+    config = make_config(
+        {
+            "data": str(bench.store_for(network).path),
+            "method": "equiv",
+            "encoder": network,
+            "per_class": 4,
+            "iterations": 1_000 * count,
+            "log_every": count,
+            "checkpoint_every": 1_000 * count,
+            "validate_every": 1_000 * count,
+        }
+    )
+    data = prepare_data(config)
+    return config, data, build_net(config, data)
+
+
+def bare_step(net: EgoNet, batch_size: int) -> Step:
+    """Forward and backward of an encoder on the images of one iteration, and nothing else."""
+    height, width, channels = net.spec.image_shape
+    images = 3 * batch_size  # labelled ones, and the two of each pair
+    pixels = torch.randn(images, height, width, channels).permute(0, 3, 1, 2)
+    parameters = list(net.encoder.parameters())
+
+    def step() -> object:
+        features = net.encoder(pixels)
+        return torch.autograd.grad(features, parameters, torch.ones_like(features))
+
+    return step
+
+
+def training(bench: Workbench, config: TrainConfig, networks: int = 1) -> Seconds:
+    """The seconds of one iteration of the training loop as users run it, from the first line of its log to the second.
+
+    What goes before (pairs, initial weights, the first iterations) and after (validation, checkpoints) is left out.
+    Several networks are trained as one stack.
+    """
+
+    def measure() -> float:
+        stamps: list[float] = []
+
+        def on_log(_: object) -> None:
+            stamps.append(perf_counter())
+            if len(stamps) == 2:
+                raise _EnoughError
+
+        folder = bench.new_folder()
+        with suppress(_EnoughError):
+            if networks == 1:
+                run_training(config, folder / "run", on_metrics=on_log)
+            else:
+                run_stack(stacked_jobs(config, networks, folder), on_log)
+        return (stamps[1] - stamps[0]) / config.log_every
+
+    return measure
+
+
+def stacked_jobs(config: TrainConfig, networks: int, folder: Path) -> list[Job]:
+    """Runs that differ in their seeds, as the repetitions of a table do."""
+    return [Job(config.model_copy(update={"seed": seed}), folder / f"run-{seed}") for seed in range(networks)]
+
+
+def _compare(bench: Workbench, config: TrainConfig, networks: int, step: Step) -> Measured:
+    """How many times as fast; a stack's iteration counts once for each network."""
+    ours, other = training(bench, config, networks), timed(step, config.log_every)
+    return compare(ours, other, bench.scale.rounds, what="iterations", units=networks)

@@ -1,0 +1,82 @@
+"""Every benchmark by name, with its target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from benchmarks.evaluation_speed import k_means_vs_sklearn, rho_vs_sklearn, votes_vs_sklearn
+from benchmarks.figures import Figure
+from benchmarks.ingest_speed import ingest_vs_pillow, two_workers_vs_one
+from benchmarks.iterations import versus_bare, versus_metric_learning, versus_plain
+from benchmarks.measuring import Measured
+from benchmarks.memory import memory_growth
+from benchmarks.start_up import first_iteration_vs_torch, help_vs_limit, help_vs_typer
+from benchmarks.workbench import Workbench
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What is measured, under which name, and what is aimed at."""
+
+    name: str
+    measure: Callable[[Workbench], Measured]
+    at_least: float | None = None
+    at_most: float | None = None
+
+
+SUITE = (
+    # a. the training loop against the bare encoder, b. against loops as others write them
+    Benchmark("norb-single-vs-bare", partial(versus_bare, network="norb"), at_least=0.5),
+    Benchmark("norb-single-vs-plain", partial(versus_plain, network="norb"), at_least=3.0),
+    Benchmark("norb-single-vs-metric-learning", partial(versus_metric_learning, network="norb")),
+    Benchmark("norb-stack5-vs-bare", partial(versus_bare, network="norb", networks=5)),
+    Benchmark("norb-stack5-vs-plain", partial(versus_plain, network="norb", networks=5)),
+    Benchmark("norb-stack20-vs-bare", partial(versus_bare, network="norb", networks=20), at_least=0.8),
+    Benchmark("norb-stack20-vs-plain", partial(versus_plain, network="norb", networks=20), at_least=5.0),
+    Benchmark("kitti-single-vs-bare", partial(versus_bare, network="kitti"), at_least=0.9),
+    Benchmark("kitti-single-vs-plain", partial(versus_plain, network="kitti"), at_least=1.5),
+    Benchmark("kitti-single-vs-metric-learning", partial(versus_metric_learning, network="kitti")),
+    # c. pictures into a store
+    Benchmark("ingest-vs-pillow", partial(ingest_vs_pillow, ending="png"), at_least=1.8),
+    Benchmark("ingest-jpeg-vs-pillow", partial(ingest_vs_pillow, ending="jpg"), at_least=1.8),
+    Benchmark("ingest-one-worker-vs-pillow", partial(ingest_vs_pillow, ending="png", workers=1)),
+    Benchmark("draw-drive-two-workers-vs-one", partial(two_workers_vs_one, world="drive")),
+    Benchmark("draw-places-two-workers-vs-one", partial(two_workers_vs_one, world="places")),
+    # d. measures and mining
+    Benchmark("rho-vs-sklearn", rho_vs_sklearn),
+    Benchmark("k-means-vs-sklearn", k_means_vs_sklearn),
+    Benchmark("next-view-votes-vs-sklearn", votes_vs_sklearn),
+    # e. memory as the frames grow
+    Benchmark("train-memory-4x", partial(memory_growth, command="train", times=4), at_most=1.1),
+    Benchmark("train-memory-16x", partial(memory_growth, command="train", times=16), at_most=1.1),
+    Benchmark("ingest-memory-4x", partial(memory_growth, command="ingest", times=4), at_most=1.1),
+    Benchmark("ingest-memory-16x", partial(memory_growth, command="ingest", times=16), at_most=1.1),
+    Benchmark("patterns-memory-4x", partial(memory_growth, command="patterns", times=4), at_most=1.1),
+    Benchmark("patterns-memory-16x", partial(memory_growth, command="patterns", times=16), at_most=1.1),
+    # g. starting up
+    Benchmark("help-vs-0.3s", help_vs_limit, at_least=1.0),
+    Benchmark("help-vs-empty-typer", help_vs_typer),
+    Benchmark("first-iteration-vs-import-torch", first_iteration_vs_torch),
+)
+
+
+def chosen(only: Sequence[str]) -> list[Benchmark]:
+    """The benchmarks whose names hold one of the given words; all of them where no word is given."""
+    return [one for one in SUITE if not only or any(word in one.name for word in only)]
+
+
+def run_suite(bench: Workbench, benchmarks: Sequence[Benchmark]) -> Iterator[Figure]:
+    """Measure one after the other."""
+    for one in benchmarks:
+        found = one.measure(bench)
+        target = one.at_least if one.at_most is None else one.at_most
+        yield Figure(
+            name=one.name,
+            ratio=found.ratio,
+            spread=found.spread,
+            target=target,
+            better="higher" if one.at_most is None else "lower",
+            beside=found.beside,
+        )
