@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pairs.candidates import Indices, close_pairs, count_close_pairs, half_a_step_s
@@ -240,5 +239,7 @@ def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> Array:
 
 def _largest_first(centres: Array, spread: Array) -> Array:
     """Centres in order of how far they move, measured in spreads."""
+    from sklearn.cluster import KMeans  # here, for it takes a second to import and most runs mine nothing
+
     size = np.linalg.norm(centres / spread, axis=1)
     return centres[np.argsort(-size, kind="stable")]

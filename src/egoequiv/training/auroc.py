@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
 from egoequiv.errors import DataError
@@ -39,6 +38,8 @@ def slowness_auroc(
 
 
 def _auroc(distance: NDArray[np.floating], is_neighbour: NDArray[np.bool_]) -> float:
+    from sklearn.metrics import roc_auc_score  # here, for it takes a second to import
+
     if not np.isfinite(distance).all():
         raise DataError(
             "some features are not finite, so neighbours cannot be told by distance; train the network anew"
