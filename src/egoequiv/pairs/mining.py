@@ -226,6 +226,8 @@ def _spread(motions: Array, poses: Array) -> Array:
 
 
 def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> Array:
+    from sklearn.cluster import KMeans  # here, for it takes a second to import and most runs mine nothing
+
     centre = motions.mean(axis=0)
     points = (motions - centre) / spread
     # Motions lie along lines (straight, turning), which k-means can cut in many ways: a few starts find another
@@ -239,7 +241,5 @@ def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> Array:
 
 def _largest_first(centres: Array, spread: Array) -> Array:
     """Centres in order of how far they move, measured in spreads."""
-    from sklearn.cluster import KMeans  # here, for it takes a second to import and most runs mine nothing
-
     size = np.linalg.norm(centres / spread, axis=1)
     return centres[np.argsort(-size, kind="stable")]
