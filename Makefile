@@ -6,12 +6,12 @@ READY  := $(VENV)/.ready
 # Two workers of one thread each: two of two threads would wait for each other on two cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: demo test test-fast lint bench clean
+.PHONY: demo test test-fast lint bench browser clean
 
 demo: $(READY)
 	$(BIN)/egoequiv demo -o demo
 
-test: $(READY) lint
+test: $(READY) lint browser
 	$(PYTEST)
 
 test-fast: $(READY)
@@ -22,8 +22,15 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The report is tested in a real browser. Where it may not be installed those tests are skipped, and say so.
+browser:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } \
+	  || echo "chromium is missing and cannot be installed here: the tests of the report in a browser are skipped"
+
+# With options: make bench BENCH="--only norb --against earlier.json"
 bench: $(READY)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(BENCH)
 
 clean:
 	rm -rf $(VENV) demo build dist src/*.egg-info

@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "egoequiv"
 STATIONS = [
     {"errors"},
     {"files", "processes"},
+    {"engines"},
     {"pose"},
     {"sources"},
     {"worlds"},
@@ -24,6 +25,7 @@ STATIONS = [
     {"methods"},
     {"training"},
     {"evaluation"},
+    {"auditing"},
     {"experiments"},
     {"report"},
     {"cli"},

@@ -7,7 +7,8 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+import time
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from PIL import Image
 
 from drives import drive_source, make_drive, poses_only
+from egoequiv.engines import WorkerLostError
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
 from egoequiv.pose import DRIVING_POSES, PlanarSpace
 from egoequiv.sources import Source
-from egoequiv.store import FrameStore, fit_image, ingest, writer
+from egoequiv.sources.pictures import PictureRecording, open_picture
+from egoequiv.store import FrameStore, decoding, fit_image, ingest, writer
 from helpers import (
     GRID,
     KINDS,
@@ -37,12 +41,34 @@ TESTS = Path(__file__).parents[1]
 
 @dataclass(frozen=True, eq=False)
 class DyingRecording(GridRecording):
-    """A recording that ends the process that decodes it, as the kernel does when memory runs out."""
+    """A recording that ends the worker that decodes it, as the kernel does when memory runs out."""
+
+    parent: int = 0
+    died: Path = Path("died")
 
     def image(self, frame: int) -> np.ndarray:
-        if frame == 3:
+        if os.getpid() != self.parent:
+            self.died.touch()
             os._exit(9)
+        deadline = time.monotonic() + 60
+        while not self.died.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
         return super().image(frame)
+
+
+@dataclass(frozen=True, eq=False)
+class FileRecording(PictureRecording):
+    """Picture files of one folder."""
+
+    name: str
+    files: tuple[Path, ...]
+    poses: np.ndarray
+    labels: None = None
+    times_s: None = None
+    attributes: dict[str, str] = field(default_factory=dict)
+
+    def picture(self, frame: int) -> Image.Image:
+        return open_picture(self.files[frame], str(self.files[frame]))
 
 
 def names(folder: Path) -> list[str]:
@@ -82,7 +108,7 @@ def test_two_workers_write_the_same_bytes(
     small_store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "_SMALL", 0)
-    monkeypatch.setattr(writer, "_FRAMES_A_JOB", 7)
+    monkeypatch.setattr(decoding, "_FRAMES_A_PIECE", range(7, 8))
     seen: list[tuple[int, int]] = []
     store = ingest(grid_source(), tmp_path / "two", workers=2, on_progress=lambda *done: seen.append(done))
     for name in names(small_store.path):
@@ -95,7 +121,7 @@ def test_two_workers_write_the_same_bytes(
 def test_progress_ends_with_all_frames(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     ingest(grid_source(), tmp_path / "store", workers=1, on_progress=lambda *done: seen.append(done))
-    assert seen == [(24 * k, 144) for k in range(7)]
+    assert seen == [(8 * k, 144) for k in range(19)]
 
 
 def test_norb_files_become_a_store(tmp_path: Path) -> None:
@@ -132,6 +158,56 @@ def test_gray_may_be_stored_as_colour(tmp_path: Path) -> None:
     store = ingest(grid_source(), tmp_path / "store", color=True, workers=1)
     for channel in range(3):
         assert store.images[0, :, :, channel].tolist() == grid_source().recordings[0].image(0).tolist()
+
+
+@pytest.mark.parametrize("color", [False, True])
+@pytest.mark.parametrize("size", [None, (5, 8)])
+def test_picture_files_give_the_bytes_that_their_arrays_give(
+    tmp_path: Path, color: bool, size: tuple[int, int] | None
+) -> None:
+    rng = np.random.default_rng(4)
+    files = tuple(tmp_path / f"{k}.png" for k in range(4))
+    for k, file in enumerate(files):
+        Image.fromarray(rng.integers(0, 256, (20, 30, 3) if k % 2 else (20, 30), np.uint8)).save(file)
+    recording = FileRecording("files", files, np.zeros((4, 2)))
+    store = ingest(Source("files", GRID, [recording]), tmp_path / "store", size=size, color=color)
+    for k in range(4):
+        expected = fit_image(recording.image(k), *(size or (20, 30)), 3 if color else 1)
+        assert store.images[k].tolist() == expected.tolist()
+
+
+def test_a_picture_file_that_is_broken_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "0.png").write_bytes(b"not a picture")
+    Image.new("L", (4, 4), 9).save(tmp_path / "1.png")
+    recording = FileRecording("files", (tmp_path / "0.png", tmp_path / "1.png"), np.zeros((2, 2)))
+    store = ingest(Source("files", GRID, [recording]), tmp_path / "store")
+    assert store.images.tolist() == np.full((1, 4, 4, 1), 9).tolist()
+
+
+def test_pieces_hold_every_frame_once() -> None:
+    recordings = [grid_recording(0, k, poses=np.zeros((length, 2))) for k, length in enumerate((70, 0, 1, 3_000))]
+    pieces = decoding.cut_into_pieces(recordings)
+    frames = [(piece.recording, frame) for piece in pieces for frame in piece.frames]
+    assert frames == [(k, frame) for k, recording in enumerate(recordings) for frame in range(len(recording))]
+    assert [piece.row for piece in pieces] == np.cumsum([0, *(len(piece.frames) for piece in pieces)])[:-1].tolist()
+    assert max(len(piece.frames) for piece in pieces) == 32
+
+
+def test_a_piece_done_twice_changes_nothing(small_store: FrameStore, tmp_path: Path) -> None:
+    path, shape = tmp_path / "frames.npy", small_store.images.shape
+    recordings = grid_source().recordings
+    np.lib.format.open_memmap(path, "w+", np.uint8, shape)
+    pieces = decoding.cut_into_pieces(recordings)
+    for piece in [*pieces[5:], *pieces[:9]]:
+        decoding.decode_piece(recordings, path, shape, False, piece, lambda _: None)
+    assert path.read_bytes() == (small_store.path / "frames.npy").read_bytes()
+
+
+def test_rows_that_cannot_be_written_are_told(tmp_path: Path) -> None:
+    recordings = grid_source().recordings
+    piece = decoding.cut_into_pieces(recordings)[0]
+    with data_error("cannot write", str(tmp_path / "gone"), "No such file"):
+        decoding.decode_piece(recordings, tmp_path / "gone", (144, 12, 12, 1), False, piece, lambda _: None)
 
 
 def test_fit_image_by_hand() -> None:
@@ -210,9 +286,11 @@ def test_a_failing_recording_leaves_nothing_with_workers(tmp_path: Path, monkeyp
 
 def test_a_worker_that_is_killed_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "_SMALL", 0)
-    with data_error("ended from outside", "one worker"):
-        ingest(Source("grid", GRID, [DyingRecording("dying", 0)]), tmp_path / "store", workers=2)
-    assert names(tmp_path) == []
+    died = tmp_path / "died"
+    dying = [DyingRecording(f"dying-{k}", 0, parent=os.getpid(), died=died) for k in range(100)]
+    with pytest.raises(WorkerLostError, match=r"ended from outside .* with one worker"):
+        ingest(Source("grid", GRID, dying), tmp_path / "store", size=(12, 12), workers=2)
+    assert names(tmp_path) == ["died"]
 
 
 def test_an_interrupted_ingest_leaves_nothing(tmp_path: Path) -> None:
@@ -395,16 +473,15 @@ def test_broken_pictures_are_told_of_in_the_notes(tmp_path: Path) -> None:
     assert ingest(grid_source(), tmp_path / "whole", workers=1).meta["notes"] == []
 
 
-def test_two_workers_leave_out_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_workers_leave_out_the_same(tmp_path: Path) -> None:
     one = ingest(broken_source(), tmp_path / "one", workers=1)
-    monkeypatch.setattr(writer, "_FRAMES_A_JOB", 50)
     two = ingest(broken_source(), tmp_path / "two", workers=2)
     for name in names(one.path):
         assert (one.path / name).read_bytes() == (two.path / name).read_bytes(), name
 
 
 def test_many_pictures_are_moved_up_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "_FRAMES_A_JOB", 7)
+    monkeypatch.setattr(writer, "_FRAMES_MOVED", 7)
     store = ingest(broken_source({0: tuple(range(0, 240, 2))}), tmp_path / "store", workers=1)
     assert store.frame[:120].tolist() == list(range(1, 240, 2))
     drive = make_drive(0)

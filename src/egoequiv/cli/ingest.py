@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
+from egoequiv.cli.engines import Address, EngineName
 from egoequiv.cli.settings import parse_settings, parse_size
 
 NOTES_SHOWN = 20
@@ -27,26 +27,32 @@ def ingest(
         list[str] | None, typer.Option("--set", help="A setting of the source, such as part=testing or seed=3.")
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    engine: EngineName = "local",
+    address: Address = None,
     overwrite: Annotated[bool, typer.Option(help="Replace the store if it exists.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at anything that would be left out, such as a broken picture.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
-    """Decode and resize frames once, into a store that everything else reads."""
+    """Decode and resize frames once, into a store that everything else reads.
+
+    With --engine ray, all machines of the cluster must see the files that are read and the folder of the store.
+    """
     from egoequiv.catalog import open_source
+    from egoequiv.engines import engine_named
     from egoequiv.store import ingest as write_store
 
     opened = open_source(source, path, **parse_settings(settings or []))
-    with progress_bar() as progress:
+    with engine_named(engine, workers, address) as chosen, progress_bar() as progress:
         store = write_store(
             opened,
             out,
             size=parse_size(size),
             color=color,
-            workers=workers or os.cpu_count() or 1,
             overwrite=overwrite,
             strict=strict,
+            engine=chosen,
             on_progress=lambda done, total: progress("frames", done, total),
         )
     notes = list(store.meta.get("notes", []))

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+from PIL import ExifTags, ImageOps, UnidentifiedImageError
 from PIL import Image as PillowImage
-from PIL import ImageOps, UnidentifiedImageError
 
 from egoequiv.errors import BrokenFrameError
-from egoequiv.sources.recording import Image
+from egoequiv.sources.recording import Image, Recording
 
 _GRAY_MODES = ("1", "L", "LA")
 _SIXTEEN_BITS = (1 << 16) - 1
+_UPRIGHT = 1  # of the EXIF orientations
+
+
+class PictureRecording(Recording):
+    """A recording of picture files, which may be resized before they become arrays."""
+
+    @abstractmethod
+    def picture(self, frame: int) -> PillowImage.Image:
+        """Decode one frame, in gray (mode L) or colour (RGB); a `BrokenFrameError` if it cannot be."""
+
+    def image(self, frame: int) -> Image:
+        return np.array(self.picture(frame))
 
 
 def read_picture(path_or_file: str | Path | BinaryIO, where: str) -> Image:
-    """Decode one picture to uint8, (H, W) if it is gray and (H, W, 3) if it has colour.
+    """Decode one picture, as `open_picture` does, to uint8: (H, W) if it is gray and (H, W, 3) if it has colour."""
+    return np.array(open_picture(path_or_file, where))
+
+
+def open_picture(path_or_file: str | Path | BinaryIO, where: str) -> PillowImage.Image:
+    """Decode one picture, to mode L if it is gray and to RGB if it has colour.
 
     The camera's note of how it was held (EXIF orientation) is applied, alpha is dropped, and of gray with 16 bits
     the upper 8 are kept. Of an animation, it is the first picture. `where` begins the message of an error.
@@ -52,13 +70,16 @@ def _decode(path_or_file: str | Path | BinaryIO, where: str) -> PillowImage.Imag
 
 def _upright(picture: PillowImage.Image) -> PillowImage.Image:
     try:
-        return ImageOps.exif_transpose(picture)
+        held = picture.getexif().get(ExifTags.Base.Orientation, _UPRIGHT)
+        return picture if held == _UPRIGHT else ImageOps.exif_transpose(picture)
     except Exception:  # tags that cannot be read say nothing of the pixels, which stay as they are stored
         return picture
 
 
-def _eight_bits(picture: PillowImage.Image, where: str) -> Image:
+def _eight_bits(picture: PillowImage.Image, where: str) -> PillowImage.Image:
     mode = picture.mode
+    if mode in ("L", "RGB"):  # nearly all; to convert them would copy them once more
+        return picture
     if mode == "CMYK":
         raise BrokenFrameError(f"{where}: printing colours (CMYK) have no fixed look; convert the picture to RGB")
     if mode == "F":
@@ -67,8 +88,8 @@ def _eight_bits(picture: PillowImage.Image, where: str) -> Image:
         gray = np.array(picture)
         if gray.min() < 0 or gray.max() > _SIXTEEN_BITS:
             raise BrokenFrameError(f"{where}: values from {gray.min()} to {gray.max()}, expected 8 or 16 bits")
-        return (gray >> 8).astype(np.uint8)
-    return np.array(picture.convert("L" if mode in _GRAY_MODES or _has_gray_palette(picture) else "RGB"))
+        return PillowImage.fromarray((gray >> 8).astype(np.uint8))
+    return picture.convert("L" if mode in _GRAY_MODES or _has_gray_palette(picture) else "RGB")
 
 
 def _has_gray_palette(picture: PillowImage.Image) -> bool:
@@ -78,11 +99,21 @@ def _has_gray_palette(picture: PillowImage.Image) -> bool:
 
 def crop_to_aspect(image: Image, width: int, height: int) -> Image:
     """The largest central crop whose sides are as width to height, to the nearest pixel."""
-    rows, columns = image.shape[:2]
+    left, top, right, bottom = _central(image.shape[1], image.shape[0], width, height)
+    return image[top:bottom, left:right]
+
+
+def crop_picture(picture: PillowImage.Image, width: int, height: int) -> PillowImage.Image:
+    """The same crop of a picture that is no array yet."""
+    return picture.crop(_central(*picture.size, width, height))
+
+
+def _central(columns: int, rows: int, width: int, height: int) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of the crop of a picture of so many columns and rows."""
     if columns * height > rows * width:
         keep = max(1, round(rows * width / height))
         start = (columns - keep) // 2
-        return image[:, start : start + keep]
+        return start, 0, start + keep, rows
     keep = max(1, round(columns * height / width))
     start = (rows - keep) // 2
-    return image[start : start + keep]
+    return 0, start, columns, start + keep

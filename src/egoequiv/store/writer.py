@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
-from PIL import Image as PillowImage
 
 from egoequiv import __version__
+from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
 from egoequiv.files import new_folder, replacing, write_json
-from egoequiv.processes import end_with_parent, spawn_context, stop_now
 from egoequiv.sources import Recording, Source
+from egoequiv.store.decoding import cut_into_pieces, decode_piece
+from egoequiv.store.decoding import fit_image as fit_image
 from egoequiv.store.frame_store import (
     ATTRIBUTE_PREFIX,
     FORMAT,
@@ -35,7 +34,7 @@ from egoequiv.store.frame_store import (
 Progress = Callable[[int, int], None]  # frames done, frames in all
 
 _SMALL = 400  # below this many frames, starting worker processes costs more than it saves
-_FRAMES_A_JOB = 256
+_FRAMES_MOVED = 256  # at once, when gaps are closed
 
 
 def ingest(
@@ -47,12 +46,14 @@ def ingest(
     workers: int = 1,
     overwrite: bool = False,
     strict: bool = False,
+    engine: Engine | None = None,
     on_progress: Progress | None = None,
 ) -> FrameStore:
     """Write the frames of `source` as a store at `out`, resized to `size` (height, width) if given.
 
     Pictures that cannot be read are left out and told of in the store's notes, or fatal if `strict`.
-    More than one worker needs a script whose main part stands under `if __name__ == "__main__":`.
+    More than one worker needs a script whose main part stands under `if __name__ == "__main__":`. With an `engine`
+    it decides how many there are; all machines of a Ray cluster have to see the source's files and `out`.
     """
     out = Path(out)
     if strict and source.notes:
@@ -67,7 +68,8 @@ def ingest(
         broken: dict[int, str] = {}
         if source.has_images:
             _reserve(folder / IMAGES, shape)
-            broken = _fill(source.recordings, folder / IMAGES, workers, strict, on_progress)
+            chosen = _engine(engine, workers, shape[0])
+            broken = _fill(source.recordings, folder / IMAGES, shape, strict, chosen, on_progress or _silent)
             _leave_out(folder / IMAGES, broken)
         _write_index(source, folder / INDEX, broken)
         write_json(
@@ -127,8 +129,8 @@ def _leave_out(path: Path, broken: dict[int, str]) -> None:
     whole = path.with_suffix(".whole")
     _reserve(whole, (len(kept), *images.shape[1:]))
     target = np.lib.format.open_memmap(whole, "r+")
-    for start in range(0, len(kept), _FRAMES_A_JOB):
-        target[start : start + _FRAMES_A_JOB] = images[kept[start : start + _FRAMES_A_JOB]]
+    for start in range(0, len(kept), _FRAMES_MOVED):
+        target[start : start + _FRAMES_MOVED] = images[kept[start : start + _FRAMES_MOVED]]
     target.flush()
     whole.replace(path)
 
@@ -177,81 +179,23 @@ def _check(source: Source) -> None:
 
 
 def _fill(
-    recordings: Sequence[Recording], path: Path, workers: int, strict: bool, on_progress: Progress | None
+    recordings: Sequence[Recording], path: Path, shape: tuple[int, ...], strict: bool, engine: Engine, report: Progress
 ) -> dict[int, str]:
     """Decode every frame into its row; the rows of those that cannot be read come back with the reason."""
-    broken: dict[int, str] = {}
-    total = sum(len(recording) for recording in recordings)
-    report = on_progress or _silent
-    jobs = _jobs(recordings)
-    done = 0
-    report(done, total)
-    if workers == 1 or total < _SMALL:
-        for recording, frames, offset in jobs:
-            broken |= _decode(recording, frames, path, offset, strict)
-            done += len(frames)
-            report(done, total)
-        return broken
-    with ProcessPoolExecutor(workers, spawn_context(), end_with_parent) as pool:
-        pending = {
-            pool.submit(_decode, recording, frames, path, offset, strict): len(frames)
-            for recording, frames, offset in jobs
-        }
-        try:
-            while pending:
-                for job in wait(pending, return_when=FIRST_COMPLETED).done:
-                    broken |= job.result()
-                    done += pending.pop(job)
-                report(done, total)
-        except BrokenProcessPool:
-            raise DataError(
-                "a worker process could not start or was ended from outside; in a script, put the main part under "
-                "if __name__ == '__main__':, or use one worker"
-            ) from None
-        except BaseException:
-            stop_now(pool)
-            raise
-    return broken
+    total = shape[0]
+    report(0, total)
+    decode = partial(decode_piece, recordings, path, shape, strict)
+    parts = engine.run(decode, cut_into_pieces(recordings), lambda done: report(done, total), short=True)
+    return {row: reason for broken in parts for row, reason in broken.items()}
+
+
+def _engine(engine: Engine | None, workers: int, frames: int) -> Engine:
+    chosen = engine or LocalEngine(workers)
+    return LocalEngine(1) if isinstance(chosen, LocalEngine) and frames < _SMALL else chosen
 
 
 def _silent(done: int, total: int) -> None:
     """Report nothing."""
-
-
-def _jobs(recordings: Sequence[Recording]) -> Iterator[tuple[Recording, range, int]]:
-    """Pieces of recordings with the row at which each piece starts in the store."""
-    offset = 0
-    for recording in recordings:
-        for start in range(0, len(recording), _FRAMES_A_JOB):
-            frames = range(start, min(start + _FRAMES_A_JOB, len(recording)))
-            yield recording, frames, offset + start
-        offset += len(recording)
-
-
-def _decode(recording: Recording, frames: range, path: Path, offset: int, strict: bool) -> dict[int, str]:
-    images = np.lib.format.open_memmap(path, "r+")
-    _, height, width, channels = images.shape
-    broken: dict[int, str] = {}
-    for row, frame in enumerate(frames, offset):
-        try:
-            images[row] = fit_image(recording.image(frame), height, width, channels)
-        except BrokenFrameError as problem:
-            if strict:
-                raise
-            broken[row] = str(problem)
-    return broken
-
-
-def fit_image(image: NDArray[np.uint8], height: int, width: int, channels: int) -> NDArray[np.uint8]:
-    """Bring an image (H, W) or (H, W, 3) to (height, width, channels), squeezing it if the aspect differs."""
-    if image.dtype != np.uint8 or not (image.ndim == 2 or (image.ndim == 3 and image.shape[2] == 3)):
-        raise DataError(f"expected a uint8 image (H, W) or (H, W, 3), found {image.dtype} {image.shape}")
-    mode = "L" if channels == 1 else "RGB"
-    if image.shape[:2] != (height, width) or (image.ndim == 3) != (channels == 3):
-        picture = PillowImage.fromarray(image).convert(mode)
-        # Pillow widens the filter when it shrinks, so bilinear does not alias.
-        image = np.asarray(picture.resize((width, height), PillowImage.Resampling.BILINEAR))
-    return image.reshape(height, width, channels)
 
 
 def _write_index(source: Source, path: Path, broken: dict[int, str]) -> None:

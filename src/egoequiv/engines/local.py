@@ -1,0 +1,148 @@
+"""Tasks in processes of this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing.sharedctypes import Synchronized
+from typing import Any
+
+from egoequiv.engines.engine import Engine, Result, Task, Tick, WorkerLostError, silent
+from egoequiv.processes import end_with_parent, spawn_context, stop_now
+
+POLL_S = 0.3
+LOCK_S = 30.0  # a lock that is held for longer is held by a worker that was killed
+
+_LOST = (
+    "a worker process could not start or was ended from outside (out of memory?): repeat the command, with one worker "
+    "if it happens again; in a script, put the main part under if __name__ == '__main__':"
+)
+
+
+class LocalEngine(Engine):
+    """Spawned processes, as many as there are cores; with one, the tasks are done here, one after the other."""
+
+    def __init__(self, processes: int | None = None) -> None:
+        self.processes = processes or os.cpu_count() or 1
+
+    @property
+    def workers(self) -> int:
+        return self.processes
+
+    def run(
+        self,
+        work: Callable[[Task, Tick], Result],
+        tasks: Sequence[Task],
+        on_tick: Tick = silent,
+        *,
+        short: bool = False,
+    ) -> list[Result]:
+        processes = min(self.processes, len(tasks))
+        told = _Told(on_tick)
+        if processes <= 1:
+            return [work(task, told.tick) for task in tasks]
+        context = spawn_context()
+        line = _Line(work, tasks, context.Value("q", 0), context.Value("q", 0))
+        told.elsewhere = line.ticked
+        workers = processes - 1 if short else processes
+        with ProcessPoolExecutor(workers, context, _begin_worker, (line,)) as pool:
+            try:
+                futures = [pool.submit(_work_along) for _ in range(workers)]
+                results = _help(line, futures, told) if short else {}
+                if len(results) == len(tasks):
+                    stop_now(pool)  # a worker that is still about to start is not waited for
+                else:
+                    results |= _wait_for(futures, told)
+            except BrokenProcessPool:
+                raise WorkerLostError(_LOST) from None
+            except BaseException:
+                stop_now(pool)
+                raise
+        if len(results) < len(tasks):
+            raise WorkerLostError(_LOST)
+        return [results[number] for number in range(len(tasks))]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Tasks in a line, from which each process takes the next one when it is free; sent to each process once."""
+
+    work: Callable[[Any, Tick], Any]
+    tasks: Sequence[Any]
+    taken: Synchronized[int]
+    ticked: Synchronized[int]
+
+    def take(self) -> int | None:
+        """The number of the next task, if there is one."""
+        if not self.taken.get_lock().acquire(timeout=LOCK_S):
+            return None
+        try:
+            number = self.taken.value
+            self.taken.value += 1
+        finally:
+            self.taken.get_lock().release()
+        return number if number < len(self.tasks) else None
+
+    def tick(self, more: int) -> None:
+        with self.ticked.get_lock():
+            self.ticked.value += more
+
+
+@dataclass
+class _Told:
+    """The sum of what was ticked in this process and in the workers."""
+
+    on_tick: Tick
+    here: int = 0
+    elsewhere: Synchronized[int] | None = None
+
+    def tick(self, more: int) -> None:
+        self.here += more
+        self.report()
+
+    def report(self) -> None:
+        # Read without the lock, which a worker may have held when it was killed.
+        self.on_tick(self.here + (0 if self.elsewhere is None else int(self.elsewhere.get_obj().value)))
+
+
+def _help(line: _Line, futures: Sequence[Future[dict[int, Any]]], told: _Told) -> dict[int, Any]:
+    """Do tasks in this process too, from the moment at which the workers only begin to start."""
+    results: dict[int, Any] = {}
+    while (number := line.take()) is not None:
+        results[number] = line.work(line.tasks[number], told.tick)
+        for future in futures:
+            if future.done():
+                future.result()  # an error of a worker ends the help at once
+    return results
+
+
+def _wait_for(futures: Sequence[Future[dict[int, Any]]], told: _Told) -> dict[int, Any]:
+    results: dict[int, Any] = {}
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=POLL_S, return_when=FIRST_EXCEPTION)
+        for future in done:
+            results |= future.result()
+        told.report()
+    return results
+
+
+_line: _Line | None = None
+
+
+def _begin_worker(line: _Line) -> None:
+    global _line  # a pool hands shared values to its workers at their start and in no other way
+    _line = line
+    end_with_parent()
+
+
+def _work_along() -> dict[int, Any]:
+    """In a worker: do tasks as long as there are any; their results by number."""
+    assert _line is not None
+    results: dict[int, Any] = {}
+    while (number := _line.take()) is not None:
+        results[number] = _line.work(_line.tasks[number], _line.tick)
+    return results
