@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from egoequiv.pose import GridSpace as GridSpace
     from egoequiv.pose import MotionSpace as MotionSpace
     from egoequiv.pose import PlanarSpace as PlanarSpace
+    from egoequiv.report.page import write_report as write_report
     from egoequiv.sources import Recording as Recording
     from egoequiv.sources import Source as Source
     from egoequiv.store import FrameStore as FrameStore
@@ -65,6 +66,7 @@ _PUBLIC = {
     "mine_patterns": "pairs",
     "open_source": "catalog",
     "train": "training",
+    "write_report": "report.page",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -2,10 +2,12 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from scipy import stats
 
+from egoequiv.errors import DataError
 from egoequiv.evaluation import Result
 from egoequiv.experiments import Row, Table
 from egoequiv.experiments.published import NORB, Published
@@ -30,6 +32,16 @@ def test_json_has_the_promised_shape() -> None:
     assert first["metrics"]["top1"]["stderr"] == pytest.approx(1 / math.sqrt(3))
     assert first["metrics"]["top1"]["published"] == 25.11
     assert described["rows"][1]["metrics"]["rho_up"]["mean"] is None
+
+
+def test_a_table_comes_back_from_its_description() -> None:
+    described = json.loads(json.dumps(replace(table(), published_on="small NORB").describe(), allow_nan=False))
+    again = Table.from_description(described, "table.json")
+    assert again.describe() == described
+    assert again.rows[0].published["top1"] == Published(25.11, 0.72)
+    assert math.isnan(again.rows[1].metrics["rho_up"].values[0])
+    with pytest.raises(DataError, match=r"table.json holds no table .* make it anew"):
+        Table.from_description({"title": "a", "columns": [], "rows": [{}]}, "table.json")
 
 
 def test_comparisons_are_paired_and_leave_out_diverged_rows() -> None:

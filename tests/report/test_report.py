@@ -53,10 +53,10 @@ def test_a_single_repetition_has_no_error() -> None:
     assert show(None, "top1") == "-"
 
 
-def test_tables_are_saved_in_three_forms(tmp_path: Path) -> None:
+def test_tables_are_saved_in_four_forms(tmp_path: Path) -> None:
     paths = save_table(table(), tmp_path)
-    assert [path.name for path in paths] == ["table.md", "table.csv", "table.json"]
-    assert json.loads(paths[2].read_text())["rows"][1]["metrics"]["rho_up"]["mean"] is None
+    assert [path.name for path in paths] == ["table.md", "table.csv", "table.tex", "table.json"]
+    assert json.loads(paths[3].read_text())["rows"][1]["metrics"]["rho_up"]["mean"] is None
 
 
 def test_figures_are_drawn(tmp_path: Path) -> None:

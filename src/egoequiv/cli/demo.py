@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +19,7 @@ def demo(
 ) -> None:
     """Render toys on a turntable, train clsnet, drlim and equiv, and show what the features are worth."""
     from egoequiv.experiments import NorbOptions, reproduce_norb
+    from egoequiv.experiments.record import record_command
     from egoequiv.report.figures import rho_figure, save_figure
     from egoequiv.report.pictures import contact_sheet, save_picture
     from egoequiv.report.tables import save_table
@@ -34,6 +37,7 @@ def demo(
             select=False,
             on_stage=progress,
         )
+        record_command(out, sys.argv[1:])
         table = reproduce_norb(options)
     saved = save_table(table, out)
     save_figure(rho_figure(table), out / "rho.png")
@@ -45,6 +49,7 @@ def demo(
         print_table(table)
     say(f"look at {out / 'toys.png'} (the toys) and {out / 'rho.png'} (rho for each motion); {saved[0]}")
     say("what to try next:")
+    say(f"  egoequiv report {shlex.quote(str(out))}   (one page with all of it, and what the features are good for)")
     say(f"  egoequiv info {store.path}")
     say(f"  egoequiv train {store.path} --method equiv --no-labels -o my-run && egoequiv evaluate my-run")
     say("  egoequiv reproduce norb --data FOLDER_OF_SMALL_NORB -o norb-table   (the paper's table)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -9,6 +11,7 @@ import typer
 
 from egoequiv.cli.console import print_json, print_table, progress_bar, say
 from egoequiv.cli.engines import Address, EngineName, Processes
+from egoequiv.cli.reproduce_all import all_tables
 
 if TYPE_CHECKING:
     from egoequiv.experiments import DrivingOptions, NorbOptions, Table
@@ -75,6 +78,7 @@ def norb(
         if quick:
             options = quick_options(options)
         options = _adjusted(options, repeats, iterations, methods, select, size=size)
+        _record(out)
         table = reproduce_norb(options)
     saved = save_table(table, out)
     save_figure(rho_figure(table), out / "rho.png")
@@ -83,6 +87,7 @@ def norb(
     else:
         print_table(table)
     say(f"saved: {', '.join(str(path) for path in (*saved, out / 'rho.png'))}")
+    _hint(out)
 
 
 @app.command("kitti")
@@ -123,6 +128,7 @@ def kitti(
         if quick:
             options = quick_driving(options)
         options = _adjusted(options, repeats, iterations, methods, select)
+        _record(out)
         tables = reproduce_kitti(options)
     names = [f"table-{kind}" for kind in options.splits] + ["splits"]
     _finish(dict(zip(names, tables, strict=False)), out, as_json)
@@ -201,6 +207,7 @@ def _scenes(
         if quick:
             options = quick_driving(options)
         options = _adjusted(options, *adjust)
+        _record(out)
         tables = reproduce_scenes(options, is_sun)
     _finish({f"table-{n}": table for n, table in zip(options.per_class, tables, strict=True)}, out, as_json)
 
@@ -232,4 +239,19 @@ def _finish(tables: dict[str, Table], out: Path, as_json: bool) -> None:
     else:
         for table in tables.values():
             print_table(table)
-    say(f"saved: {', '.join(str(path) for path in saved if path.suffix == '.md')} (and .csv, .json)")
+    say(f"saved: {', '.join(str(path) for path in saved if path.suffix == '.md')} (and .csv, .tex, .json)")
+    _hint(out)
+
+
+def _record(out: Path) -> None:
+    """Keep the command in the folder it makes, for the report."""
+    from egoequiv.experiments.record import record_command
+
+    record_command(out, sys.argv[1:])
+
+
+def _hint(out: Path) -> None:
+    say(f"everything on one page: egoequiv report {shlex.quote(str(out))}")
+
+
+app.command("all")(all_tables)

@@ -36,8 +36,7 @@ class AnalogyResult:
     def tables(self) -> list[TaskTable]:
         """The same for people."""
         notes = [
-            "x_i and x_j are of another recording than x_k; all frames but these three are candidates, sorted by their "
-            "Euclidean distance",
+            "x_i and x_j are of another recording than x_k; all frames but these three are candidates (l2 distance)",
             "difference: z_k + (z_j - z_i); maps: of the motion from x_i to x_j, applied to z_k; copy: z_k itself",
             *(f"{motion}: left out, too few pairs to fit a map" for motion in self.left_out),
         ]

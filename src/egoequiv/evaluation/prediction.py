@@ -36,8 +36,8 @@ class PredictionResult:
     def tables(self) -> list[TaskTable]:
         """The same for people."""
         notes = [
-            "the candidates are sorted by their Euclidean distance to the predicted features; the view x itself is no "
-            "candidate, or copying z(x) would never be right",
+            "candidates are sorted by their Euclidean distance to the prediction; maps were fitted on other views",
+            "the view x itself is no candidate, so that copying z(x) is a baseline to be taken seriously",
             *(f"{motion}: left out, too few pairs to fit a map" for motion in self.left_out),
         ]
         return [

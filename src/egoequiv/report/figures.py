@@ -60,7 +60,7 @@ def rho_figure(table: Table) -> Figure:
 def curves_figure(metrics: list[dict[str, float]], title: str) -> Figure:
     """Training and validation losses of a run, and its validation accuracy, against the iteration."""
     keys = list(dict.fromkeys(key for line in metrics for key in line if key != "iteration"))
-    losses = [key for key in keys if not key.endswith("top1")]
+    losses = [key for key in keys if not key.endswith(("top1", "auroc"))]
     figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
     terms = [key for key in losses if not key.startswith("validation_")]
     for k, key in enumerate(terms):

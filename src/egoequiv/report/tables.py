@@ -1,4 +1,4 @@
-"""Tables as Markdown, CSV and JSON."""
+"""Tables as Markdown, CSV, LaTeX and JSON."""
 
 from __future__ import annotations
 
@@ -11,20 +11,37 @@ from pathlib import Path
 from egoequiv.evaluation import Result
 from egoequiv.experiments import Row, Table
 from egoequiv.files import write_text
+from egoequiv.report.latex import PACKAGES, latex_table
 
-TITLES = {"top1": "top-1 %", "top5": "top-5 %", "top10": "top-10 %", "top1_class_mean": "mean of classes %"}
+TITLES = {
+    "top1": "top-1 %",
+    "top5": "top-5 %",
+    "top10": "top-10 %",
+    "top1_class_mean": "mean of classes %",
+    "one_view": "one view %",
+    "two_views": "two views %",
+    "random_move": "random move %",
+    "best_move": "best move %",
+    "chosen_minus_random": "chosen - random move",
+    "first_view_alone": "first view alone %",
+}
 
 
 def title_of(metric: str) -> str:
     """What a metric is called at the head of a column."""
-    return TITLES.get(metric, metric.replace("rho_", "rho ").replace("ratio_", "ratio "))
+    return TITLES.get(metric, metric.replace("_", " "))
+
+
+def digits_of(metric: str) -> int:
+    """How many digits of a metric are shown behind the point."""
+    return 3 if metric.startswith(("rho", "ratio")) else 2
 
 
 def show(result: Result | None, metric: str) -> str:
     """A result as `mean ± standard error`."""
     if result is None or not isfinite(result.mean):
         return "-" if result is None else "not defined"
-    digits = 3 if metric.startswith(("rho", "ratio")) else 2
+    digits = digits_of(metric)
     error = f" ± {result.stderr:.{digits}f}" if isfinite(result.stderr) else ""
     return f"{result.mean:.{digits}f}{error}"
 
@@ -45,6 +62,11 @@ def cell(row: Row, metric: str) -> str:
     return f"{measured} ({published})" if published else measured
 
 
+def p_text(p_value: float) -> str:
+    """The p of a test in two digits."""
+    return f"{p_value:.2g}" if isfinite(p_value) else "-"
+
+
 def to_markdown(table: Table) -> str:
     """The table, the paired tests and how they came to be, as Markdown."""
     beside = f"; in brackets what the paper published for {table.published_on}" if table.published_on else ""
@@ -59,10 +81,10 @@ def to_markdown(table: Table) -> str:
         lines += ["", "Paired tests on the same repetitions (difference of means, two-sided t-test):", ""]
         lines += ["| metric | difference | p |", "|---|---|---|"]
         for c in table.comparisons:
-            digits = 3 if c.metric.startswith("rho") else 2
+            digits = digits_of(c.metric)
             lines.append(
                 f"| {title_of(c.metric)} | {c.a} - {c.b} = {c.difference:+.{digits}f} ± {c.stderr:.{digits}f} "
-                f"| {c.p_value:.2g} |"
+                f"| {p_text(c.p_value)} |"
             )
     lines += ["", "| row | settings |", "|---|---|"]
     lines += [f"| {row.name} | {_settings(row)} |" for row in table.rows if row.settings]
@@ -125,11 +147,29 @@ def to_csv(table: Table) -> str:
     return out.getvalue()
 
 
+def to_latex(table: Table, label: str = "table") -> str:
+    """The table beside the published values, and the paired tests."""
+    beside = f"; in brackets what was published for {table.published_on}" if table.published_on else ""
+    caption = f"{table.title}. Mean ± standard error{beside}."
+    rows = [(row.name, *(cell(row, metric) for metric in table.columns)) for row in table.rows]
+    parts = [PACKAGES, latex_table(caption, label, ("method", *map(title_of, table.columns)), rows)]
+    if table.comparisons:
+        tests = []
+        for c in table.comparisons:
+            digits = digits_of(c.metric)
+            difference = f"{c.difference:+.{digits}f} ± {c.stderr:.{digits}f}"
+            tests.append((title_of(c.metric), f"{c.a} − {c.b}", difference, p_text(c.p_value)))
+        caption = f"{table.title}: paired tests on the same repetitions (two-sided t-test)."
+        parts.append(latex_table(caption, f"{label}-tests", ("metric", "rows", "difference", "p"), tests))
+    return "\n\n".join(parts) + "\n"
+
+
 def save_table(table: Table, folder: Path, name: str = "table") -> list[Path]:
-    """Write the table as Markdown, CSV and JSON."""
+    """Write the table as Markdown, CSV, LaTeX and JSON."""
     contents = {
         "md": to_markdown(table),
         "csv": to_csv(table),
+        "tex": to_latex(table, name),
         "json": json.dumps(table.describe(), indent=2, ensure_ascii=False) + "\n",
     }
     paths = []

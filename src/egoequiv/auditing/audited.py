@@ -1,0 +1,100 @@
+"""A model that is audited: a name, what it does to images first, and features that were checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from egoequiv.auditing.layers import OUTPUT, Pooling, pooled, to_array
+from egoequiv.auditing.preprocessing import Preprocessing
+from egoequiv.errors import DataError, EgoEquivError
+
+MOST_FEATURES = 10_000
+
+# From prepared images (B, C, H, W) and names of layers to what each of them gave.
+Forward = Callable[[Tensor, Sequence[str]], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedModel:
+    """Any model, seen as a function from images to feature vectors."""
+
+    name: str
+    kind: str
+    preprocessing: Preprocessing
+    forward: Forward
+    layer_names: tuple[str, ...] = ()  # what --layer may name
+    batch: int | None = None  # the only number of images it takes at a time, if there is one
+    notes: tuple[str, ...] = ()
+
+    def features(
+        self, images: NDArray[np.uint8], layer: str = OUTPUT, pooling: Pooling = "mean"
+    ) -> NDArray[np.float32]:
+        """Feature vectors (N, D) of images (N, H, W, C)."""
+        return self.layer_features(images, (layer,), pooling)[layer]
+
+    @torch.no_grad()
+    def layer_features(
+        self, images: NDArray[np.uint8], layers: Sequence[str], pooling: Pooling = "mean"
+    ) -> dict[str, NDArray[np.float32]]:
+        """Feature vectors (N, D) of images (N, H, W, C), for each of some layers."""
+        parts = []
+        for start in range(0, len(images), self.batch or len(images)):
+            parts.append(self._run(images[start : start + (self.batch or len(images))], layers, pooling))
+        return {layer: np.concatenate([part[layer] for part in parts]) for layer in layers}
+
+    def _run(
+        self, images: NDArray[np.uint8], layers: Sequence[str], pooling: Pooling
+    ) -> dict[str, NDArray[np.float32]]:
+        count = len(images)
+        prepared = self.preprocessing(images)
+        if (
+            self.batch is not None and count < self.batch
+        ):  # the last image once more, until they are as many as it takes
+            prepared = torch.cat([prepared, prepared[-1:].expand(self.batch - count, -1, -1, -1)])
+        try:
+            outputs = self.forward(prepared, layers)
+        except EgoEquivError as problem:
+            raise DataError(f"model {self.name}: {problem}") from problem
+        except Exception as problem:
+            raise DataError(f"model {self.name}: {self._reason(problem, images)}") from problem
+        return {layer: self._checked(outputs[layer], len(prepared), layer, pooling)[:count] for layer in layers}
+
+    def _reason(self, problem: Exception, images: NDArray[np.uint8]) -> str:
+        """Why the model cannot be run; the usual case is one channel where it takes three."""
+        shape = self.preprocessing.shape((images.shape[1], images.shape[2], images.shape[3]))
+        other = 3 if shape[2] == 1 else 1
+        with suppress(Exception):
+            self.forward(replace(self.preprocessing, channels=other, mean=(0.0,), std=(1.0,))(images), (OUTPUT,))
+            return f"it takes images of {other} channels and was shown {shape[2]}: declare channels={other}"
+        first = next(iter(str(problem).strip().splitlines()), "")
+        seen = " x ".join(map(str, shape))
+        return f"it raised {type(problem).__name__} on images of {seen}{': ' if first else ''}{first[:300]}"
+
+    def _checked(self, value: Any, count: int, layer: str, pooling: Pooling) -> NDArray[np.float32]:
+        where = f"model {self.name}" + (f", layer {layer}" if layer != OUTPUT else "")
+        array = to_array(value)
+        if array is None:
+            kind = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+            raise DataError(f"{where}: it returned {kind}; expected one tensor of features, a row for each image")
+        if array.ndim == 0 or len(array) != count:
+            found = "a single number" if array.ndim == 0 else f"{len(array)} rows"
+            raise DataError(f"{where}: it returned {found} for {count} images; expected a row of features for each")
+        vectors = pooled(array, pooling)
+        if not vectors.shape[1]:
+            raise DataError(f"{where}: it returned no features at all, its rows are empty")
+        if vectors.shape[1] > MOST_FEATURES:
+            advice = "pool them with --pool mean, or look at" if array.ndim > 2 else "look at"
+            raise DataError(
+                f"{where}: {vectors.shape[1]:,} features are more than {MOST_FEATURES:,}: {advice} a smaller layer"
+            )
+        if not np.isfinite(vectors).all():
+            raise DataError(f"{where}: it returned features that are not finite (NaN or infinite)")
+        return vectors

@@ -1,0 +1,88 @@
+"""The loader of Hugging Face transformers: vision models in a local folder; nothing is fetched, nothing unpickled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from egoequiv.auditing.audited import AuditedModel
+from egoequiv.auditing.layers import module_names
+from egoequiv.auditing.optional import import_optional
+from egoequiv.auditing.preprocessing import Preprocessing
+from egoequiv.auditing.spec import ModelSpec
+from egoequiv.auditing.torch_models import TorchForward
+from egoequiv.errors import DataError
+from egoequiv.files import read_json
+from egoequiv.store import FrameStore
+
+PROCESSOR = "preprocessor_config.json"
+HALF = (0.5,)
+
+
+def load_huggingface(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
+    """The model in a folder with config.json and safetensors; its features are last_hidden_state, pooled."""
+    folder = Path(spec.where)
+    transformers = import_optional("transformers", "huggingface", folder)
+    logging = transformers.utils.logging
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        model, loading = transformers.AutoModel.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True, output_loading_info=True
+        )
+    except Exception as problem:
+        raise DataError(f"{folder}: transformers cannot load it: {' '.join(str(problem).split())[:300]}") from None
+    finally:
+        logging.set_verbosity(verbosity)
+        logging.enable_progress_bar()
+    if getattr(model, "main_input_name", "pixel_values") != "pixel_values":
+        raise DataError(f"{folder}: a {type(model).__name__} takes {model.main_input_name}, not images")
+    model = model.to(spec.device).eval()
+
+    def features(images: Tensor) -> Any:
+        found = model(pixel_values=images)
+        if getattr(found, "last_hidden_state", None) is None:
+            raise DataError("it gives no last_hidden_state")
+        return found.last_hidden_state
+
+    missing = sorted(name for name in loading["missing_keys"] if not name.startswith("pooler."))
+    notes = (
+        (f"{spec.name}: {len(missing)} weights are missing in its file and random: {missing[0]}",) if missing else ()
+    )
+    kind = f"transformers {type(model).__name__}"
+    preprocessing = spec.preprocessing(_preprocessing(folder, model.config))
+    forward = TorchForward(model, features, spec.device)
+    return AuditedModel(spec.name, kind, preprocessing, forward, module_names(model), notes=notes)
+
+
+def _preprocessing(folder: Path, config: Any) -> Preprocessing:
+    """From preprocessor_config.json if there is one, else size and channels from config.json, and values of -1 to 1."""
+    channels = getattr(config, "num_channels", 3)
+    size = _size(getattr(config, "image_size", None))
+    if not (folder / PROCESSOR).exists():
+        return Preprocessing(size, channels, HALF, HALF)
+    processor = read_json(folder / PROCESSOR, "a folder of transformers")
+    try:
+        cropped = processor.get("crop_size") if processor.get("do_center_crop") else None
+        size = _size(cropped) or _size(processor.get("size")) or size
+        if not processor.get("do_normalize", True):
+            return Preprocessing(size, channels)
+        mean, std = (tuple(map(float, processor.get(name, HALF))) for name in ("image_mean", "image_std"))
+        return Preprocessing(size, channels, mean, std)
+    except (TypeError, ValueError, AttributeError) as problem:
+        raise DataError(f"{folder / PROCESSOR} is damaged ({problem}): declare size, mean and std") from problem
+
+
+def _size(described: Any) -> tuple[int, int] | None:
+    """Height and width, from any of the ways in which they are written down."""
+    if isinstance(described, dict):
+        edge = described.get("shortest_edge")
+        described = (described.get("height", edge), described.get("width", edge))
+        if None in described:
+            return None
+    if isinstance(described, int | float):
+        described = (described, described)
+    return (int(described[0]), int(described[1])) if described else None

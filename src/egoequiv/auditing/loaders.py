@@ -1,0 +1,107 @@
+"""Every kind of model that can be audited, and how to tell which kind is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from egoequiv.auditing.audited import AuditedModel
+from egoequiv.auditing.huggingface_models import load_huggingface
+from egoequiv.auditing.onnx_models import load_onnx
+from egoequiv.auditing.spec import ModelSpec
+from egoequiv.auditing.torch_models import (
+    NO_PICKLE,
+    load_export,
+    load_import,
+    load_pixels,
+    load_random,
+    load_run,
+    load_torchscript,
+    wrap_callable,
+)
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.models import EgoNet
+from egoequiv.models.checkpoint import MODEL
+from egoequiv.store import FrameStore
+
+Loader = Callable[[ModelSpec, FrameStore], AuditedModel]
+
+LOADERS: dict[str, Loader] = {
+    "pixels": load_pixels,
+    "random": load_random,
+    "run": load_run,
+    "import path": load_import,
+    "TorchScript": load_torchscript,
+    "torch.export": load_export,
+    "ONNX": load_onnx,
+    "transformers": load_huggingface,
+    "object": wrap_callable,
+}
+
+SUFFIXES = {".pt": "TorchScript", ".ts": "TorchScript", ".pt2": "torch.export", ".onnx": "ONNX"}
+PICKLES = (".pth", ".pkl", ".pickle", ".ckpt", ".bin")
+IMPORT_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+BASELINES = ("pixels", "random")
+EXPECTED = (
+    "a folder of a run or of transformers, a file .onnx, .pt2, .pt or .ts, package.module:factory, pixels, random, "
+    "random:norb or random:kitti"
+)
+
+
+def kind_of(where: Any) -> str:
+    """Which loader a model is for, from what it looks like."""
+    if not isinstance(where, str | Path):
+        if isinstance(where, EgoNet):
+            return "run"
+        if callable(where):
+            return "object"
+        raise ConfigError(f"a {type(where).__name__} is no model: give {EXPECTED}, an nn.Module or a function")
+    text, path = str(where), Path(where)
+    if text.partition(":")[0] in BASELINES and not path.exists():
+        return text.partition(":")[0]
+    if path.is_dir():
+        if (path / MODEL).exists():
+            return "run"
+        if (path / "config.json").exists():
+            return "transformers"
+        raise DataError(f"{path} is no model: neither a run ({MODEL}) nor a folder of transformers (config.json)")
+    if path.suffix.lower() in PICKLES:
+        raise ConfigError(
+            f"{path} is a pickle, and {NO_PICKLE}: convert the weights to safetensors, name what builds the model as "
+            "package.module:factory, and give the file with --weights"
+        )
+    if path.suffix.lower() in SUFFIXES:
+        if not path.exists():
+            raise DataError(f"{path} does not exist")
+        return SUFFIXES[path.suffix.lower()]
+    if IMPORT_PATH.fullmatch(text):
+        return "import path"
+    raise ConfigError(f"{text} is no model: expected {EXPECTED}")
+
+
+def load_audited(
+    where: Any,
+    store: FrameStore,
+    *,
+    name: str | None = None,
+    weights: str | Path | None = None,
+    declared: Mapping[str, Any] | None = None,
+    device: str = "cpu",
+) -> AuditedModel:
+    """Load a model of any kind to be audited on a store; `declared` holds size, channels, mean and std."""
+    kind = kind_of(where)
+    spec = ModelSpec(name or name_of(where), where, Path(weights) if weights else None, dict(declared or {}), device)
+    if spec.weights is not None and kind != "import path":
+        raise ConfigError(f"model {spec.name}: weights are for package.module:factory; this one has its own")
+    return LOADERS[kind](spec, store)
+
+
+def name_of(where: Any) -> str:
+    """A short name: of a path its end, of an import path what comes after the colon."""
+    if not isinstance(where, str | Path):
+        return str(getattr(where, "__name__", type(where).__name__))
+    if IMPORT_PATH.fullmatch(str(where)) and kind_of(where) == "import path":
+        return str(where).partition(":")[2]
+    return Path(where).name or str(where)

@@ -1,0 +1,181 @@
+"""The audit: how equivariant the features of any vision models are, on any store with poses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from math import isnan
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.auditing.audited import AuditedModel
+from egoequiv.auditing.fits import CANDIDATES, Fit
+from egoequiv.auditing.layers import OUTPUT, Pooling, check_layer
+from egoequiv.auditing.loaders import BASELINES, load_audited
+from egoequiv.auditing.motion_error import measure_motion
+from egoequiv.auditing.pair_choice import choose_motions, divide_store
+from egoequiv.auditing.parts import PairParts
+from egoequiv.auditing.table import AuditRow, AuditTable, MotionAudit, MotionPairCounts
+from egoequiv.errors import ConfigError
+from egoequiv.evaluation.equivariance import Features
+from egoequiv.evaluation.task import OnProgress, silent
+from egoequiv.pairs import MotionPatterns
+from egoequiv.pairs.candidates import Indices
+from egoequiv.store import FrameStore
+
+LIMIT = 2_000
+BATCH = 64
+TRIED = 4  # images that every model is tried on before any of them is measured
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What is the same for all models."""
+
+    store: FrameStore
+    frames: Indices  # (N,) store rows whose features are needed, in order
+    parts: Sequence[PairParts]
+    layers: Sequence[str]
+    pooling: Pooling
+    candidates: Sequence[Fit]
+    batch_size: int
+    seed: int
+    on_progress: OnProgress
+
+    def layers_of(self, model: AuditedModel) -> tuple[str, ...]:
+        """What a model returns, and those of the layers asked for that it has."""
+        return (OUTPUT, *(layer for layer in dict.fromkeys(self.layers) if layer in model.layer_names))
+
+
+def audit(
+    models: Any,
+    store: FrameStore | str | Path,
+    *,
+    motions: Sequence[str] | MotionPatterns | None = None,
+    layers: Sequence[str] = (),
+    pooling: Pooling = "mean",
+    baselines: bool = True,
+    limit: int = LIMIT,
+    apart: str = "recording",
+    max_gap_s: float = 1.0,
+    batch_size: int = BATCH,
+    device: str = "cpu",
+    seed: int = 0,
+    candidates: Sequence[Fit] = CANDIDATES,
+    on_progress: OnProgress = silent,
+) -> AuditTable:
+    """Measure the equivariance error rho of models for each motion, all of them on the same pairs of frames.
+
+    A model is what `load_audited` takes (a folder, a file, `package.module:factory`, an nn.Module, a function), or an
+    AuditedModel; give one, several, or several by name. Pixels and a random network stand beside them. The pairs of a
+    motion, at most `limit` of them, are divided into three parts, by whole recordings where there are enough: one to
+    fit every candidate of the map, one to choose the candidate, one to measure.
+    """
+    opened = store if isinstance(store, FrameStore) else FrameStore.open(store)
+    patterns = choose_motions(opened, motions, max_gap_s)
+    parts, notes = divide_store(opened, patterns, max_gap_s, apart, limit, seed)
+    audited = _load(models, opened, baselines, device)
+    for layer in layers:
+        whose = ", ".join(model.name for model in audited if model.layer_names) or "these models"
+        check_layer(layer, [name for model in audited for name in model.layer_names], whose)
+    frames = np.unique(np.concatenate([part.rows() for part in parts]))
+    plan = _Plan(opened, frames, parts, layers, pooling, candidates, batch_size, seed, on_progress)
+    for model in audited:  # before anything that takes long
+        model.layer_features(opened.images[frames[:TRIED]], plan.layers_of(model), pooling)
+    rows = [row for model in audited for row in _audit_model(model, plan)]
+    notes += [note for model in audited for note in model.notes]
+    notes += [
+        f"{row.name}, {found.motion}: not defined, for the two images of a pair have the same features"
+        for row in rows
+        for found in row.motions
+        if isnan(found.rho)
+    ]
+    counts = tuple(_counts(part) for part in parts)
+    return AuditTable(opened.place, len(frames), apart, pooling, counts, tuple(rows), tuple(dict.fromkeys(notes)))
+
+
+def _load(models: Any, store: FrameStore, baselines: bool, device: str) -> list[AuditedModel]:
+    """All models under names of their own, the baselines first."""
+    asked: list[tuple[str | None, Any]]
+    if isinstance(models, Mapping):
+        asked = [(str(name), where) for name, where in models.items()]
+    else:
+        asked = [(None, where) for where in (models if isinstance(models, list | tuple) else [models])]
+    if baselines:
+        given = {where.name if isinstance(where, AuditedModel) else str(where) for _, where in asked}
+        asked = [*((None, name) for name in BASELINES if name not in given), *asked]
+    loaded: list[AuditedModel] = []
+    for name, where in asked:
+        if isinstance(where, AuditedModel):
+            model = replace(where, name=name or where.name)
+        else:
+            model = load_audited(where, store, name=name, device=device)
+        model.preprocessing.shape(store.image_shape)  # refuses channels that do not go together
+        loaded.append(replace(model, name=_free_name(model.name, {other.name for other in loaded})))
+    if not loaded:
+        raise ConfigError("no model was named; give at least one")
+    return loaded
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    return name if name not in taken else next(n for k in count(2) if (n := f"{name} ({k})") not in taken)
+
+
+def _audit_model(model: AuditedModel, plan: _Plan) -> list[AuditRow]:
+    """One row for the model, and one for each layer asked for that it has."""
+    rows: list[AuditRow] = []
+    seen = model.preprocessing.in_words(plan.store.image_shape)
+    with TemporaryDirectory(prefix="egoequiv-audit-") as folder:  # features may be too many for memory
+        features = _features(model, plan, Path(folder))
+        total = len(features) * len(plan.parts)
+        for layer, values in features.items():
+            found: list[MotionAudit] = []
+            for part in plan.parts:
+                plan.on_progress(f"maps of {model.name}", len(rows) * len(plan.parts) + len(found), total)
+                found.append(measure_motion(_by_rows(values, plan.frames), part, plan.candidates, plan.seed))
+            rows.append(AuditRow(model.name, model.kind, layer, values.shape[1], seen, tuple(found)))
+        plan.on_progress(f"maps of {model.name}", total, total)
+    return rows
+
+
+def _features(model: AuditedModel, plan: _Plan, folder: Path) -> dict[str, NDArray[np.float32]]:
+    """Features (frames, D) of each layer, in files of a folder."""
+    features: dict[str, NDArray[np.float32]] = {}
+    layers, frames = plan.layers_of(model), plan.frames
+    for start in range(0, len(frames), plan.batch_size):
+        plan.on_progress(f"features of {model.name}", start, len(frames))
+        images = plan.store.images[frames[start : start + plan.batch_size]]
+        for number, (layer, values) in enumerate(model.layer_features(images, layers, plan.pooling).items()):
+            if layer not in features:
+                shape = (len(frames), values.shape[1])
+                path = folder / f"{number}.npy"
+                features[layer] = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
+            features[layer][start : start + len(values)] = values
+    plan.on_progress(f"features of {model.name}", len(frames), len(frames))
+    return features
+
+
+def _by_rows(values: NDArray[np.float32], frames: Indices) -> Callable[[Indices], Features]:
+    """Features by store rows, from those of `frames`."""
+
+    def features(rows: Indices) -> Features:
+        found: NDArray[np.float32] = values[np.searchsorted(frames, rows)]
+        return found
+
+    return features
+
+
+def _counts(parts: PairParts) -> MotionPairCounts:
+    return MotionPairCounts(
+        motion=parts.motion,
+        fitted=len(parts.fit),
+        chosen_on=len(parts.choose),
+        measured=len(parts.measure),
+        groups_measured=len(np.unique(parts.measure.group)),
+        divided_by=parts.by,
+    )

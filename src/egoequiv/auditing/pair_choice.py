@@ -1,0 +1,70 @@
+"""Which motions an audit measures, and on which pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from egoequiv.auditing.parts import DividedBy, PairParts, divide_pairs
+from egoequiv.errors import ConfigError, DataError, TooFewPairsError
+from egoequiv.evaluation.frame_features import groups_of
+from egoequiv.pairs import (
+    MinedPatterns,
+    MotionPatterns,
+    atomic_names,
+    composite_names,
+    declare_patterns,
+    find_motion_pairs,
+    mine_patterns,
+)
+from egoequiv.store import FrameStore
+
+SHARED: dict[DividedBy, str] = {
+    "time": "so the time of each was: its first half is fitted, a quarter chosen by, the last quarter measured",
+    "pairs": "so pairs were, at random; the same one may be fitted and measured, which flatters",
+}
+
+
+def choose_motions(
+    store: FrameStore, motions: Sequence[str] | MotionPatterns | None, max_gap_s: float
+) -> MotionPatterns:
+    """The motions of an audit: those given, or the named steps of the store's grid, or what is mined from its poses."""
+    if not store.has_images:
+        raise DataError(f"{store.place} holds poses but no images: ingest it with images")
+    if not store.space.axes:
+        raise DataError(f"{store.place} has no poses, and an audit needs to know how the camera moved between frames")
+    if isinstance(motions, MotionPatterns):
+        if motions.space != store.space:
+            raise ConfigError(f"the patterns were mined in another motion space than {store.place} has")
+        patterns = motions
+    elif motions is not None or store.space.named_motions():
+        patterns = declare_patterns(store.space, motions or atomic_names(store.space) + composite_names(store.space))
+    else:
+        patterns = mine_patterns(store, max_gap_s=max_gap_s).patterns
+    # Pairs of no pattern are of no use here.
+    return replace(patterns, others_are_negatives=False) if isinstance(patterns, MinedPatterns) else patterns
+
+
+def divide_store(
+    store: FrameStore, patterns: MotionPatterns, max_gap_s: float, apart: str, limit: int, seed: int
+) -> tuple[list[PairParts], list[str]]:
+    """The pairs of every motion that has enough, and a line about each that has not."""
+    pairs = find_motion_pairs(store, np.arange(len(store)), patterns, max_gap_s)
+    groups = groups_of(store, apart)
+    parts, notes = [], []
+    for motion in pairs.names:
+        try:
+            parts.append(divide_pairs(pairs, motion, groups, limit, seed, store.times_s))
+        except TooFewPairsError as problem:
+            notes.append(str(problem))
+    if not parts:
+        raise TooFewPairsError(f"{store.place}: no motion has enough pairs to be measured; {notes[0]}")
+    return parts, notes + [note for by, words in SHARED.items() for note in _about(parts, by, words, apart)]
+
+
+def _about(parts: list[PairParts], by: DividedBy, words: str, apart: str) -> list[str]:
+    """A line about motions whose parts share recordings."""
+    motions = [part.motion for part in parts if part.by == by]
+    return [f"{', '.join(motions)}: too few {apart}s with these motions to divide them, {words}"] if motions else []

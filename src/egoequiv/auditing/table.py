@@ -1,0 +1,105 @@
+"""What an audit found: rho of every model, layer and motion, with all that is needed to read it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+from egoequiv.evaluation.ranking import plain
+
+NORM = "Euclidean norm of the features as the model gives them, none of them rescaled"
+COPY = "1.00 is the copy baseline: a map that changes nothing; 0 is perfectly equivariant"
+
+
+@dataclass(frozen=True)
+class MotionAudit:
+    """Rho of one motion, by the map whose fit was chosen on pairs of its own; not a number where it is not defined."""
+
+    motion: str
+    rho: float  # mean over pairs of |z(x) - M'z(gx)| / |z(x) - z(gx)|
+    interval: tuple[float, float]  # 95 %, bootstrap over recordings
+    ratio_of_means: float  # mean |z(x) - M'z(gx)| / mean |z(x) - z(gx)|, which leaves no pair out
+    fit: str  # the fit that was chosen, in words
+    pairs_excluded: int  # measured pairs left out of rho because both images have the same features
+
+
+@dataclass(frozen=True)
+class MotionPairCounts:
+    """How many pairs of a motion were used for what, the same for all models."""
+
+    motion: str
+    fitted: int
+    chosen_on: int
+    measured: int
+    groups_measured: int  # recordings, or what else was kept apart
+    divided_by: str  # groups, such as recordings; or time or pairs, so that the parts share recordings
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """One model, or one layer of it."""
+
+    model: str
+    kind: str
+    layer: str
+    dimension: int
+    preprocessing: str
+    motions: tuple[MotionAudit, ...]
+
+    @property
+    def name(self) -> str:
+        """The model, and its layer if it is not what the model returns."""
+        return self.model if self.layer == "output" else f"{self.model} / {self.layer}"
+
+    def of(self, motion: str) -> MotionAudit:
+        """What was found for one motion."""
+        return next(found for found in self.motions if found.motion == motion)
+
+
+@dataclass(frozen=True)
+class AuditTable:
+    """Several models on one store, measured on the same pairs."""
+
+    store: str
+    frames: int  # of which features were computed
+    apart: str  # what the parts of the pairs do not share: recording, or an attribute
+    pooling: str
+    pairs: tuple[MotionPairCounts, ...]
+    rows: tuple[AuditRow, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def motions(self) -> tuple[str, ...]:
+        return tuple(counts.motion for counts in self.pairs)
+
+    def describe(self) -> dict[str, Any]:
+        """A JSON object; what is not defined is null."""
+        return {
+            "store": self.store,
+            "norm": NORM,
+            "baseline": COPY,
+            "frames": self.frames,
+            "apart": self.apart,
+            "pooling": self.pooling,
+            "pairs": [asdict(counts) for counts in self.pairs],
+            "rows": [_described(row) for row in self.rows],
+            "notes": list(self.notes),
+        }
+
+
+def rho_text(found: MotionAudit) -> str:
+    """Such as "0.912 [0.88, 0.94]"."""
+    if not isfinite(found.rho):
+        return "not defined"
+    low, high = found.interval
+    return f"{found.rho:.3f} [{low:.2f}, {high:.2f}]" if isfinite(low) else f"{found.rho:.3f}"
+
+
+def _described(row: AuditRow) -> dict[str, Any]:
+    values = asdict(row)
+    values["motions"] = [
+        {name: [plain(end) for end in value] if name == "interval" else plain(value) for name, value in motion.items()}
+        for motion in values["motions"]
+    ]
+    return values

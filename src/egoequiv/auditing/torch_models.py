@@ -1,0 +1,222 @@
+"""Loaders of models that torch runs: baselines, runs, modules by import path, TorchScript and torch.export files."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from egoequiv.auditing.audited import MOST_FEATURES, AuditedModel
+from egoequiv.auditing.layers import OUTPUT, module_names, run_with_layers
+from egoequiv.auditing.preprocessing import Preprocessing
+from egoequiv.auditing.spec import ModelSpec
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.files import read_json
+from egoequiv.models import EgoNet, NetSpec, initialise, load_model
+from egoequiv.models.checkpoint import RUN_KIND
+from egoequiv.store import FrameStore
+from egoequiv.store.frame_store import META
+from egoequiv.training.loop import pixel_statistics
+from egoequiv.training.run_folder import DATA, RunFolder
+
+STATISTICS_FRAMES = 2_000
+NO_PICKLE = "nothing is unpickled here"
+
+
+@dataclass(frozen=True, eq=False)
+class TorchForward:
+    """Runs a model on a device; `call` is the module itself, or what runs it and picks its output."""
+
+    module: nn.Module
+    call: Callable[[Tensor], Any]
+    device: str = "cpu"
+
+    def __call__(self, images: Tensor, layers: Sequence[str]) -> dict[str, Any]:
+        return run_with_layers(self.module, self.call, images.to(self.device), layers)
+
+
+def load_pixels(spec: ModelSpec, store: FrameStore) -> AuditedModel:
+    """The baseline: the pixels themselves are the features, of smaller images where there are too many."""
+    height, width, channels = store.image_shape
+    shrink = sqrt(MOST_FEATURES / (height * width * channels))
+    smaller = (max(int(height * shrink), 1), max(int(width * shrink), 1)) if shrink < 1 else None
+
+    def flattened(images: Tensor, _layers: Sequence[str]) -> dict[str, Any]:
+        return {OUTPUT: images.flatten(1)}
+
+    return AuditedModel(spec.name, "pixels", spec.preprocessing(Preprocessing(size=smaller)), flattened)
+
+
+def load_random(spec: ModelSpec, store: FrameStore) -> AuditedModel:
+    """The baseline: a network that was not trained, `random` or `random:ENCODER`."""
+    spec.refuse_declarations("a random network takes the images as they are in the store")
+    encoder = str(spec.where).partition(":")[2] or "kitti"
+    net = EgoNet(NetSpec(encoder, store.image_shape))
+    initialise(net, torch.Generator().manual_seed(0))
+    some = np.linspace(0, len(store) - 1, min(len(store), STATISTICS_FRAMES)).astype(np.int64)
+    net.set_normalisation(*pixel_statistics(store, np.unique(some), net.encoder.unit_length))
+    return _wrap_net(spec, net, f"random ({encoder} encoder)")
+
+
+def load_run(spec: ModelSpec, store: FrameStore) -> AuditedModel:
+    """The network of a run folder, or one that was given; images are brought to the size it was trained on."""
+    spec.refuse_declarations("a run keeps the size, mean and std it was trained with")
+    if isinstance(spec.where, EgoNet):
+        return _wrap_net(spec, spec.where, "network")
+    model = _wrap_net(spec, load_model(spec.where), "run")
+    if _trained_on(Path(spec.where), store):
+        seen = f"{spec.name} was trained on frames of this store, and some of them are measured here"
+        return replace(model, notes=(seen,))
+    return model
+
+
+def _trained_on(run: Path, store: FrameStore) -> bool:
+    """Whether the data of a run is this store, or the same at another place."""
+    data = RunFolder(run).config().data
+    if data == store.url or Path(data).resolve() == store.path.resolve():
+        return True
+    if not (run / DATA).exists() or not (store.path / META).exists():
+        return False
+    return store.fingerprint() in str(read_json(run / DATA, RUN_KIND).get("fingerprint"))
+
+
+def _wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
+    height, width, channels = net.spec.image_shape
+    mean, std = ((values / 255).tolist() for values in (net.input_mean, net.input_std))
+    own = Preprocessing((height, width), channels, tuple(mean), tuple(std))
+    return wrap_module(replace(spec, where=net.encoder), own, kind)
+
+
+def wrap_module(spec: ModelSpec, default: Preprocessing | None = None, kind: str = "nn.Module") -> AuditedModel:
+    """A module that takes float images (N, C, H, W); one that has a `preprocessing` of its own says how."""
+    module = spec.where
+    default = default or getattr(module, "preprocessing", None) or Preprocessing()
+    if not isinstance(default, Preprocessing):
+        raise ConfigError(f"model {spec.name}: its attribute preprocessing must be an egoequiv.Preprocessing")
+    module = module.to(spec.device).eval()
+    forward = TorchForward(module, module, spec.device)
+    return AuditedModel(spec.name, kind, spec.preprocessing(default), forward, module_names(module))
+
+
+def wrap_callable(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
+    """A module, or any other function of float images (N, C, H, W) that returns features."""
+    if isinstance(spec.where, nn.Module):
+        return wrap_module(spec)
+    call = spec.where
+
+    def forward(images: Tensor, _layers: Sequence[str]) -> dict[str, Any]:
+        return {OUTPUT: call(images.to(spec.device))}
+
+    default = getattr(call, "preprocessing", None) or Preprocessing()
+    return AuditedModel(spec.name, "function", spec.preprocessing(default), forward)
+
+
+def load_import(spec: ModelSpec, store: FrameStore) -> AuditedModel:
+    """What `package.module:factory` returns, with weights from a safetensors file if one is given."""
+    module_name, _, attribute = str(spec.where).partition(":")
+    if os.getcwd() not in sys.path:  # a file beside the user, which an installed program would not find
+        sys.path.insert(0, os.getcwd())
+    try:
+        factory = import_module(module_name)
+        for part in attribute.split("."):
+            factory = getattr(factory, part)
+        built = factory() if callable(factory) else None
+    except Exception as problem:
+        raise DataError(f"model {spec.where}: {type(problem).__name__}: {_one_line(problem)}") from problem
+    if not callable(built):
+        raise DataError(f"model {spec.where}: expected a function that builds a model, found {_kind(factory, built)}")
+    if spec.weights is not None:
+        _put_weights(built, spec.weights, str(spec.where))
+    return replace(wrap_callable(replace(spec, where=built), store), kind=f"{spec.where}")
+
+
+def _kind(factory: Any, built: Any) -> str:
+    return f"a {type(factory).__name__}" if not callable(factory) else f"one that returns a {type(built).__name__}"
+
+
+def _put_weights(module: Any, path: Path, whose: str) -> None:
+    if not isinstance(module, nn.Module):
+        raise ConfigError(f"weights {path}: {whose} builds no nn.Module to put them into")
+    if not path.exists():
+        raise DataError(f"weights {path} do not exist")
+    try:
+        module.load_state_dict(load_file(path))
+    except SafetensorError as problem:
+        raise DataError(f"{path} is no safetensors file ({problem}); {NO_PICKLE}, convert the weights first") from None
+    except RuntimeError as problem:
+        raise DataError(f"{path} does not fit {whose}: {_one_line(problem)}") from None
+
+
+def load_torchscript(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
+    """A TorchScript file; the layers inside cannot be looked into."""
+    try:
+        with warnings.catch_warnings():
+            # TorchScript is on its way out, but files of it are about; of this one warning the user knows.
+            warnings.filterwarnings("ignore", message=".*torch.jit.load.* is deprecated", category=DeprecationWarning)
+            module = torch.jit.load(str(spec.where), map_location=spec.device)  # type: ignore[no-untyped-call]
+    except (RuntimeError, ValueError) as problem:
+        raise DataError(
+            f"{spec.where} is not TorchScript ({_first(problem)}); {NO_PICKLE}: save weights as safetensors and name what "
+            "builds the model as package.module:factory"
+        ) from None
+    module.eval()
+    forward = TorchForward(module, module, spec.device)
+    return AuditedModel(spec.name, "TorchScript", spec.preprocessing(Preprocessing()), forward)
+
+
+def load_export(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
+    """A torch.export file; sizes that it fixes are taken from it."""
+    logger = logging.getLogger("torch.export")
+    level = logger.level
+    try:
+        logger.setLevel(logging.CRITICAL)  # it logs a traceback of what is told in one line here
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=FutureWarning)  # of torch about itself
+            program = torch.export.load(str(spec.where))
+            inside = torch.export.unflatten(program).to(spec.device)
+    except Exception as problem:
+        raise DataError(f"{spec.where} is no torch.export file ({_first(problem)})") from None
+    finally:
+        logger.setLevel(level)
+    batch, channels, size = _fixed_sizes(program)
+    forward = TorchForward(inside, inside, spec.device)
+    preprocessing = spec.preprocessing(Preprocessing(size, channels))
+    return AuditedModel(spec.name, "torch.export", preprocessing, forward, module_names(inside), batch)
+
+
+def _fixed_sizes(program: torch.export.ExportedProgram) -> tuple[int | None, int | None, tuple[int, int] | None]:
+    """Batch, channels, and height and width that a program takes, None for those it leaves open."""
+    inputs = program.graph_signature.user_inputs
+    nodes = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in inputs]
+    shape = [side if isinstance(side, int) else None for side in nodes[0].meta["val"].shape] if nodes else []
+    return fixed_sizes(shape)
+
+
+def fixed_sizes(shape: Sequence[int | None]) -> tuple[int | None, int | None, tuple[int, int] | None]:
+    """Batch, channels and size of an input (N, C, H, W) whose open sides are None."""
+    if len(shape) != 4:
+        return None, None, None
+    batch, channels, height, width = shape
+    return batch, channels, (height, width) if height and width else None
+
+
+def _one_line(problem: BaseException) -> str:
+    return " ".join(str(problem).split())
+
+
+def _first(problem: BaseException) -> str:
+    """The first sentence of a message."""
+    return _one_line(problem).split(". ")[0][:120]

@@ -1,0 +1,241 @@
+"""`egoequiv audit`: the equivariance of any vision model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.settings import parse_size
+from egoequiv.cli.stores import fetch
+from egoequiv.errors import ConfigError
+
+if TYPE_CHECKING:
+    from egoequiv.auditing import AuditedModel, AuditTable
+    from egoequiv.store import FrameStore
+
+NAMED = re.compile(r"([A-Za-z][\w+-]*)=(.+)")
+
+
+class Pool(StrEnum):
+    """What becomes of maps and tokens."""
+
+    mean = "mean"
+    flatten = "flatten"
+
+
+def audit(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL...",
+            help="A run, a folder of transformers, a file .onnx, .pt2 or .pt (TorchScript), package.module:factory, "
+            "pixels, random, random:norb; as NAME=MODEL under a name of your choice.",
+        ),
+    ],
+    store: Annotated[str, typer.Option("--store", help="The store, a folder or a URL: frames with poses.")],
+    layer: Annotated[
+        list[str] | None, typer.Option(help="Look at this layer too, in all models that have it; may be repeated.")
+    ] = None,
+    pool: Annotated[Pool, typer.Option(help="Of maps and tokens: their mean over places, or all of them.")] = Pool.mean,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="[NAME.]KEY=VALUE",
+            help="Preprocessing of a model, or of all but runs and baselines: size=224, channels=3, "
+            "mean=0.485,0.456,0.406, std=...; and NAME.weights=FILE.",
+        ),
+    ] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="Of package.module:factory: its weights, a safetensors file.")
+    ] = None,
+    motions: Annotated[
+        str | None, typer.Option(help="These motions, such as up,right; by default all steps, or mined patterns.")
+    ] = None,
+    patterns: Annotated[
+        Path | None, typer.Option(help="The motions in patterns.json, as `egoequiv patterns` wrote it.")
+    ] = None,
+    apart: Annotated[
+        str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")
+    ] = "recording",
+    max_gap: Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")] = 1.0,
+    limit: Annotated[int, typer.Option(min=1, help="The most pairs of a motion.")] = 2_000,
+    baselines: Annotated[bool, typer.Option(help="Have pixels and a random network beside the models.")] = True,
+    device: Annotated[str, typer.Option(help="Where torch computes: cpu, cuda, mps.")] = "cpu",
+    batch_size: Annotated[int, typer.Option(min=1, help="Images at a time.")] = 64,
+    seed: Annotated[int, typer.Option(min=0, help="Where chance begins.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="A folder for audit.json, audit.md and audit.png.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
+    """Measure how equivariant the features of any vision models are, side by side on one store with poses.
+
+    For each motion g a linear map is fitted that takes z(gx) back to z(x): on one part of the pairs; how it is
+    regularised is chosen on a second part, and rho measured on a third. Nothing is fetched and nothing unpickled.
+    """
+    from egoequiv.auditing import audit as run_audit
+    from egoequiv.store import FrameStore
+
+    named = _named(models)
+    settings = _settings(named, setting or [], weights)
+    _check_device(device)
+    chosen: Any = None if motions is None else [name.strip() for name in motions.split(",")]
+    if patterns is not None:
+        chosen = _patterns(patterns, chosen)
+    fetch(store)
+    opened = FrameStore.open(store)
+    loaded = [_load(name, where, settings[name], opened, device) for name, where in named.items()]
+    with progress_bar() as progress:
+        table = run_audit(
+            loaded,
+            opened,
+            motions=chosen,
+            layers=layer or (),
+            pooling=pool.value,
+            baselines=baselines,
+            limit=limit,
+            apart=apart,
+            max_gap_s=max_gap,
+            batch_size=batch_size,
+            device=device,
+            seed=seed,
+            on_progress=progress,
+        )
+    files = _save(table, out) if out is not None else []
+    if as_json:
+        print_json(table.describe() | {"files": files})
+        return
+    _show(table)
+    if files:
+        say(f"saved: {', '.join(files)}")
+
+
+def _named(models: Sequence[str]) -> dict[str, str]:
+    """Models by name: NAME=MODEL, or the end of its path; a number is added where two would have the same."""
+    from egoequiv.auditing.loaders import name_of
+
+    named: dict[str, str] = {}
+    for model in models:
+        given = NAMED.fullmatch(model) if not Path(model).exists() else None
+        name, where = given.groups() if given else (name_of(model), model)
+        if name in named and given:
+            raise ConfigError(f"two models are named {name!r}")
+        number = 2
+        while name in named:
+            name = f"{name_of(model)} ({number})"
+            number += 1
+        named[name] = where
+    return named
+
+
+def _settings(named: Mapping[str, str], assignments: Sequence[str], weights: Path | None) -> dict[str, dict[str, Any]]:
+    """What is declared for each model."""
+    from egoequiv.auditing.loaders import kind_of
+
+    kinds = {name: kind_of(where) for name, where in named.items()}
+    settings: dict[str, dict[str, Any]] = {name: {} for name in named}
+    takers = [name for name, kind in kinds.items() if kind not in ("run", "random", "pixels")]
+    # What is said of all models first, so that what is said of one stands.
+    for owner, key, value in sorted(
+        (_assigned(text, named) for text in assignments), key=lambda one: one[0] is not None
+    ):
+        if owner is None and not takers:
+            raise ConfigError(f"--set {key}={value}: none of these models takes it; name one, as in NAME.{key}={value}")
+        for name in takers if owner is None else [owner]:
+            settings[name][key] = _value(key, value)
+    if weights is not None:
+        built = [name for name, kind in kinds.items() if kind == "import path"]
+        if len(built) != 1:
+            raise ConfigError(
+                f"--weights {weights}: {len(built)} models are given as package.module:factory, expected one; "
+                "name the model, as in --set NAME.weights=FILE"
+            )
+        settings[built[0]]["weights"] = str(weights)
+    return settings
+
+
+def _assigned(text: str, named: Mapping[str, str]) -> tuple[str | None, str, str]:
+    """The model that a setting is for, None for all, with key and value; a name may have dots in it."""
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise ConfigError(f"--set {text!r}: expected KEY=VALUE or NAME.KEY=VALUE")
+    owner, dot, own_key = key.rpartition(".")
+    if dot and owner not in named:
+        raise ConfigError(f"--set {text}: no model is named {owner!r}; they are {', '.join(named)}")
+    return owner if dot else None, own_key, value
+
+
+def _value(key: str, value: str) -> Any:
+    """A declared value, from text."""
+    try:
+        if key == "size":
+            return parse_size(value)
+        if key == "channels":
+            return int(value)
+        if key in ("mean", "std"):
+            return tuple(float(one) for one in value.split(","))
+    except ValueError:
+        raise ConfigError(f"--set {key}={value}: expected numbers") from None
+    if key == "weights":
+        return value
+    raise ConfigError(f"--set {key}={value}: no such setting; choose size, channels, mean, std or weights")
+
+
+def _check_device(device: str) -> None:
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as problem:
+        reason = next(iter(str(problem).splitlines()), "")
+        raise ConfigError(f"--device {device} cannot be used here ({reason[:120]}); choose cpu") from None
+
+
+def _patterns(path: Path, motions: Sequence[str] | None) -> Any:
+    from egoequiv.files import read_json
+    from egoequiv.pairs import MinedPatterns
+
+    if motions is not None:
+        raise ConfigError("--motions and --patterns both say which motions: give one of them")
+    return MinedPatterns.from_description(read_json(path, "a file of patterns"), str(path))
+
+
+def _load(name: str, where: str, settings: dict[str, Any], store: FrameStore, device: str) -> AuditedModel:
+    from egoequiv.auditing import load_audited
+
+    weights = settings.pop("weights", None)
+    return load_audited(where, store, name=name, weights=weights, declared=settings, device=device)
+
+
+def _save(table: AuditTable, out: Path) -> list[str]:
+    from egoequiv.files import write_json, write_text
+    from egoequiv.report.audit_figure import audit_figure
+    from egoequiv.report.audit_page import audit_page
+    from egoequiv.report.figures import save_figure
+
+    write_json(out / "audit.json", table.describe())
+    write_text(out / "audit.md", audit_page(table))
+    save_figure(audit_figure(table), out / "audit.png")
+    return [str(out / name) for name in ("audit.json", "audit.md", "audit.png")]
+
+
+def _show(table: AuditTable) -> None:
+    from egoequiv.report.audit_page import conclusions, model_cells, pair_cells, rho_cells
+
+    console = output()
+    for heads, cells in (rho_cells(table), model_cells(table), pair_cells(table)):
+        shown = Table(*(escape(head) for head in heads))
+        for row in cells:
+            shown.add_row(*(escape(cell) for cell in row))
+        console.print(shown)
+    for line in conclusions(table):
+        console.print(escape(line), highlight=False)

@@ -1,0 +1,109 @@
+"""`egoequiv compare`: runs side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from egoequiv.cli.console import output, print_json, progress_bar
+from egoequiv.cli.stores import fetch
+from egoequiv.errors import ConfigError
+
+if TYPE_CHECKING:
+    from egoequiv.experiments.comparison import RunComparison
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="The folders of two or more runs.")],
+    store: Annotated[
+        str | None, typer.Option(help="Measure rho over all frames of this store, not on the validation frames.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
+    """Set runs side by side: the settings that differ, their figures, and paired tests.
+
+    Runs that differ in the seed alone are repetitions of one experiment, and are tested seed by seed. Where there are
+    fewer than three, the answers to the same validation frames are compared instead.
+    """
+    from egoequiv.experiments.comparison import compare_runs
+
+    if len(dict.fromkeys(runs)) < 2:
+        raise ConfigError("give two or more different runs to compare")
+    fetch(store)
+    with progress_bar() as progress:
+        compared = compare_runs(runs, store, progress)
+    if as_json:
+        print_json(compared.describe())
+        return
+    _show(compared)
+
+
+def _show(compared: RunComparison) -> None:
+    letters = [_letter(number) for number in range(len(compared.groups))]
+    console = output()
+    for letter, group in zip(letters, compared.groups, strict=True):
+        seeds = ", ".join(map(str, group.seeds))
+        where = str(group.runs[0]) if len(group.runs) == 1 else f"{group.runs[0]} and {len(group.runs) - 1} more"
+        console.print(escape(f"{letter}  {group.name}, seed {seeds}: {where}"), highlight=False, soft_wrap=True)
+    if compared.settings:
+        shown = Table("setting", *letters)
+        for name, values in compared.settings.items():
+            shown.add_row(escape(name), *("-" if value is None else escape(str(value)) for value in values))
+        console.print(shown)
+    elif len(compared.groups) == 1:
+        console.print("all runs have the same settings; they differ in the seed alone")
+    _show_metrics(compared, letters)
+    _show_tests(compared, letters)
+
+
+def _show_metrics(compared: RunComparison, letters: list[str]) -> None:
+    from egoequiv.report.tables import show, title_of
+
+    table = Table("metric", *letters)
+    for name in dict.fromkeys(name for metrics in compared.metrics for name in metrics):
+        table.add_row(escape(title_of(name)), *(show(metrics.get(name), name) for metrics in compared.metrics))
+    output().print(table)
+
+
+def _show_tests(compared: RunComparison, letters: list[str]) -> None:
+    from egoequiv.report.tables import digits_of, p_text, title_of
+
+    console = output()
+    if compared.tests:
+        seeds = sorted({one.seeds for one in compared.tests})
+        console.print(f"paired t-test over {' or '.join(map(str, seeds))} seeds that both have, two-sided:")
+        table = Table("metric", "between", "difference", "p")
+        for one in compared.tests:
+            test, digits = one.test, digits_of(one.metric)
+            between = f"{letters[one.a]} - {letters[one.b]}"
+            difference = f"{test.difference:+.{digits}f} ± {test.stderr:.{digits}f}"
+            table.add_row(escape(title_of(one.metric)), between, difference, p_text(test.p_value))
+        console.print(table)
+    for test_name in dict.fromkeys(answered.compared.test for answered in compared.answers):
+        own = [answered for answered in compared.answers if answered.compared.test == test_name]
+        recordings, frames = own[0].compared.recordings, own[0].compared.frames
+        console.print(f"top-1 on the same {frames:,} validation frames of {recordings:,} recordings, {test_name}:")
+        table = Table("between", "difference %", "95 % interval", "p", "right by the first alone", "by the second")
+        for answered in own:
+            found = answered.compared
+            low, high = (100 * end for end in found.interval)
+            table.add_row(
+                f"{letters[answered.a]} - {letters[answered.b]}",
+                f"{100 * found.difference:+.2f}",
+                f"{low:+.2f} to {high:+.2f}" if low == low else "-",
+                p_text(found.p_value),
+                f"{found.only_a:g}",
+                f"{found.only_b:g}",
+            )
+        console.print(table)
+
+
+def _letter(number: int) -> str:
+    """A, B, ..., Z, A1, B1 and so on."""
+    turn, place = divmod(number, len(ascii_uppercase))
+    return ascii_uppercase[place] + (str(turn) if turn else "")

@@ -1,0 +1,117 @@
+"""What a report is made of: sections of text, tables and figures, that every format shows in its own way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+NUMBER = re.compile(r"[-+]?\d")  # what a number begins with
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph; `tone` is plain, note (small print) or missing (something is not there)."""
+
+    text: str
+    tone: str = "plain"
+    kind: ClassVar[str] = "text"
+
+
+@dataclass(frozen=True)
+class Points:
+    """A list of short statements."""
+
+    items: Sequence[str]
+    kind: ClassVar[str] = "points"
+
+
+@dataclass(frozen=True)
+class Code:
+    """A command or a file, word by word."""
+
+    text: str
+    kind: ClassVar[str] = "code"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what it says, and smaller lines below it; it is sorted by the number it begins with, or its letters."""
+
+    text: str
+    small: Sequence[str] = ()
+    tone: str = ""  # good, bad or empty
+
+    @property
+    def is_number(self) -> bool:
+        return bool(NUMBER.match(self.text))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table; the first cell of a row is its head."""
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    is_words: bool = False  # names and settings, which are not set as columns of numbers
+    kind: ClassVar[str] = "grid"
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column holds numbers; the first one, the heads of the rows, never counts as such."""
+        return column > 0 and not self.is_words and any(row[column].is_number for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as a data URI; a chart is drawn on nothing and may be turned dark, photographs may not."""
+
+    source: str
+    alt: str
+    caption: str
+    width: int  # in CSS pixels, at the most
+    is_chart: bool = True
+    kind: ClassVar[str] = "picture"
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks that are shown when asked for."""
+
+    summary: str
+    blocks: Sequence[Block]
+    is_open: bool = False
+    kind: ClassVar[str] = "fold"
+
+
+Block = Text | Points | Code | Grid | Picture | Fold
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a heading, and sections below it."""
+
+    title: str
+    blocks: Sequence[Block] = ()
+    sections: Sequence[Section] = field(default_factory=tuple)
+
+
+def cells(texts: Sequence[str]) -> list[Cell]:
+    """A row of plain cells."""
+    return [Cell(text) for text in texts]
+
+
+def all_pictures(section: Section) -> list[Picture]:
+    """Every picture of a section, those in folds and in sections below it too."""
+
+    def of(blocks: Sequence[Block]) -> list[Picture]:
+        found: list[Picture] = []
+        for block in blocks:
+            if isinstance(block, Picture):
+                found.append(block)
+            elif isinstance(block, Fold):
+                found += of(block.blocks)
+        return found
+
+    return of(section.blocks) + [picture for below in section.sections for picture in all_pictures(below)]

@@ -1,0 +1,87 @@
+"""A report as Markdown and as LaTeX: its text and tables, without figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from egoequiv.report.latex import PACKAGES, escape_latex, latex_table
+from egoequiv.report.page.blocks import Block, Cell, Code, Fold, Grid, Picture, Points, Section, Text
+from egoequiv.report.page.sections import Report
+
+HEADINGS = ("section", "subsection", "subsubsection")
+
+
+def to_markdown(report: Report) -> str:
+    """All text and tables; a figure is told by what it shows."""
+    lines = [f"# {report.title}", "", report.lead, ""]
+    lines += [f"- {name}: {value}" for name, value in report.facts.items()]
+    for section in report.sections:
+        lines += _markdown_section(section, 2)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _markdown_section(section: Section, level: int) -> list[str]:
+    lines = ["", f"{'#' * level} {section.title}", ""]
+    for block in section.blocks:
+        lines += [*_markdown_block(block), ""]
+    for below in section.sections:
+        lines += _markdown_section(below, level + 1)
+    return lines
+
+
+def _markdown_block(block: Block) -> list[str]:
+    match block:
+        case Text(text=text):
+            return [text]
+        case Points(items=items):
+            return [f"- {item}" for item in items]
+        case Code(text=text):
+            return ["```console", text, "```"]
+        case Picture(alt=alt):
+            return [f"*Figure: {alt}*"]
+        case Fold(summary=summary, blocks=blocks):
+            return [f"**{summary}**", *(line for one in blocks for line in ["", *_markdown_block(one)])]
+        case Grid(caption=caption, columns=columns, rows=rows):
+            head = ["| " + " | ".join(map(_bar, columns)) + " |", "|---" * len(columns) + "|"]
+            body = ["| " + " | ".join(_bar(cell_text(cell)) for cell in row) + " |" for row in rows]
+            return [f"{caption}:", "", *head, *body]
+
+
+def _bar(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def cell_text(cell: Cell) -> str:
+    """A cell on one line."""
+    return " ".join([cell.text, *(line if line.startswith("[") else f"({line})" for line in cell.small)])
+
+
+def to_latex(report: Report) -> str:
+    """A document part to be \\input: headings, text and tables; folded tables are left out, for they are long."""
+    lines = [PACKAGES, "", escape_latex(report.lead)]
+    for number, section in enumerate(report.sections):
+        lines += _latex_section(section, 0, f"{number}")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _latex_section(section: Section, level: int, label: str) -> list[str]:
+    lines = ["", rf"\{HEADINGS[min(level, 2)]}{{{escape_latex(section.title)}}}", ""]
+    for number, block in enumerate(section.blocks):
+        lines += [*_latex_block(block, f"{label}-{number}"), ""]
+    for number, below in enumerate(section.sections):
+        lines += _latex_section(below, level + 1, f"{label}-{number}")
+    return lines
+
+
+def _latex_block(block: Block, label: str) -> Sequence[str]:
+    match block:
+        case Text(text=text):
+            return [escape_latex(text)]
+        case Points(items=items):
+            return [r"\begin{itemize}", *(rf"\item {escape_latex(item)}" for item in items), r"\end{itemize}"]
+        case Code(text=text):
+            return [r"\begin{verbatim}", text, r"\end{verbatim}"]
+        case Grid(caption=caption, columns=columns, rows=rows):
+            return [latex_table(caption, f"report-{label}", columns, [[cell_text(c) for c in row] for row in rows])]
+        case Picture() | Fold():
+            return []

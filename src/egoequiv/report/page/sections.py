@@ -1,0 +1,193 @@
+"""A report from what a folder holds: the sections in their order, and how everything was made."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from egoequiv.experiments.record import machine, versions
+from egoequiv.experiments.run_groups import differing_settings
+from egoequiv.report.page.blocks import Block, Cell, Code, Fold, Grid, Points, Section, Text
+from egoequiv.report.page.gather import Exhibit, Experiment
+from egoequiv.report.page.run_sections import auroc_section, curves_section, motions_section, task_sections
+from egoequiv.report.page.table_sections import published_section, results_section, rho_section, tests_section
+
+LEAKED, VALIDATION = "leaked_validation_frames", "validation_frames"
+
+
+@dataclass(frozen=True)
+class Report:
+    """All of a report, for every format."""
+
+    title: str
+    lead: str
+    facts: Mapping[str, str]
+    sections: Sequence[Section]
+
+
+def build_report(out: Path, experiments: Sequence[Experiment], problems: Sequence[str] = ()) -> Report:
+    """The report of a folder; `problems` are the runs of which nothing could be measured."""
+    sections = []
+    for experiment in experiments:
+        again = f"`{shlex.join(['egoequiv', 'report', str(out)])}`"
+        for exhibit in experiment.exhibits:
+            sections.append(_exhibit_section(experiment, exhibit, again))
+        sections.append(making_section(experiment))
+    missing = _missing(sections, problems)
+    if missing:
+        sections.append(missing)
+    title = ", ".join(dict.fromkeys(experiment.title for experiment in experiments))
+    return Report(title, _lead(experiments), _facts(experiments), sections)
+
+
+def _lead(experiments: Sequence[Experiment]) -> str:
+    tables = sum(exhibit.table is not None for experiment in experiments for exhibit in experiment.exhibits)
+    runs = {run for e in experiments for exhibit in e.exhibits for s in exhibit.subjects for run in s.group.runs}
+    parts = [f"{tables} {'table' if tables == 1 else 'tables'}", f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}"]
+    return (
+        f"{' and '.join(parts)}: image features, how they answer to camera motion, and what they are good for. Every "
+        "number is read from the folder, none is typed in."
+    )
+
+
+def _facts(experiments: Sequence[Experiment]) -> dict[str, str]:
+    facts = {}
+    for experiment in experiments:
+        if experiment.command is not None:
+            facts[f"{experiment.title}, made by"] = str(experiment.command["command"])
+        for exhibit in experiment.exhibits:
+            leaked = leakage(exhibit)
+            if leaked:
+                facts[f"{exhibit.title}, leakage"] = leaked
+    return facts
+
+
+def _exhibit_section(experiment: Experiment, exhibit: Exhibit, again: str) -> Section:
+    made = experiment.command["command"] if experiment.command else "egoequiv reproduce ... -o FOLDER"
+    below: list[Section | None] = []
+    if exhibit.table is not None:
+        makers = (results_section, published_section, tests_section, rho_section)
+        below += [make(exhibit.table) for make in makers]
+    else:
+        below.append(Section("Results", [Text(f"The runs have not been measured; to do so: {again}", "missing")]))
+    if exhibit.subjects:
+        below += [curves_section(exhibit), auroc_section(exhibit, f"`{made}` with another folder")]
+        below += [motions_section(exhibit, again), *task_sections(exhibit, again)]
+    below.append(configuration_section(exhibit))
+    return Section(exhibit.title, sections=[section for section in below if section is not None])
+
+
+def leakage(exhibit: Exhibit) -> str | None:
+    """How many validation frames have a near twin among the training frames, in words."""
+    about = exhibit.table.about if exhibit.table is not None else {}
+    if LEAKED in about and VALIDATION in about:
+        return (
+            f"{about[LEAKED]:,} of {about[VALIDATION]:,} validation frames have a training frame of the same recording "
+            f"within one step or second (split {about.get('split', 'unknown')})"
+        )
+    return None
+
+
+def configuration_section(exhibit: Exhibit) -> Section:
+    """What the runs were made with: data and split, settings that differ and settings that do not, seeds."""
+    blocks: list[Block] = []
+    leaked = leakage(exhibit)
+    if leaked:
+        blocks.append(Text(f"Leakage: {leaked}."))
+    about = exhibit.table.about if exhibit.table is not None else {}
+    if about:
+        rows = [[Cell(key.replace("_", " ")), Cell(_words(value))] for key, value in about.items()]
+        blocks.append(Grid(f"{exhibit.title}: data and protocol", ("what", "value"), rows, is_words=True))
+    groups = [subject.group for subject in exhibit.subjects]
+    if groups:
+        differing = differing_settings(groups)
+        names = [name for name in differing if name not in ("method", "use_labels")]
+        rows = [
+            [
+                Cell(subject.name),
+                Cell(_seeds(subject.group.seeds)),
+                *(Cell(_words(subject.group.settings.get(name))) for name in names),
+            ]
+            for subject in exhibit.subjects
+        ]
+        blocks.append(
+            Grid(f"{exhibit.title}: seeds and settings that differ", ("method", "seeds", *names), rows, is_words=True)
+        )
+        shared = {name: value for name, value in groups[0].settings.items() if name not in differing}
+        same = [[Cell(name), Cell(_words(value))] for name, value in shared.items()]
+        grid = Grid(f"{exhibit.title}: settings that all runs share", ("setting", "value"), same, is_words=True)
+        blocks.append(Fold(f"{len(same)} settings that all runs share", [grid]))
+    if exhibit.table is not None:
+        known = {subject.name for subject in exhibit.subjects}
+        trained = [row.name for row in exhibit.table.rows if row.settings and row.name not in known]
+        if trained:
+            words = (
+                f"The runs behind {', '.join(trained)} are not in this folder: their curves and tasks cannot be shown."
+            )
+            blocks.append(Text(words, "missing"))
+    return Section("Configuration", blocks)
+
+
+def making_section(experiment: Experiment) -> Section:
+    """The command, the versions and the machine."""
+    made = experiment.command
+    now = versions()
+    blocks: list[Block] = []
+    if made is None:
+        words = (
+            "The command that made this folder was not recorded, as those of earlier versions were not; "
+            "`egoequiv reproduce` writes it to command.json when it starts."
+        )
+        blocks.append(Text(words, "missing"))
+    else:
+        blocks.append(Code(str(made["command"])))
+        blocks.append(
+            Text(f"Started {made.get('started', 'at an unknown time')} on {made.get('machine', 'a machine')}.")
+        )
+        if made.get("earlier"):
+            blocks += [Text("Begun or continued before with:"), *(Code(one) for one in made["earlier"])]
+    then = (made or {}).get("versions", {})
+    rows = [[Cell(name), Cell(then.get(name, "not recorded")), Cell(now[name])] for name in now]
+    grid = Grid(
+        f"{experiment.title}: versions", ("what", "when it was made", "when this report was written"), rows, True
+    )
+    return Section(f"How {experiment.title} was made", [*blocks, grid, Text(f"This report: {machine()}.", "note")])
+
+
+def _missing(sections: Sequence[Section], problems: Sequence[str]) -> Section | None:
+    """Everything that is said to be missing, in one place."""
+    found: dict[str, list[str]] = {}
+
+    def walk(section: Section, where: str) -> None:
+        for block in section.blocks:
+            if isinstance(block, Text) and block.tone == "missing":
+                found.setdefault(block.text, []).append(f"{where}{section.title}")
+        for below in section.sections:
+            walk(below, f"{section.title}, ")
+
+    for section in sections:
+        walk(section, "")
+    points = [f"{'; '.join(dict.fromkeys(where))}: {text}" for text, where in found.items()]
+    points += [f"Could not be opened: {problem}" for problem in problems]
+    return Section("What is missing", [Points(points)]) if points else None
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    """Such as 0 to 4, where they follow on each other."""
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]} to {seeds[-1]}"
+    return ", ".join(map(str, seeds))
+
+
+def _words(value: Any) -> str:
+    """A setting for people."""
+    if value is None:
+        return "-"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {one}" for key, one in value.items()) or "-"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "-"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -1,0 +1,121 @@
+"""What the features of a run are good for, measured once and kept beside the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from egoequiv import __version__
+from egoequiv.errors import DataError, EgoEquivError
+from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable, silent
+from egoequiv.evaluation.tasks import TASKS
+from egoequiv.experiments.task_data import open_task_data
+from egoequiv.files import read_json, write_json
+from egoequiv.report.page.embed import save_drawing
+from egoequiv.report.page.gather import Exhibit, Experiment, Subject
+from egoequiv.report.page.motions import MOTIONS, motions_figures, motions_task
+from egoequiv.report.task_figures import TASK_FIGURES
+
+STAGE = "what features are good for"
+KEPT = "what `egoequiv report` keeps"
+DRAWN = {**TASK_FIGURES, MOTIONS: motions_figures}
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a task found of one run; or the problem, where it could not be done."""
+
+    task: str
+    result: dict[str, Any]
+    tables: tuple[TaskTable, ...]
+    figures: tuple[Path, ...]
+    problem: str | None
+
+
+def find(subject: Subject, task: str) -> Found | None:
+    """What was found before, if it was and run and code are still the same."""
+    path = subject.tasks / f"{task}.json"
+    if not path.exists():
+        return None
+    kept = read_json(path, KEPT)
+    try:
+        figures = tuple(path.with_name(name) for name in kept["figures"])
+        if any(kept[key] != value for key, value in _made_of(subject).items()):
+            return None
+        if not all(figure.exists() for figure in figures):
+            return None
+        tables = tuple(TaskTable(t["title"], t["columns"], t["rows"], t["notes"]) for t in kept["tables"])
+        return Found(task, kept["result"], tables, figures, kept["problem"])
+    except (KeyError, TypeError) as problem:
+        raise DataError(f"{path} is damaged ({problem!r}): delete it, and it is made anew") from problem
+
+
+def missing_tasks(experiments: Sequence[Experiment], tasks: Sequence[str]) -> list[tuple[Subject, tuple[str, ...]]]:
+    """The runs that have not been looked at, and the tasks that are missing of each."""
+    missing = []
+    for exhibit in (exhibit for experiment in experiments for exhibit in experiment.exhibits):
+        for subject in exhibit.subjects:
+            own = [*tasks, MOTIONS] if subject is moving_subject(exhibit) else list(tasks)
+            left = tuple(task for task in own if find(subject, task) is None)
+            if left:
+                missing.append((subject, left))
+    return missing
+
+
+def moving_subject(exhibit: Exhibit) -> Subject | None:
+    """The run whose motions are drawn: the first that has learned some, or the first of all."""
+    learned = [subject for subject in exhibit.subjects if subject.result.get("patterns")]
+    return next(iter([*learned, *exhibit.subjects]), None)
+
+
+def evaluate_missing(
+    experiments: Sequence[Experiment], tasks: Sequence[str], on_progress: OnProgress = silent
+) -> list[str]:
+    """Measure what is missing, one repetition of each row; return of which runs nothing could be measured, and why.
+
+    A task that cannot be done is kept with the reason; a run whose store is elsewhere is tried again the next time.
+    """
+    missing = missing_tasks(experiments, tasks)
+    total, done = sum(len(left) for _, left in missing), 0
+    problems = []
+    for subject, left in missing:
+        on_progress(STAGE, done, total)
+        try:
+            data = open_task_data(subject.run)
+        except EgoEquivError as problem:
+            problems.append(f"{subject.name}: {problem}")
+            done += len(left)
+            continue
+        for task in left:
+            _evaluate(subject, task, data)
+            done += 1
+            on_progress(STAGE, done, total)
+    return problems
+
+
+def _evaluate(subject: Subject, task: str, data: TaskData) -> None:
+    kept: dict[str, Any] = {**_made_of(subject), "result": {}, "tables": [], "figures": [], "problem": None}
+    try:
+        result = motions_task(data, subject.run) if task == MOTIONS else TASKS[task](data, TaskOptions(), silent)
+        kept["result"] = result.describe()
+        kept["tables"] = [_plain(table) for table in result.tables()]
+        drawings = DRAWN[task](result, data) if task in DRAWN else {}
+        kept["figures"] = [save_drawing(drawn, subject.tasks, name).name for name, drawn in drawings.items()]
+    except EgoEquivError as problem:
+        kept["problem"] = str(problem)
+    write_json(subject.tasks / f"{task}.json", kept)
+
+
+def _made_of(subject: Subject) -> dict[str, str]:
+    """What decides a finding: the weights of the run, and the code."""
+    weights = subject.run / "last.safetensors"
+    digest = sha256(weights.read_bytes()).hexdigest() if weights.exists() else ""
+    return {"run": subject.run.name, "weights": digest, "version": __version__}
+
+
+def _plain(table: TaskTable) -> dict[str, Any]:
+    rows = [list(row) for row in table.rows]
+    return {"title": table.title, "columns": list(table.columns), "rows": rows, "notes": list(table.notes)}

@@ -1,0 +1,156 @@
+"""The audit as a whole, on a store whose pictures hold their pose."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import egoequiv
+from auditing.toys import WRONG, TinyNet, driving_store, equivariant, posed_store
+from egoequiv.auditing import load_audited
+from egoequiv.auditing.fits import LEAST_SQUARES
+from egoequiv.auditing.motion_error import measure_motion
+from egoequiv.auditing.pair_choice import choose_motions, divide_store
+from egoequiv.errors import ConfigError, TooFewPairsError
+from egoequiv.pairs import MinedPatterns, mine_patterns
+from egoequiv.pose import NoMotion
+from egoequiv.store import FrameStore
+from helpers import bare_store, data_error
+
+STORE = posed_store()
+
+
+def test_a_model_that_is_linear_in_every_motion_has_no_error() -> None:
+    table = egoequiv.audit({"toy": equivariant}, STORE)
+    assert table.motions == ("up", "right", "up+right", "up+left", "down+right")
+    assert [row.model for row in table.rows] == ["pixels", "random", "toy"]
+    toy, noise = table.rows[2], table.rows[0]
+    assert all(found.rho < 1e-5 and found.ratio_of_means < 1e-5 for found in toy.motions)
+    assert all(
+        0.6 < found.rho < 1.1 for found in noise.motions
+    )  # nothing to foretell, but the mean is nearer than a copy
+    assert all(counts.divided_by == "groups" for counts in table.pairs)
+
+
+def test_rho_against_plain_loops() -> None:
+    patterns = choose_motions(STORE, ["right"], 1.0)
+    (parts,), notes = divide_store(STORE, patterns, 1.0, "recording", 2_000, 3)
+    assert notes == []
+    z = load_audited(TinyNet(), STORE).features(STORE.images, "body").astype(np.float64)
+    found = measure_motion(lambda rows: z[rows], parts, (LEAST_SQUARES,), seed=3)
+    source = np.column_stack([z[parts.fit.j], np.ones(len(parts.fit))])
+    back = np.linalg.lstsq(source, z[parts.fit.i], rcond=None)[0]
+    ratios, errors, moves = [], [], []
+    for i, j in zip(parts.measure.i, parts.measure.j, strict=True):
+        errors.append(np.sqrt(sum((a - b) ** 2 for a, b in zip(z[i], [*z[j], 1.0] @ back, strict=True))))
+        moves.append(np.sqrt(sum((a - b) ** 2 for a, b in zip(z[i], z[j], strict=True))))
+        ratios.append(errors[-1] / moves[-1])
+    assert found.rho == pytest.approx(sum(ratios) / len(ratios))
+    assert found.ratio_of_means == pytest.approx(sum(errors) / sum(moves))
+    assert found.interval[0] < found.rho < found.interval[1]
+    assert (found.fit, found.pairs_excluded) == ("least squares", 0)
+    whole = egoequiv.audit(
+        TinyNet(), STORE, motions=["right"], layers=["body"], candidates=[LEAST_SQUARES], seed=3, baselines=False
+    )
+    assert whole.rows[1].of("right").rho == pytest.approx(found.rho, rel=1e-4)
+
+
+def test_rho_does_not_change_with_the_scale_of_features() -> None:
+    def thousandfold(images: torch.Tensor) -> torch.Tensor:
+        return 1000 * equivariant(images)[:, :2] + 7 * images.flatten(1)[:, 3:5]
+
+    def as_it_is(images: torch.Tensor) -> torch.Tensor:
+        return thousandfold(images) / 1000
+
+    table = egoequiv.audit([thousandfold, as_it_is], STORE, motions=["right"], baselines=False)
+    first, second = (row.of("right") for row in table.rows)
+    assert first.fit == second.fit
+    assert first.rho == pytest.approx(second.rho, rel=1e-3)
+
+
+def test_layers_where_a_model_has_them() -> None:
+    table = egoequiv.audit(TinyNet(), STORE, motions=["up"], layers=["body", "conv1"])
+    assert [row.name for row in table.rows] == ["pixels", "random", "random / conv1", "TinyNet", "TinyNet / body"]
+    assert [row.dimension for row in table.rows] == [144, 64, 32, 5, 4]
+    with pytest.raises(ConfigError, match="'boddy' is not known in random, TinyNet; did you mean body"):
+        egoequiv.audit(TinyNet(), STORE, layers=["boddy"])
+
+
+def test_the_same_name_twice_is_numbered() -> None:
+    table = egoequiv.audit([equivariant, equivariant, "pixels"], STORE, motions=["up"], limit=80)
+    assert [row.model for row in table.rows] == ["random", "equivariant", "equivariant (2)", "pixels"]
+    again = egoequiv.audit([equivariant], STORE, motions=["up"], limit=80, baselines=False)
+    assert again.rows[0].motions == table.rows[1].motions  # whoever else is in the table
+
+
+def test_few_recordings_are_divided_by_pairs_with_a_note(small_store: FrameStore) -> None:
+    table = egoequiv.audit("pixels", small_store, motions=["right"], baselines=False)
+    assert table.pairs[0].divided_by == "pairs"
+    assert "right: too few recordings" in table.notes[0]
+
+
+def test_motions_with_too_few_pairs_are_left_out_with_a_note() -> None:
+    (motion,) = egoequiv.audit("pixels", posed_store(2), motions=["right", "up+up+up"], baselines=False).pairs
+    assert motion.motion == "right"
+    table = egoequiv.audit("pixels", posed_store(2), motions=["right", "up+up+up"], baselines=False)
+    assert "motion 'up+up+up': 12 pairs are too few" in table.notes[0]
+    with pytest.raises(TooFewPairsError, match=r"no motion has enough pairs.*'up\+up\+up': 12 pairs"):
+        egoequiv.audit("pixels", posed_store(2), motions=["up+up+up"])
+
+
+def test_features_that_do_not_move_have_no_rho() -> None:
+    def blind(images: torch.Tensor) -> torch.Tensor:
+        return torch.ones(len(images), 3)
+
+    table = egoequiv.audit(blind, STORE, motions=["up"], baselines=False)
+    assert "blind, up: not defined" in table.notes[0]
+    described = json.loads(json.dumps(table.describe(), allow_nan=False))
+    assert described["rows"][0]["motions"][0]["rho"] is None
+    assert described["rows"][0]["motions"][0]["interval"] == [None, None]
+
+
+def test_pairs_with_the_same_features_are_counted() -> None:
+    def asleep(images: torch.Tensor) -> torch.Tensor:
+        awake = (images[:, 0, 0, 2:3] * 255).round() % 2  # every other recording
+        return equivariant(images) * awake
+
+    table = egoequiv.audit(asleep, STORE, motions=["right"], baselines=False)
+    found = table.rows[0].of("right")
+    assert 0 < found.pairs_excluded < table.pairs[0].measured
+    assert np.isfinite(found.rho)
+
+
+@pytest.mark.parametrize("fault", ["raises", "gives a list", "gives too few rows", "gives NaN"])
+def test_a_model_that_goes_wrong_is_told_of_before_others_are_measured(fault: str) -> None:
+    done: list[str] = []
+    call, words = WRONG[fault]
+    with data_error("model wrong", *words):
+        egoequiv.audit({"right": equivariant, "wrong": call}, STORE, on_progress=lambda what, *_: done.append(what))
+    assert done == []
+
+
+def test_stores_that_cannot_be_audited() -> None:
+    unposed = bare_store(np.empty((30, 0)), [0] * 30, space=NoMotion())
+    with data_error("bare-store has no poses"):
+        egoequiv.audit("pixels", unposed)
+    with data_error("holds poses but no images"):
+        egoequiv.audit("pixels", replace(STORE, images=np.empty((len(STORE), 0, 0, 1), np.uint8)))
+    with pytest.raises(ConfigError, match="no attribute 'toy'"):
+        egoequiv.audit("pixels", STORE, apart="toy")
+    with pytest.raises(ConfigError, match="no model was named"):
+        egoequiv.audit([], STORE, baselines=False)
+
+
+def test_motions_of_a_drive_are_mined_or_given() -> None:
+    store = driving_store()
+    table = egoequiv.audit("pixels", store, baselines=False)
+    patterns = mine_patterns(store).patterns
+    assert table.motions == patterns.names
+    given = egoequiv.audit("pixels", store, motions=patterns, baselines=False)
+    assert given.rows == table.rows
+    with pytest.raises(ConfigError, match="another motion space"):
+        egoequiv.audit("pixels", STORE, motions=MinedPatterns.from_description(patterns.describe(), "patterns"))

@@ -1,0 +1,96 @@
+"""`egoequiv report` and `egoequiv compare` from the command line, and what they refuse."""
+
+import json
+from collections.abc import Callable
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from egoequiv.cli import reproduce
+from egoequiv.evaluation import Result
+from egoequiv.experiments import Row, Table
+from egoequiv.report.tables import save_table
+from egoequiv.store import FrameStore
+from egoequiv.training import train
+from running import Cli
+
+SHORT = {"iterations": 20, "log_every": 20, "checkpoint_every": 20, "validate_every": 20, "per_class": 2}
+
+
+@pytest.fixture(scope="module")
+def runs(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compared") / "runs"
+    for method in ("clsnet", "equiv"):
+        for seed in range(3):
+            train(small_store.path, folder / f"{method}-{seed}", method=method, seed=seed, **SHORT)
+    return folder
+
+
+def test_compare_shows_settings_figures_and_tests(cli: Cli, runs: Path) -> None:
+    shown = cli("compare", *sorted(runs.iterdir())).out
+    assert "A  clsnet, seed 0, 1, 2" in shown
+    assert "method" in shown
+    assert "paired t-test over 3 seeds" in shown
+    assert "B - A" in shown
+    alone = cli("compare", runs / "clsnet-0", runs / "equiv-0").out
+    assert "paired bootstrap over recordings" in alone
+    told = json.loads(cli("compare", runs / "clsnet-0", runs / "equiv-0", "--json").out)
+    assert told["settings"] == {"method": ["clsnet", "equiv"]}
+    assert told["answers"][0]["frames"] == 48
+    same = cli("compare", runs / "clsnet-0", runs / "clsnet-1").out
+    assert "differ in the seed alone" in same
+
+
+def test_compare_refuses_in_one_line(cli: Cli, runs: Path, small_store: FrameStore, tmp_path: Path) -> None:
+    assert "two or more different runs" in cli("compare", runs / "equiv-0", runs / "equiv-0", code=2).err
+    assert "is not a run" in cli("compare", runs / "equiv-0", tmp_path, code=2).err
+    train(small_store.path, tmp_path / "other", method="equiv", split="by-recording", **SHORT)
+    error = cli("compare", runs / "equiv-0", tmp_path / "other", code=2).err
+    assert "validate on different frames (split=paper against by-recording)" in error
+    assert error.strip().count("\n") == 0
+
+
+def test_report_writes_what_the_name_says(cli: Cli, runs: Path, tmp_path: Path) -> None:
+    told = json.loads(cli("report", runs, "-o", tmp_path / "page.html", "--tasks", "slowness", "--json").out)
+    assert told["report"] == str(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+    cli("report", runs, "-o", tmp_path / "page.md", "--no-evaluate")
+    assert (tmp_path / "page.md").read_text().startswith("# The runs in runs")
+    cli("report", runs, "-o", tmp_path / "page.txt", "--format", "latex", "--no-evaluate")
+    assert r"\begin{table}" in (tmp_path / "page.txt").read_text()
+
+
+def test_report_refuses_in_one_line(cli: Cli, tmp_path: Path) -> None:
+    assert "holds no table and no run" in cli("report", tmp_path, code=2).err
+    assert "task 'sloth' is not known" in cli("report", tmp_path, "--tasks", "sloth", code=2).err
+
+
+def test_reproduce_all_ends_in_a_report(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def stand_in(real: Callable[..., None], title: str) -> Callable[..., None]:
+        def make(**options: Any) -> None:
+            asked.append(signature(real).bind(**options).arguments)
+            table = Table(title, ("top1",), [Row("equiv", True, {"top1": Result((1.0, 2.0))})])
+            save_table(table, options["out"])
+            reproduce._record(options["out"])
+            print(title)
+
+        return make
+
+    titles = {"norb": "Toys: of a turntable", "kitti": "Places: of a drive", "kitti_scenes": "Scenes: of a drive"}
+    for name, title in titles.items():
+        monkeypatch.setattr(reproduce, name, stand_in(getattr(reproduce, name), title))
+    told = json.loads(cli("reproduce", "all", "-o", tmp_path, "--quick", "--repeats", "2", "--json").out)
+    assert set(told["tables"]) == {"norb/table", "kitti/table", "scenes/table"}
+    assert all(options["quick"] and options["repeats"] == 2 for options in asked)
+    page = Path(told["report"]).read_text()
+    assert all(title in page for title in titles.values())
+    assert f"egoequiv reproduce all -o {tmp_path} --quick" in page
+
+
+def test_reproduce_all_refuses_before_it_begins(cli: Cli, tmp_path: Path) -> None:
+    assert "--scenes" in cli("reproduce", "all", "-o", tmp_path / "new", "--kitti", tmp_path, code=2).err
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,63 @@
+"""Answers to the same frames: numbers by hand, other programs' numbers, and properties."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from egoequiv.evaluation.comparison import BOOTSTRAP, MCNEMAR, compare_answers, mcnemar, paired_bootstrap
+
+answers = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 4)), min_size=4, max_size=40)
+
+
+def test_by_hand() -> None:
+    right_a, right_b = np.array([1, 1, 1, 0, 1, 0]), np.array([0, 1, 0, 0, 0, 1])
+    found = compare_answers(right_a, right_b, np.array([0, 0, 1, 1, 2, 2]))
+    assert found.difference == pytest.approx(2 / 6)  # a alone is right three times, b alone once
+    assert (found.only_a, found.only_b) == (3, 1)
+    assert (found.frames, found.recordings, found.test) == (6, 3, BOOTSTRAP)
+    assert found.interval[0] <= found.difference <= found.interval[1]
+    assert found.describe()["interval"] == list(found.interval)
+
+
+def test_one_recording_goes_by_mcnemar() -> None:
+    found = compare_answers(np.ones(8), np.zeros(8), np.zeros(8, np.int64))
+    assert found.test == MCNEMAR
+    assert found.p_value == pytest.approx(2 * 0.5**8)  # eight of eight to one side, on either side
+    assert math.isnan(found.interval[0])
+    assert found.describe()["interval"] is None
+
+
+@pytest.mark.parametrize(("only_a", "only_b"), [(3, 9), (10, 10), (0, 5), (1, 0)])
+def test_mcnemar_is_the_sign_test(only_a: int, only_b: int) -> None:
+    tail = stats.binom.cdf(min(only_a, only_b), only_a + only_b, 0.5)
+    assert mcnemar(only_a, only_b) == pytest.approx(min(1.0, 2 * tail))
+    assert mcnemar(0, 0) == 1.0
+
+
+def test_the_interval_is_that_of_scipy() -> None:
+    rng = np.random.default_rng(3)
+    means = rng.normal(0.1, 0.2, 40)  # groups of equal size: resampling them is resampling their means
+    gap, groups = np.repeat(means, 5), np.repeat(np.arange(40), 5)
+    (low, high), p_value = paired_bootstrap(gap, groups)
+    other = stats.bootstrap((means,), np.mean, method="percentile", rng=1).confidence_interval
+    assert (low, high) == pytest.approx((other.low, other.high), abs=0.01)
+    assert p_value == pytest.approx(stats.ttest_1samp(means, 0).pvalue, abs=0.02)
+
+
+@given(answers)
+def test_turning_the_sides_turns_the_sign(rows: list[tuple[bool, bool, int]]) -> None:
+    a, b, recording = (np.array(column) for column in zip(*rows, strict=True))
+    one, other = compare_answers(a, b, recording), compare_answers(b, a, recording)
+    assert one.difference == pytest.approx(-other.difference)
+    assert (one.only_a, one.only_b) == (other.only_b, other.only_a)
+    assert one.p_value == pytest.approx(other.p_value)
+    assert 0 < one.p_value <= 1
+
+
+def test_unequal_sides_are_refused() -> None:
+    with pytest.raises(ValueError, match="as many on both sides"):
+        compare_answers(np.ones(3), np.ones(2), np.zeros(3, np.int64))

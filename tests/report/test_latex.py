@@ -1,0 +1,56 @@
+"""LaTeX: what is special is escaped, and tables are whole."""
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egoequiv.evaluation import Result
+from egoequiv.experiments import Row, Table
+from egoequiv.experiments.published import Published
+from egoequiv.experiments.table import compare_rows
+from egoequiv.report.latex import LONGEST, escape_latex, latex_table
+from egoequiv.report.tables import to_latex
+
+
+def test_special_signs() -> None:
+    assert escape_latex("50 % ± 1_a & b") == r"50 \% $\pm$ 1\_a \& b"
+    assert escape_latex("left turn 27°, a\\b") == r"left turn 27$^\circ$, a\textbackslash{}b"
+
+
+@given(st.text("&%#_ab 1"))
+def test_no_special_sign_is_left_bare(text: str) -> None:
+    bare = escape_latex(text)
+    for sign in "&%#_":
+        assert bare.count(sign) == bare.count(f"\\{sign}")
+
+
+def test_a_table_has_rules_and_as_many_cells_as_columns() -> None:
+    text = latex_table("A caption", "one", ("method", "top-1 %"), [("clsnet", "25.11"), ("equiv", "38.48")])
+    lines = text.splitlines()
+    assert lines[0] == r"\begin{table}"
+    assert r"\begin{tabular}{lr}" in lines
+    assert r"method & top-1 \% \\" in lines
+    assert lines.index(r"\toprule") < lines.index(r"\midrule") < lines.index(r"\bottomrule")
+    assert r"equiv & 38.48 \\" in lines
+
+
+def test_a_long_table_may_break_over_pages() -> None:
+    rows = [(str(k), "1") for k in range(LONGEST + 1)]
+    text = latex_table("Long", "long", ("a", "b"), rows)
+    assert text.startswith(r"\begin{longtable}{lr}")
+    assert text.endswith(r"\end{longtable}")
+    assert r"\endhead" in text
+
+
+def test_a_measured_table_stands_beside_the_published_one() -> None:
+    rows = [
+        Row("clsnet", True, {"top1": Result((24.0, 25.0, 26.0))}, {"top1": Published(25.11, 0.72)}),
+        Row("equiv", False, {"top1": Result((30.0, 31.0, math.nan))}),
+        Row("equiv", True, {"top1": Result((30.0, 31.0, 33.0))}),
+    ]
+    text = to_latex(Table("Toys", ("top1",), rows, compare_rows(rows, "top1"), published_on="small NORB"), "toys")
+    assert r"clsnet & 25.00 $\pm$ 0.58 (25.11 $\pm$ 0.72) \\" in text
+    assert r"equiv (no labels) & not defined \\" in text
+    assert "published for small NORB" in text
+    assert r"\label{tab:toys-tests}" in text

@@ -1,0 +1,97 @@
+"""The report in a real browser: it opens without an error, every figure is drawn, and the tables sort."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from egoequiv.report.page import write_report
+
+TASKS = ("next-view", "composition", "retrieval")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        reason = "no chromium, so the report is not looked at in a browser; install it: apt-get install chromium"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+def background(page: Page) -> str:
+    return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+
+def check_sorting(page: Page) -> None:
+    """A click sorts upwards by number, Enter on the same head downwards, and the head says so."""
+    table = page.locator("table").first
+    head = table.locator("thead th").nth(1)
+    cells = table.locator("tbody tr td:nth-child(2)")
+
+    def numbers() -> list[float]:
+        return [float(text.split()[0]) for text in cells.all_inner_texts()]
+
+    assert head.get_attribute("aria-sort") == "none"
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert numbers() == sorted(numbers())
+    head.locator("button").focus()
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert numbers() == sorted(numbers(), reverse=True)
+    assert "descending" in page.locator("#said").inner_text()
+
+
+def check_theme(page: Page) -> None:
+    page.emulate_media(color_scheme="light")
+    light = background(page)
+    page.emulate_media(color_scheme="dark")
+    assert background(page) != light
+    page.get_by_role("button", name="Light theme").click()
+    assert background(page) == light
+    page.get_by_role("button", name="Dark theme").click()
+    assert background(page) != light
+    page.emulate_media(media="print")
+    assert background(page) == "rgb(255, 255, 255)"
+    page.emulate_media(media="screen")
+
+
+@pytest.mark.slow
+def test_the_page_in_a_browser(finished: Path, tmp_path: Path, browser: Browser) -> None:
+    out = shutil.copytree(finished, tmp_path / "toys")
+    report = write_report(out, tasks=TASKS)
+    assert report.stat().st_size < 8e6
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else said.append(request.url))
+    page.goto(report.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    images = page.locator("img")
+    assert images.count() >= 9  # results, rho, curves, AUROC, motions, chains, and examples of two rows of two tasks
+    drawn = images.evaluate_all("all => Promise.all(all.map(i => i.decode().then(() => i.naturalWidth > 100)))")
+    assert all(drawn)
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = false; })")
+    check_sorting(page)
+    check_theme(page)
+    page.evaluate("document.activeElement.blur()")
+    page.reload()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400  # tables scroll within the page
+    assert len(page.pdf(prefer_css_page_size=True)) > 10_000
+    assert said == []
