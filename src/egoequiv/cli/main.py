@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from egoequiv import __version__
-from egoequiv.errors import EgoEquivError
+from egoequiv.errors import ConfigError, DivergedError, EgoEquivError
 
 STOPPED = 130  # the exit code after Ctrl-C
 
@@ -91,6 +91,9 @@ def main() -> None:
     try:
         app()
     except EgoEquivError as problem:
+        # What is wrong with the command is wrong in all processes that torchrun started; the first one says so.
+        if isinstance(problem, ConfigError | DivergedError) and os.environ.get("RANK", "0") != "0":
+            sys.exit(2)
         _fail(str(problem))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; nothing to say

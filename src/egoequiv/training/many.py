@@ -30,7 +30,7 @@ def run_many(
     past = {job.out: outcome for job in jobs if (outcome := past_outcome(job)) is not None}
     total = sum(job.config.iterations for job in jobs)
     before = sum(outcome.job.config.iterations for outcome in past.values())
-    tasks = plan([job for job in jobs if job.out not in past], jobs, _workers(engine))
+    tasks = plan([job for job in jobs if job.out not in past], jobs, engine.workers)
 
     def report(done: int) -> None:
         if on_progress is not None:
@@ -82,10 +82,6 @@ def _cost(stack: list[Job]) -> float:
     """About how long the jobs take, in images."""
     streams = stack[0].config.objective().streams
     return sum(job.config.iterations * job.config.batch_size for job in stack) * (2 * len(streams) - 0.5)
-
-
-def _workers(engine: Engine) -> int:
-    return getattr(engine, "processes", None) or os.cpu_count() or 1
 
 
 def _do(jobs: list[Job], tick: Tick) -> list[Outcome]:
