@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from benchmarks.ddp import ddp2_vs_1
 from benchmarks.evaluation_speed import k_means_vs_sklearn, rho_vs_sklearn, votes_vs_sklearn
 from benchmarks.figures import Figure
 from benchmarks.ingest_speed import ingest_vs_pillow, two_workers_vs_one
@@ -55,6 +56,8 @@ SUITE = (
     Benchmark("ingest-memory-16x", partial(memory_growth, command="ingest", times=16), at_most=1.1),
     Benchmark("patterns-memory-4x", partial(memory_growth, command="patterns", times=4), at_most=1.1),
     Benchmark("patterns-memory-16x", partial(memory_growth, command="patterns", times=16), at_most=1.1),
+    # f. one run on two processes
+    Benchmark("ddp2-vs-1", ddp2_vs_1, at_least=1.6),
     # g. starting up
     Benchmark("help-vs-0.3s", help_vs_limit, at_least=1.0),
     Benchmark("help-vs-empty-typer", help_vs_typer),

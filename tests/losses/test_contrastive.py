@@ -68,5 +68,6 @@ def test_the_gradient_is_that_of_separate_steps(norm: Norm) -> None:
     of_differences(ours, is_positive, 2.0, norm).backward(upstream)
     distance = torch.linalg.vector_norm(theirs, ord=norm, dim=-1)
     torch.where(is_positive, distance, (2.0 - distance).clamp_min(0)).backward(upstream)
-    assert ours.grad is not None and theirs.grad is not None
+    assert ours.grad is not None
+    assert theirs.grad is not None
     torch.testing.assert_close(ours.grad, theirs.grad)

@@ -46,10 +46,27 @@ def test_the_parts_of_a_batch_are_the_batch() -> None:
 
 
 def test_a_batch_that_cannot_be_shared(small_store: FrameStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WORLD_SIZE", "3")
+    for name, value in {
+        "WORLD_SIZE": "3",
+        "RANK": "0",
+        "LOCAL_RANK": "0",
+        "MASTER_ADDR": "x",
+        "MASTER_PORT": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
     config = make_config({"data": str(small_store.path), "batch_size": 16})
     with (
         pytest.raises(ConfigError, match="batch_size=16 cannot be shared by 3"),
+        gathered(config, choose_device("cpu")),
+    ):
+        pass
+
+
+def test_a_variable_of_torchrun_without_torchrun(small_store: FrameStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    config = make_config({"data": str(small_store.path)})
+    with (
+        pytest.raises(ConfigError, match="WORLD_SIZE=4 is set as by torchrun, without RANK"),
         gathered(config, choose_device("cpu")),
     ):
         pass

@@ -169,8 +169,8 @@ def load_torchscript(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noq
             module = torch.jit.load(str(spec.where), map_location=spec.device)  # type: ignore[no-untyped-call]
     except (RuntimeError, ValueError) as problem:
         raise DataError(
-            f"{spec.where} is not TorchScript ({_first(problem)}); {NO_PICKLE}: save weights as safetensors and name what "
-            "builds the model as package.module:factory"
+            f"{spec.where} is not TorchScript ({_first(problem)}); {NO_PICKLE}: save weights as safetensors and name "
+            "what builds the model as package.module:factory"
         ) from None
     module.eval()
     forward = TorchForward(module, module, spec.device)

@@ -41,7 +41,7 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """A function `(what, done, total)` that draws one bar for each `what`, on stderr; long work says how long it took."""
+    """A function `(what, done, total)` that draws one bar for each `what`, on stderr; long work says what it took."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -68,13 +68,25 @@ ALONE = Team()
 
 def rank_here() -> int:
     """The number of this process among those that `torchrun` started, 0 without it."""
-    return int(os.environ.get("RANK", "0"))
+    return int(os.environ.get("RANK", "0")) if _team_size() > 1 else 0
+
+
+def _team_size() -> int:
+    """How many processes `torchrun` started, 1 without it."""
+    stated = os.environ.get("WORLD_SIZE", "1")
+    if stated == "1":
+        return 1
+    missing = [name for name in ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
+    if missing or not stated.isdigit():
+        lacking = f"without {missing[0]}" if missing else "but is no number"
+        raise ConfigError(f"WORLD_SIZE={stated} is set as by torchrun, {lacking}: unset it, or start with torchrun")
+    return int(stated)
 
 
 @contextmanager
 def gathered(config: TrainConfig, device: torch.device) -> Iterator[Team]:
     """The team of this process; the loss of another process ends this one with a clear line."""
-    size = int(os.environ.get("WORLD_SIZE", "1"))
+    size = _team_size()
     if size == 1:
         yield ALONE
         return

@@ -69,11 +69,18 @@ def left_stacks(jobs: Sequence[Job]) -> list[list[Job]]:
     for folder in dict.fromkeys(job.out.parent for job in jobs):
         by_name = {job.out.name: job for job in jobs if job.out.parent == folder}
         for path in sorted(folder.glob(".stack-*.safetensors")):
-            names = [member["name"] for member in load_meta(path).get("members", [])]
+            names = _member_names(path)
             stack = [by_name[name] for name in names if name in by_name]
             if stack and len(stack) == len(names) and stack_file(stack) == path:
                 found.append(stack)
     return found
+
+
+def _member_names(path: Path) -> list[str]:
+    try:
+        return [str(member["name"]) for member in load_meta(path)["members"]]
+    except (KeyError, TypeError) as problem:
+        raise DataError(f"{path} is not the checkpoint of a stack ({problem!r}): remove it") from problem
 
 
 def member_bytes(config: TrainConfig) -> int:
