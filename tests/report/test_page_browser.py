@@ -13,7 +13,7 @@ from egoequiv.report.page import write_report
 TASKS = ("next-view", "composition", "retrieval")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
@@ -66,7 +66,7 @@ def check_theme(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_in_a_browser(finished: Path, tmp_path: Path, browser: Browser) -> None:
+def test_the_page_in_a_browser(browser: Browser, finished: Path, tmp_path: Path) -> None:
     out = shutil.copytree(finished, tmp_path / "toys")
     report = write_report(out, tasks=TASKS)
     assert report.stat().st_size < 8e6

@@ -9,6 +9,7 @@ matplotlib.use("Agg")  # before pyplot: there may be no screen
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
 
 from egoequiv.auditing.table import AuditTable
 from egoequiv.report.figures import COLORS
@@ -44,7 +45,10 @@ def audit_figure(table: AuditTable) -> Figure:
         axes.set_title(motion, fontsize=9)
         axes.set_xlim(0, min(reach * 1.03, HIGHEST))
         axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(axis="x", linewidth=0.3)
+        axes.xaxis.set_major_locator(MultipleLocator(0.5))
+        axes.xaxis.set_minor_locator(MultipleLocator(0.25))
+        axes.grid(axis="x", which="both", linewidth=0.3)
+        axes.tick_params(axis="x", labelsize=8)
     panels[0, 0].set_yticks(range(count), [row.name for row in table.rows], fontsize=8)
     panels[0, 0].invert_yaxis()
     figure.supxlabel("equivariance error rho with its 95 % interval (lower is better; dotted: copying)", fontsize=9)

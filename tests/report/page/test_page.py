@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -77,6 +78,19 @@ def test_what_it_measures_is_kept(finished: Path, tmp_path: Path) -> None:
     weights.write_bytes((out / "runs-12" / "equiv-labels-1" / "last.safetensors").read_bytes())
     ((subject, tasks),) = missing_tasks(gather(out), ["slowness"])
     assert (subject.name, tasks) == ("equiv", ("slowness", "motions"))
+
+
+def test_what_was_stopped_in_the_middle_is_not_kept(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        warnings.warn("Training interrupted by user.", UserWarning, stacklevel=1)  # as scikit-learn says of Ctrl-C
+
+    monkeypatch.setitem(TASKS, "slowness", stopped)
+    run = shutil.copytree(finished / "runs-12" / "equiv-labels-0", tmp_path / "run")
+    with pytest.raises(KeyboardInterrupt):
+        write_report(run, tasks=["slowness"])
+    assert not list(run.glob("tasks/*/*"))
 
 
 def test_a_run_whose_store_is_gone_is_said_to_be(finished: Path, tmp_path: Path) -> None:

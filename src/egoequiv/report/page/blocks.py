@@ -100,18 +100,3 @@ class Section:
 def cells(texts: Sequence[str]) -> list[Cell]:
     """A row of plain cells."""
     return [Cell(text) for text in texts]
-
-
-def all_pictures(section: Section) -> list[Picture]:
-    """Every picture of a section, those in folds and in sections below it too."""
-
-    def of(blocks: Sequence[Block]) -> list[Picture]:
-        found: list[Picture] = []
-        for block in blocks:
-            if isinstance(block, Picture):
-                found.append(block)
-            elif isinstance(block, Fold):
-                found += of(block.blocks)
-        return found
-
-    return of(section.blocks) + [picture for below in section.sections for picture in all_pictures(below)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -99,7 +101,8 @@ def evaluate_missing(
 def _evaluate(subject: Subject, task: str, data: TaskData) -> None:
     kept: dict[str, Any] = {**_made_of(subject), "result": {}, "tables": [], "figures": [], "problem": None}
     try:
-        result = motions_task(data, subject.run) if task == MOTIONS else TASKS[task](data, TaskOptions(), silent)
+        with _no_half_measures():
+            result = motions_task(data, subject.run) if task == MOTIONS else TASKS[task](data, TaskOptions(), silent)
         kept["result"] = result.describe()
         kept["tables"] = [_plain(table) for table in result.tables()]
         drawings = DRAWN[task](result, data) if task in DRAWN else {}
@@ -107,6 +110,17 @@ def _evaluate(subject: Subject, task: str, data: TaskData) -> None:
     except EgoEquivError as problem:
         kept["problem"] = str(problem)
     write_json(subject.tasks / f"{task}.json", kept)
+
+
+@contextmanager
+def _no_half_measures() -> Iterator[None]:
+    """Let Ctrl-C end a task: scikit-learn's networks would take it as a wish to go on with what is fitted so far."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="Training interrupted by user", category=UserWarning)
+        try:
+            yield
+        except UserWarning:
+            raise KeyboardInterrupt from None
 
 
 def _made_of(subject: Subject) -> dict[str, str]:
