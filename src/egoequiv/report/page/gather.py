@@ -87,7 +87,7 @@ def gather(out: Path) -> list[Experiment]:
 
 def _experiment(folder: Path) -> Experiment | None:
     tables = _tables(folder)
-    groups = group_runs(_runs(folder))
+    groups = group_runs(runs_in(folder))
     command = read_json(folder / COMMAND, OUT_KIND) if (folder / COMMAND).exists() else None
     if tables:
         exhibits = tuple(_exhibit(folder, name, table, groups) for name, table in tables.items())
@@ -150,7 +150,7 @@ def _natural(name: str) -> tuple[tuple[int, str], ...]:
     )
 
 
-def _runs(folder: Path) -> list[Path]:
+def runs_in(folder: Path) -> list[Path]:
     """The runs in a folder and in the folders it holds; those of a search, which hold frames back, are not wanted."""
     if (folder / CONFIG).exists():
         return [folder]
