@@ -19,7 +19,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="those whose names hold one of these")
     parser.add_argument("--against", type=Path, metavar="FILE", help="compare with the figures of an earlier run")
     parser.add_argument("--quick", action="store_true", help="small and short: to see it work, not to be believed")
-    parser.add_argument("--out", type=Path, default=LATEST, metavar="FILE", help="where the figures go")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where the figures go (latest.json, unless --quick)")
     parser.add_argument("--list", action="store_true", help="list the names and do nothing")
     return parser.parse_args(arguments)
 
@@ -31,6 +31,7 @@ def main(arguments: list[str] | None = None) -> None:
     from benchmarks.measuring import describe_machine
     from benchmarks.suite import chosen, run_suite
     from benchmarks.workbench import QUICK, Scale, Workbench
+    from egoequiv.errors import EgoEquivError
 
     benchmarks = chosen(options.only)
     if not benchmarks:
@@ -38,9 +39,13 @@ def main(arguments: list[str] | None = None) -> None:
     if options.list:
         print("\n".join(one.name for one in benchmarks))
         return
-    # Read first: the file may be the one that is about to be written.
-    earlier = load_figures(options.against) if options.against else []
-    their_machine = load_machine(options.against) if options.against else {}
+    out = options.out or (None if options.quick else LATEST)
+    try:  # first: the file may be the one that is about to be written
+        earlier = load_figures(options.against) if options.against else []
+        their_machine = load_machine(options.against) if options.against else {}
+    except EgoEquivError as problem:
+        print(f"benchmarks: error: {problem}", file=sys.stderr)
+        sys.exit(2)
     machine = describe_machine()
     print(", ".join(f"{key} {value}" for key, value in machine.items()), flush=True)
     figures = []
@@ -48,8 +53,9 @@ def main(arguments: list[str] | None = None) -> None:
         for figure in run_suite(Workbench(Path(name), QUICK if options.quick else Scale()), benchmarks):
             print(f"{figure.name}: {figure.ratio:.3f} +- {figure.spread:.3f}  {figure.beside}", flush=True)
             figures.append(figure)
-            save_figures(figures, machine, options.out)  # at once: what is measured is kept if a later one fails
-    print(f"\n{table(figures)}\nwritten to {options.out}")
+            if out is not None:
+                save_figures(figures, machine, out)  # at once: what is measured is kept if a later one fails
+    print(f"\n{table(figures)}\n{f'written to {out}' if out else 'not written: quick figures are not to be believed'}")
     if options.against:
         print(f"\nagainst {options.against}:\n{change_table(earlier, figures)}")
         for key in sorted(key for key in machine if key != "load" and their_machine.get(key) != machine[key]):

@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from egoequiv.errors import DataError
+from egoequiv.files import write_text
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -28,21 +31,34 @@ class Figure:
 
 
 def save_figures(figures: Sequence[Figure], machine: Mapping[str, Any], path: Path) -> None:
-    """Write figures as a JSON list, each with the machine it was measured on."""
+    """Write figures as a JSON list, each with the machine it was measured on; others in the file stay in it."""
     rows = [{**asdict(figure), "machine": dict(machine)} for figure in figures]
-    path.write_text(json.dumps(rows, indent=2) + "\n")
+    names = {figure.name for figure in figures}
+    kept = [row for row in _rows(path) if row["name"] not in names] if path.exists() else []
+    write_text(path, json.dumps([*kept, *rows], indent=2) + "\n")
 
 
 def load_figures(path: Path) -> list[Figure]:
     """Read what `save_figures` wrote, now or in an earlier version."""
     known = {field.name for field in fields(Figure)}
-    return [Figure(**{key: row[key] for key in row.keys() & known}) for row in json.loads(path.read_text())]
+    return [Figure(**{key: row[key] for key in row.keys() & known}) for row in _rows(path)]
 
 
 def load_machine(path: Path) -> dict[str, Any]:
     """The machine on which the figures of a file were measured."""
-    rows = json.loads(path.read_text())
+    rows = _rows(path)
     return rows[0].get("machine", {}) if rows else {}
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    try:
+        rows = json.loads(path.read_text())
+        complete = all(row["name"] and float(row["ratio"]) > 0 and float(row["spread"]) >= 0 for row in rows)
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise DataError(f"{path} holds no figures of benchmarks ({problem!r})") from problem
+    if not complete:
+        raise DataError(f"{path} holds figures without a name or a ratio above 0")
+    return list(rows)
 
 
 def table(figures: Sequence[Figure]) -> str:

@@ -71,3 +71,10 @@ def test_the_gradient_is_that_of_separate_steps(norm: Norm) -> None:
     assert ours.grad is not None
     assert theirs.grad is not None
     torch.testing.assert_close(ours.grad, theirs.grad)
+
+
+def test_a_difference_of_zero_has_no_gradient_whatever_its_weight() -> None:
+    difference = torch.zeros(1, 3, requires_grad=True)
+    (1e6 * of_differences(difference, torch.tensor([True]), 1.0)).sum().backward()
+    assert difference.grad is not None
+    assert difference.grad.tolist() == [[0.0, 0.0, 0.0]]

@@ -16,8 +16,9 @@ import pytest
 from egoequiv.errors import ConfigError
 from egoequiv.store import FrameStore
 from egoequiv.training import make_config
-from egoequiv.training.distributed import Team, gathered
+from egoequiv.training.distributed import Team, gathered, rank_here
 from egoequiv.training.loop import choose_device
+from running import make_cli
 
 SETTINGS = {"log_every": 10, "checkpoint_every": 10, "validate_every": 20, "per_class": 4, "threads": 1}
 LAUNCH = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "egoequiv"]
@@ -46,14 +47,8 @@ def test_the_parts_of_a_batch_are_the_batch() -> None:
 
 
 def test_a_batch_that_cannot_be_shared(small_store: FrameStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {
-        "WORLD_SIZE": "3",
-        "RANK": "0",
-        "LOCAL_RANK": "0",
-        "MASTER_ADDR": "x",
-        "MASTER_PORT": "1",
-    }.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
     config = make_config({"data": str(small_store.path), "batch_size": 16})
     with (
         pytest.raises(ConfigError, match="batch_size=16 cannot be shared by 3"),
@@ -62,14 +57,19 @@ def test_a_batch_that_cannot_be_shared(small_store: FrameStore, monkeypatch: pyt
         pass
 
 
-def test_a_variable_of_torchrun_without_torchrun(small_store: FrameStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_alone_make_no_team(small_store: FrameStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "4")
+    monkeypatch.setenv("RANK", "1")
     config = make_config({"data": str(small_store.path)})
-    with (
-        pytest.raises(ConfigError, match="WORLD_SIZE=4 is set as by torchrun, without RANK"),
-        gathered(config, choose_device("cpu")),
-    ):
-        pass
+    with gathered(config, choose_device("cpu")) as team:
+        assert (team.size, team.rank, rank_here()) == (1, 0, 0)
+
+
+def test_torchrun_is_for_train_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    cli = make_cli(monkeypatch, capsys)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
+    assert "`train` alone can do" in cli("info", "somewhere", code=2).err
 
 
 @pytest.mark.slow
@@ -101,6 +101,10 @@ def test_a_killed_process_ends_the_run_and_it_goes_on(small_store: FrameStore, t
     assert job.returncode != 0
     assert "lost another process of this run; go on from the last checkpoint" in said
     assert not (out / "result.json").exists()
+    taken = together([part for part in command(small_store, out, iterations) if part != "--resume"])
+    assert taken.returncode != 0
+    assert taken.stderr.count("egoequiv: error") == 1
+    assert "pass --resume" in taken.stderr
     again = together(command(small_store, out, iterations))
     assert again.returncode == 0, again.stderr
     for name in ("last.safetensors", "best.safetensors", "metrics.jsonl", "result.json"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import torch
 from torch import Tensor
 
 from egoequiv.engines import LocalEngine
+from egoequiv.errors import ConfigError, DataError
 from egoequiv.methods import METHODS, list_methods
-from egoequiv.models.checkpoint import load_tensors
+from egoequiv.models.checkpoint import load_tensors, save_tensors
 from egoequiv.store import FrameStore
 from egoequiv.training import make_config, run_training
 from egoequiv.training.jobs import DIVERGED, Job, Outcome
@@ -44,7 +46,7 @@ def grid(store: FrameStore, folder: Path, method: str, **settings: Any) -> list[
             weight=dict.fromkeys(terms, weight),
             **settings,
         )
-        for k, (rate, weight) in enumerate([(0.03, 1.0), (0.01, 0.5), (0.03, 2.0)])
+        for k, (rate, weight) in enumerate([(0.01, 1.0), (0.003, 0.5), (0.01, 2.0)])
     ]
 
 
@@ -52,7 +54,7 @@ def assert_close(ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> None:
     """Rounding alone may differ; a hinge now and then falls to its other side by it."""
     for key in ours:
         difference = torch.linalg.vector_norm((ours[key] - theirs[key]).double())
-        allowed = 5e-2 if key.startswith("optimizer.") else 1e-2
+        allowed = 1e-2 if key.startswith("optimizer.") else 2e-3
         assert difference <= allowed * torch.linalg.vector_norm(theirs[key].double()) + 1e-6, key
 
 
@@ -85,6 +87,64 @@ def test_members_learn_as_they_would_alone(small_store: FrameStore, tmp_path: Pa
         alone = tmp_path / "alone" / member.out.name
         run_training(member.config, alone)
         assert_same_run(member.out, alone)
+
+
+def test_with_decay_of_weights_and_without_momentum(small_store: FrameStore, tmp_path: Path) -> None:
+    for name, settings in {"decay": {"weight_decay": 0.01}, "plain": {"momentum": 0.0, "log_every": 200}}.items():
+        settings |= {"checkpoint_every": 200, "validate_every": 200} if name == "plain" else {}
+        jobs = [job(small_store, tmp_path / name / f"{k}", method="equiv", seed=k, **settings) for k in range(2)]
+        run_stack(jobs, ignore)
+        for member in jobs:
+            alone = tmp_path / "alone" / name / member.out.name
+            run_training(member.config, alone)
+            ours, theirs = (load_tensors(run / "last.safetensors")[0] for run in (member.out, alone))
+            assert_close(ours, theirs)
+
+
+def test_a_checkpoint_of_other_data_is_refused(small_store: FrameStore, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    shutil.copytree(small_store.path, store)
+    jobs = [job(FrameStore.open(store), tmp_path / "runs" / f"{k}", method="drlim", seed=k) for k in range(2)]
+    stop_at(jobs, 80)
+    for one in jobs:
+        shutil.rmtree(one.out)
+    about = json.loads((store / "store.json").read_text())
+    (store / "store.json").write_text(json.dumps({**about, "source": "something else"}))
+    with pytest.raises(DataError, match="began on other data"):
+        run_many(jobs, engine=LocalEngine(1))
+
+
+def test_of_two_checkpoints_with_a_common_run_the_further_goes_on(small_store: FrameStore, tmp_path: Path) -> None:
+    jobs = [job(small_store, tmp_path / f"{k}", method="drlim", seed=k, iterations=100) for k in range(3)]
+    stop_at(jobs, 3 * 80)
+    stop_at(jobs[:2], 2 * 40)
+    assert len(list(tmp_path.glob(".stack-*"))) == 2
+    assert [len(stack) for stack in left_stacks(jobs, jobs)] == [3]
+    outcomes = run_many(jobs, engine=LocalEngine(2))
+    assert all(outcome.result for outcome in outcomes)
+    assert not list(tmp_path.glob(".stack-*"))
+
+
+def test_another_device_goes_on_with_the_stack(small_store: FrameStore, tmp_path: Path) -> None:
+    jobs = [job(small_store, tmp_path / f"{k}", method="drlim", seed=k) for k in range(2)]
+    moved = [job(small_store, tmp_path / f"{k}", method="drlim", seed=k, device="cpu") for k in range(2)]
+    assert stack_file(jobs) == stack_file(moved)
+
+
+def test_damaged_checkpoints_are_one_line(small_store: FrameStore, tmp_path: Path) -> None:
+    jobs = [job(small_store, tmp_path / f"{k}", method="drlim", seed=k) for k in range(2)]
+    stop_at(jobs, 80)
+    path = stack_file(jobs)
+    tensors, meta = load_tensors(path)
+    for damage in ({**tensors, "odd": torch.zeros(1)}, {k: v for k, v in tensors.items() if k != "metrics"}):
+        save_tensors(path, {k: v for k, v in damage.items() if not k.startswith("momentum")}, meta)
+        with pytest.raises(DataError, match="does not fit its runs"):
+            run_many(jobs, engine=LocalEngine(1))
+    path.write_bytes(b"nothing")
+    with pytest.raises(DataError, match="is damaged"):
+        run_many(jobs, engine=LocalEngine(1))
+    with pytest.raises(ConfigError, match="share one folder"):
+        run_many([jobs[0], jobs[0]], engine=LocalEngine(1))
 
 
 @pytest.mark.parametrize("method", ["drlim", "equiv+apart"])
@@ -154,9 +214,9 @@ def test_a_stack_that_was_stopped_ends_with_the_same_bytes(
     run_stack(whole, ignore)
     for iterations in (40, 60):  # a tick comes before its checkpoint is written
         stop_at(stopped, iterations * len(stopped))
-        assert left_stacks(stopped) == [sorted(stopped, key=lambda j: (j.config.learning_rate, j.out.name))]
+        assert left_stacks(stopped, stopped) == [sorted(stopped, key=lambda j: (j.config.learning_rate, j.out.name))]
     run_many(stopped, engine=LocalEngine(1))
-    assert not left_stacks(stopped)
+    assert not left_stacks(stopped, stopped)
     assert files(tmp_path / "stopped") == files(tmp_path / "whole")
 
 

@@ -11,6 +11,6 @@ EngineName = Annotated[
     typer.Option("--engine", help="local: processes of this machine; ray: a Ray cluster, which sees the same folders."),
 ]
 Address = Annotated[
-    str | None, typer.Option(help="Of a Ray cluster that runs already; without it, one is started here.")
+    str | None, typer.Option(help="Of a Ray cluster that runs already; without it RAY_ADDRESS, or one is started here.")
 ]
 Processes = Annotated[int | None, typer.Option(min=1, help="Processes at a time; by default one for each core.")]

@@ -40,6 +40,8 @@ class LazyCommands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
+        if name != "train" and int(os.environ.get("WORLD_SIZE", "1")) > 1 and "TORCHELASTIC_RUN_ID" in os.environ:
+            raise ConfigError("torchrun shares one run among processes, which `train` alone can do: leave torchrun out")
         return name, None if name is None else load_command(name), rest
 
 
@@ -92,7 +94,8 @@ def main() -> None:
         app()
     except EgoEquivError as problem:
         # What is wrong with the command is wrong in all processes that torchrun started; the first one says so.
-        if isinstance(problem, ConfigError | DivergedError) and os.environ.get("RANK", "0") != "0":
+        is_other = "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("RANK", "0") != "0"
+        if is_other and isinstance(problem, ConfigError | DivergedError):
             sys.exit(2)
         _fail(str(problem))
     except BrokenPipeError:

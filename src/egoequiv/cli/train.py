@@ -61,7 +61,7 @@ def train(
     try:
         with _LiveProgress(config.iterations, out if tensorboard else None) as live:
             is_first = rank_here() == 0  # of the processes that torchrun started, one speaks
-            run = run_training(config, out, resume=resume, on_metrics=live.update if is_first else None)
+            run = run_training(config, out, resume=resume, in_team=True, on_metrics=live.update if is_first else None)
     except KeyboardInterrupt:
         where = (
             "from the last checkpoint"

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from egoequiv.engines.engine import Engine, Result, Task, Tick, WorkerLostError, silent
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, DataError
 
 POLL_S = 0.3
 ANSWER_S = 10.0
@@ -191,8 +191,11 @@ class _Counts:
 
 def _do(work: Callable[[Any, Tick], Any], task: Any, number: int, counts: Any, folder: str) -> tuple[Any, int]:
     """Do one task in a worker, and say how much it has ticked in all."""
-    if os.path.isdir(folder):
-        os.chdir(folder)  # a worker of a cluster began somewhere else, and paths may be relative
+    if not os.path.isdir(folder):
+        raise DataError(
+            f"the machine {socket.gethostname()} does not see {folder}: all of a cluster need the same folders"
+        )
+    os.chdir(folder)  # a worker of a cluster began somewhere else, and paths may be relative
     done, told_s = 0, 0.0
 
     def tick(more: int) -> None:

@@ -28,7 +28,7 @@ class _Contrastive(torch.autograd.Function):
         gap = (margin - distance).clamp_min_(0)
         slope = torch.where(is_positive, 1.0, -(gap > 0).to(distance.dtype))
         if norm == 2:  # the gradient of the length is the direction; of a difference of zero, zero
-            slope /= distance.clamp_min(torch.finfo(distance.dtype).tiny)
+            slope = torch.where(distance == 0, 0.0, slope / distance)
         ctx.norm = norm
         ctx.save_for_backward(difference, slope)
         return torch.where(is_positive, distance, gap)

@@ -67,7 +67,7 @@ def load_meta(path: Path) -> dict[str, Any]:
     try:
         with safe_open(path, framework="pt") as file:
             meta = json.loads((file.metadata() or {}).get("egoequiv", "{}"))
-    except (SafetensorError, json.JSONDecodeError) as problem:
+    except (SafetensorError, json.JSONDecodeError, OSError) as problem:
         raise DataError(f"{path} is damaged ({problem}): remove it to begin anew") from problem
     return meta if isinstance(meta, dict) else {}
 

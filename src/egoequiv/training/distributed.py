@@ -62,31 +62,29 @@ class Team:
         if self.size > 1:
             dist.barrier()
 
+    def agree(self, problem: EgoEquivError | None, device: torch.device) -> None:
+        """Raise what the first process has found wrong, in all processes; the others know of it only that it is."""
+        if float(self.sum(torch.tensor(float(problem is not None), device=device))):
+            raise problem or ConfigError("the first process of this run says what is wrong")
+
 
 ALONE = Team()
 
 
+def is_started_by_torchrun() -> bool:
+    """Whether `torchrun` started this process; variables such as RANK alone may have been set for something else."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
 def rank_here() -> int:
     """The number of this process among those that `torchrun` started, 0 without it."""
-    return int(os.environ.get("RANK", "0")) if _team_size() > 1 else 0
-
-
-def _team_size() -> int:
-    """How many processes `torchrun` started, 1 without it."""
-    stated = os.environ.get("WORLD_SIZE", "1")
-    if stated == "1":
-        return 1
-    missing = [name for name in ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
-    if missing or not stated.isdigit():
-        lacking = f"without {missing[0]}" if missing else "but is no number"
-        raise ConfigError(f"WORLD_SIZE={stated} is set as by torchrun, {lacking}: unset it, or start with torchrun")
-    return int(stated)
+    return int(os.environ["RANK"]) if is_started_by_torchrun() else 0
 
 
 @contextmanager
 def gathered(config: TrainConfig, device: torch.device) -> Iterator[Team]:
     """The team of this process; the loss of another process ends this one with a clear line."""
-    size = _team_size()
+    size = int(os.environ["WORLD_SIZE"]) if is_started_by_torchrun() else 1
     if size == 1:
         yield ALONE
         return

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from egoequiv.errors import DivergedError
+from egoequiv.errors import DataError, DivergedError
 from egoequiv.files import read_json, write_json
 from egoequiv.models.checkpoint import RUN_KIND
 from egoequiv.training.config import TrainConfig
@@ -41,7 +41,10 @@ def past_outcome(job: Job) -> Outcome | None:
         return None
     folder.begin(job.config, stores_fingerprint(job.config), resume=True)
     if failed.exists():
-        return Outcome(job, None, int(read_json(failed, RUN_KIND)["iteration"]))
+        noted = read_json(failed, RUN_KIND).get("iteration")
+        if not isinstance(noted, int):
+            raise DataError(f"{failed} does not say when the run diverged: remove it to train again")
+        return Outcome(job, None, noted)
     return Outcome(job, finished)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from egoequiv.errors import ConfigError, DivergedError
+from egoequiv.errors import ConfigError, DivergedError, EgoEquivError
 from egoequiv.files import locked
 from egoequiv.methods import Method
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
@@ -24,7 +24,7 @@ from egoequiv.training.auroc import auroc_streams, aurocs
 from egoequiv.training.batches import batch_orders
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.data import RunData, prepare_data
-from egoequiv.training.distributed import Team, gathered, own_device
+from egoequiv.training.distributed import ALONE, Team, gathered, own_device
 from egoequiv.training.objective import Objective, Rows, gather_batch
 from egoequiv.training.optimizer import make_optimizer, set_learning_rate
 from egoequiv.training.run_folder import RunFolder
@@ -51,26 +51,39 @@ def train(
     data: str | Path, out: str | Path, *, resume: bool = False, on_metrics: OnMetrics | None = None, **settings: Any
 ) -> TrainedRun:
     """Train a method on a store; settings are those of `TrainConfig` (method="equiv", iterations=..., ...)."""
-    return run_training(make_config({"data": str(data), **settings}), out, resume=resume, on_metrics=on_metrics)
+    config = make_config({"data": str(data), **settings})
+    return run_training(config, out, resume=resume, in_team=True, on_metrics=on_metrics)
 
 
 def run_training(
-    config: TrainConfig, out: str | Path, *, resume: bool = False, on_metrics: OnMetrics | None = None
+    config: TrainConfig,
+    out: str | Path,
+    *,
+    resume: bool = False,
+    in_team: bool = False,
+    on_metrics: OnMetrics | None = None,
 ) -> TrainedRun:
-    """Train as the config says, in the folder `out`; with `resume`, go on from its last checkpoint."""
+    """Train as the config says, in the folder `out`; with `resume`, go on from its last checkpoint.
+
+    A run `in_team` is shared by the processes that `torchrun` started, if it did.
+    """
     folder = RunFolder(Path(out))
     device = own_device(choose_device(config.device))
-    with gathered(config, device) as team:
+    with gathered(config, device) if in_team else nullcontext(ALONE) as team:
         data = prepare_data(config, folder.patterns() if resume else None)
         net = build_net(config, data).to(device)  # what cannot be built leaves no folder behind
         net.precision = config.precision
         with ExitStack() as held:
+            problem: EgoEquivError | None = None
             if team.is_first:
-                folder.begin(config, data.fingerprint(), resume)
-                folder.keep_patterns(data.patterns)
-                held.enter_context(locked(folder.path, "the run"))
+                try:
+                    folder.begin(config, data.fingerprint(), resume)
+                    folder.keep_patterns(data.patterns)
+                    held.enter_context(locked(folder.path, "the run"))
+                except EgoEquivError as found:
+                    problem = found
+            team.agree(problem, device)
             held.enter_context(Threads(config.threads))
-            team.wait()
             finished = folder.result or _train(config, data, net, folder, team, on_metrics)
             team.wait()
     return TrainedRun(folder.path, config, finished)

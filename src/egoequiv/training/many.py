@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
 from egoequiv.engines import Engine, LocalEngine, Tick
-from egoequiv.errors import DivergedError
+from egoequiv.errors import ConfigError, DivergedError
 from egoequiv.training.jobs import Job, Outcome, note_divergence, past_outcome
 from egoequiv.training.loop import run_training
 from egoequiv.training.stacked_runs import left_stacks, member_bytes, run_stack, stack_key
@@ -27,6 +28,9 @@ def run_many(
 ) -> list[Outcome]:
     """Do all jobs and return their outcomes in order."""
     engine = engine or LocalEngine()
+    jobs = [replace(job, out=job.out.absolute()) for job in jobs]  # workers may stand in other folders
+    if len({job.out for job in jobs}) < len(jobs):
+        raise ConfigError("two runs would share one folder: give each its own")
     past = {job.out: outcome for job in jobs if (outcome := past_outcome(job)) is not None}
     total = sum(job.config.iterations for job in jobs)
     before = sum(outcome.job.config.iterations for outcome in past.values())
@@ -47,7 +51,7 @@ def plan(left: Sequence[Job], jobs: Sequence[Job], workers: int) -> list[list[Jo
     Stacks that were begun go on as they were; new ones are as large as memory allows, but not so large that a worker
     has nothing to do.
     """
-    begun = [stack for stack in left_stacks(jobs) if any(job in left for job in stack)]
+    begun = left_stacks(jobs, left)
     taken = {job.out for stack in begun for job in stack}
     groups: dict[tuple[Path, str], list[Job]] = {}
     alone: list[list[Job]] = []
@@ -74,8 +78,18 @@ def _cut(group: list[Job], pieces: int, workers: int) -> Iterator[list[Job]]:
 
 def stack_size(job: Job, workers: int) -> int:
     """How many networks like this one a stack may have, from the memory of this machine."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * MEMORY_SHARE
-    return max(1, min(MAX_STACK, int(memory / workers / member_bytes(job.config))))
+    at_a_time = min(workers, os.cpu_count() or 1)  # here: a cluster has other machines, taken to be like this one
+    return max(1, min(MAX_STACK, int(_memory_bytes() * MEMORY_SHARE / at_a_time / member_bytes(job.config))))
+
+
+def _memory_bytes() -> int:
+    """The memory of this machine, or what a container may use of it."""
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        allowed = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+    except OSError:
+        return whole
+    return min(whole, int(allowed)) if allowed.isdigit() else whole
 
 
 def _cost(stack: list[Job]) -> float:

@@ -130,8 +130,13 @@ class GreedySearch:
         return config
 
     def _folder(self, method: str, setting: dict[str, Any], seed: int) -> Path:
-        weights = "".join(f",{term}={weight:g}" for term, weight in setting.get("weight", {}).items())
-        return self.out / f"{method},rate={setting['learning_rate']:g}{weights},seed={seed}"
+        weights = "".join(f",{term}={_short(weight)}" for term, weight in setting.get("weight", {}).items())
+        return self.out / f"{method},rate={_short(setting['learning_rate'])}{weights},seed={seed}"
+
+
+def _short(value: float) -> str:
+    """A number for a folder's name: short, but never the same for two numbers."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
 
 
 def _in_order(methods: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -29,7 +29,7 @@ from egoequiv.training.data import Stream, labelled_stream, prepare_data
 from egoequiv.training.jobs import Job, Outcome, note_divergence
 from egoequiv.training.loop import Threads, build_net, choose_device, pixel_statistics, summary, term_means
 from egoequiv.training.optimizer import PREFIX
-from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.run_folder import FREE_TO_CHANGE, RunFolder
 from egoequiv.training.stack import MOMENTUM, Stack
 from egoequiv.training.validation import check_finite, score, validate, validation_metrics, validation_rows
 
@@ -59,28 +59,44 @@ class _Member:
 
 def stack_file(jobs: Sequence[Job]) -> Path:
     """Where a stack of these jobs keeps its checkpoint: beside the folders of its runs."""
-    names = "\n".join(f"{job.out.name} {job.config.model_dump_json()}" for job in _in_order(jobs))
+    free = set(FREE_TO_CHANGE)
+    names = "\n".join(f"{job.out.name} {job.config.model_dump_json(exclude=free)}" for job in _in_order(jobs))
     return jobs[0].out.parent / f".stack-{sha256(names.encode()).hexdigest()[:16]}.safetensors"
 
 
-def left_stacks(jobs: Sequence[Job]) -> list[list[Job]]:
-    """The stacks of such jobs that were begun and not finished, from the checkpoints they left."""
-    found = []
-    for folder in dict.fromkeys(job.out.parent for job in jobs):
-        by_name = {job.out.name: job for job in jobs if job.out.parent == folder}
-        for path in sorted(folder.glob(".stack-*.safetensors")):
-            names = _member_names(path)
-            stack = [by_name[name] for name in names if name in by_name]
-            if stack and len(stack) == len(names) and stack_file(stack) == path:
-                found.append(stack)
+def left_stacks(jobs: Sequence[Job], left: Collection[Job]) -> list[list[Job]]:
+    """The stacks of such jobs that were begun and not finished, from the checkpoints they left.
+
+    `left` are the jobs still to do. Where two checkpoints share a job, the further one goes on. Checkpoints that are of
+    no use any more are removed: of jobs that are all done, or overtaken by another.
+    """
+    found: list[list[Job]] = []
+    taken: set[Path] = set()
+    for iteration, path, names in sorted(_checkpoints(jobs), key=lambda one: (-one[0], one[1])):
+        by_name = {job.out.name: job for job in jobs if job.out.parent == path.parent}
+        stack = [by_name[name] for name in names if name in by_name]
+        if not stack or len(stack) < len(names) or stack_file(stack) != path:
+            continue  # of other jobs or other settings
+        undone = [job for job in stack if job in left]
+        is_being_finished = iteration == stack[0].config.iterations
+        overtaken = any(job.out in taken for job in stack) or (len(undone) < len(stack) and not is_being_finished)
+        if not undone or overtaken:
+            path.unlink()
+            continue
+        found.append(stack)
+        taken |= {job.out for job in stack}
     return found
 
 
-def _member_names(path: Path) -> list[str]:
-    try:
-        return [str(member["name"]) for member in load_meta(path)["members"]]
-    except (KeyError, TypeError) as problem:
-        raise DataError(f"{path} is not the checkpoint of a stack ({problem!r}): remove it") from problem
+def _checkpoints(jobs: Sequence[Job]) -> Iterator[tuple[int, Path, list[str]]]:
+    """Iteration, file and names of the members of all stack checkpoints beside the folders of jobs."""
+    for folder in dict.fromkeys(job.out.parent for job in jobs):
+        for path in folder.glob(".stack-*.safetensors"):
+            meta = load_meta(path)
+            try:
+                yield int(meta["iteration"]), path, [str(member["name"]) for member in meta["members"]]
+            except (KeyError, TypeError, ValueError) as problem:
+                raise DataError(f"{path} is not the checkpoint of a stack ({problem!r}): remove it") from problem
 
 
 def member_bytes(config: TrainConfig) -> int:
@@ -128,8 +144,9 @@ class StackedRuns:
             held.enter_context(Threads(self._config.threads))
             self._restore()
             self._go()
+            self._tick((self._config.iterations - self._iteration) * len(self._members))  # if all of them diverged
             outcomes = self._finish()
-        self._file.unlink(missing_ok=True)
+            self._file.unlink(missing_ok=True)
         return outcomes
 
     def _build(self) -> tuple[Stack, NetSpec]:
@@ -196,29 +213,44 @@ class StackedRuns:
         tensors = {f"model.{name}": tensor for name, tensor in self._stack.tensors().items()}
         tensors |= {f"momentum.{name}": tensor for name, tensor in self._stack.momentum().items()}
         tensors |= {f"best.{name}": tensor for name, tensor in self._best.items()}
-        save_tensors(self._file, tensors, {"iteration": self._iteration, "members": [_noted(m) for m in self._members]})
+        # As text, for the order in a line is kept; as a tensor, for the JSON beside tensors has a limit.
+        text = json.dumps([member.metrics for member in self._members]).encode()
+        tensors["metrics"] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
+        members = [_noted(member) for member in self._members]
+        meta = {"iteration": self._iteration, "fingerprint": self._data.fingerprint(), "members": members}
+        save_tensors(self._file, tensors, meta)
 
     def _restore(self) -> None:
         if not self._file.exists():
             return
         tensors, meta = load_tensors(self._file)
-        parts: dict[str, dict[str, Tensor]] = {"model": {}, "momentum": {}, "best": {}}
-        for name, tensor in tensors.items():
-            part, parameter = name.split(".", 1)
-            parts[part][parameter] = tensor
+        if meta.get("fingerprint") != self._data.fingerprint():
+            raise DataError(f"{self._file} began on other data than {self._config.data} has: remove it to begin anew")
         try:
-            self._stack.restore(parts["model"], parts["momentum"])
-            self._iteration = int(meta["iteration"])
-            for k, (member, noted) in enumerate(zip(self._members, meta["members"], strict=True)):
-                member.best, member.best_at = noted["best"], noted["best_at"]
-                member.metrics = [json.loads(line) for line in noted["metrics"]]
-                if noted["diverged"] is not None:
-                    member.diverged = DivergedError(noted["diverged"]["reason"], noted["diverged"]["iteration"])
-                    self._stack.freeze(k)
+            lines = json.loads(tensors.pop("metrics").numpy().tobytes())
+            self._put_back(tensors, lines, meta)
         except (KeyError, TypeError, ValueError, RuntimeError) as problem:
             raise DataError(f"{self._file} does not fit its runs ({problem}): remove it to begin anew") from problem
-        self._best = {name: tensor.to(self._stack.net.input_mean.device) for name, tensor in parts["best"].items()}
         self._tick(self._iteration * len(self._members))
+
+    def _put_back(self, tensors: dict[str, Tensor], lines: list[list[dict[str, float]]], meta: dict[str, Any]) -> None:
+        shapes = {name: tensor.shape for name, tensor in self._stack.tensors().items()}
+        self._iteration = int(meta["iteration"])
+        parts: dict[str, dict[str, Tensor]] = {}
+        for part in ("model", "momentum", "best"):
+            own = {n.removeprefix(f"{part}."): t for n, t in tensors.items() if n.startswith(f"{part}.")}
+            optional = (part == "momentum" and not self._config.momentum) or (part == "best" and not own)
+            if {name: tensor.shape for name, tensor in own.items()} != shapes and not optional:
+                raise ValueError(f"its {part} tensors are of other networks")
+            parts[part] = own
+        self._stack.restore(parts["model"], parts["momentum"])
+        device = self._stack.net.input_mean.device
+        self._best = {name: tensor.to(device) for name, tensor in parts["best"].items()}
+        for k, (member, noted, own_lines) in enumerate(zip(self._members, meta["members"], lines, strict=True)):
+            member.best, member.best_at, member.metrics = noted["best"], noted["best_at"], own_lines
+            if noted["diverged"] is not None:
+                member.diverged = DivergedError(noted["diverged"]["reason"], noted["diverged"]["iteration"])
+                self._stack.freeze(k)
 
     def _finish(self) -> list[Outcome]:
         leaked = count_leaked(self._data.store, self._data.split, self._config.max_gap_s)
@@ -254,6 +286,5 @@ def _noted(member: _Member) -> dict[str, Any]:
         "name": member.job.out.name,
         "best": member.best,
         "best_at": member.best_at,
-        "metrics": [json.dumps(line) for line in member.metrics],  # as text, for its order is kept
         "diverged": None if diverged is None else {"reason": str(diverged), "iteration": diverged.iteration},
     }
