@@ -1,5 +1,6 @@
 """The commands and snippets of the README and the docs run as they stand there, on less data and fewer iterations."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -92,6 +93,11 @@ def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.
             continue
         if words[0] == "make":
             assert set(words[1:]) <= make_targets(), line
+            continue
+        if words[0] == "torchrun":
+            start = words.index("egoequiv") + 1
+            launch = [sys.executable, "-m", "torch.distributed.run", *words[1:start], *shortened(words[start:])]
+            subprocess.run(launch, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=True)
             continue
         assert words[0] == "egoequiv", f"{page.name}: {line} is neither make nor egoequiv"
         cli(*shortened(words[1:]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -129,6 +130,23 @@ def test_a_worker_that_is_killed_is_told_in_one_line() -> None:
 def test_a_worker_that_is_killed_ends_the_help_of_its_parent(tmp_path: Path) -> None:
     work = partial(die_beside_parent, os.getpid(), tmp_path / "died")
     check_lost(lambda: LocalEngine(2).run(work, range(1_000_000), short=True), "ended from outside")
+
+
+UNGUARDED = """
+from functools import partial
+from egoequiv.engines import LocalEngine
+
+LocalEngine(2).run(partial(print, bytes(1_000_000)), range(4))
+"""
+
+
+def test_workers_that_cannot_start_are_told_however_much_they_should_have_got(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 1
+    assert "WorkerLostError: a worker process could not start" in done.stderr
+    assert done.stdout == ""
 
 
 def test_an_engine_is_chosen_by_name() -> None:

@@ -45,12 +45,15 @@ class LocalEngine(Engine):
         if processes <= 1:
             return [work(task, told.tick) for task in tasks]
         context = spawn_context()
-        line = _Line(work, tasks, context.Value("q", 0), context.Value("q", 0))
-        told.elsewhere = line.ticked
+        counters = _Counters(context.Value("q", 0), context.Value("q", 0))
+        line = _Line(work, tasks, counters)
+        told.elsewhere = counters.ticked
         workers = processes - 1 if short else processes
-        with ProcessPoolExecutor(workers, context, _begin_worker, (line,)) as pool:
+        with ProcessPoolExecutor(workers, context, _begin_worker, (counters,)) as pool:
             try:
-                futures = [pool.submit(_work_along) for _ in range(workers)]
+                # What is large goes with the call: this process would wait for a worker to take it at its start, and
+                # for ever for one that fails to start.
+                futures = [pool.submit(_work_along, work, tasks) for _ in range(workers)]
                 results = _help(line, futures, told) if short else {}
                 if len(results) == len(tasks):
                     stop_now(pool)  # a worker that is still about to start is not waited for
@@ -67,28 +70,36 @@ class LocalEngine(Engine):
 
 
 @dataclass(frozen=True)
-class _Line:
-    """Tasks in a line, from which each process takes the next one when it is free; sent to each process once."""
+class _Counters:
+    """What the processes share: how many tasks are taken, and how much they have ticked."""
 
-    work: Callable[[Any, Tick], Any]
-    tasks: Sequence[Any]
     taken: Synchronized[int]
     ticked: Synchronized[int]
 
+
+@dataclass(frozen=True)
+class _Line:
+    """Tasks in a line, from which each process takes the next one when it is free."""
+
+    work: Callable[[Any, Tick], Any]
+    tasks: Sequence[Any]
+    counters: _Counters
+
     def take(self) -> int | None:
         """The number of the next task, if there is one."""
-        if not self.taken.get_lock().acquire(timeout=LOCK_S):
+        taken = self.counters.taken
+        if not taken.get_lock().acquire(timeout=LOCK_S):
             return None
         try:
-            number = self.taken.value
-            self.taken.value += 1
+            number = taken.value
+            taken.value += 1
         finally:
-            self.taken.get_lock().release()
+            taken.get_lock().release()
         return number if number < len(self.tasks) else None
 
     def tick(self, more: int) -> None:
-        with self.ticked.get_lock():
-            self.ticked.value += more
+        with self.counters.ticked.get_lock():
+            self.counters.ticked.value += more
 
 
 @dataclass
@@ -130,19 +141,20 @@ def _wait_for(futures: Sequence[Future[dict[int, Any]]], told: _Told) -> dict[in
     return results
 
 
-_line: _Line | None = None
+_counters: _Counters | None = None
 
 
-def _begin_worker(line: _Line) -> None:
-    global _line  # a pool hands shared values to its workers at their start and in no other way
-    _line = line
+def _begin_worker(counters: _Counters) -> None:
+    global _counters  # a pool hands shared values to its workers at their start and in no other way
+    _counters = counters
     end_with_parent()
 
 
-def _work_along() -> dict[int, Any]:
+def _work_along(work: Callable[[Any, Tick], Any], tasks: Sequence[Any]) -> dict[int, Any]:
     """In a worker: do tasks as long as there are any; their results by number."""
-    assert _line is not None
+    assert _counters is not None
+    line = _Line(work, tasks, _counters)
     results: dict[int, Any] = {}
-    while (number := _line.take()) is not None:
-        results[number] = _line.work(_line.tasks[number], _line.tick)
+    while (number := line.take()) is not None:
+        results[number] = line.work(line.tasks[number], line.tick)
     return results
