@@ -33,7 +33,7 @@ def test_nobody_trains_on_after_the_parent(stop: signal.Signals, small_store: Fr
     command = [sys.executable, "-m", "egoequiv", "search", str(small_store.path), "-o", str(tmp_path / "search")]
     parent = subprocess.Popen([*command, *SETTINGS], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
-    while len(list(tmp_path.glob("search/*/metrics.jsonl"))) < 2 and time.monotonic() < deadline:
+    while len(list(tmp_path.glob("search/.stack-*.safetensors"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.2)
     workers = children(parent.pid)
     assert len(workers) >= 2

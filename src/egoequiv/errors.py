@@ -29,3 +29,6 @@ class DivergedError(EgoEquivError):
     def __init__(self, message: str, iteration: int) -> None:
         super().__init__(message)
         self.iteration = iteration
+
+    def __reduce__(self) -> tuple[type[DivergedError], tuple[str, int]]:
+        return DivergedError, (str(self), self.iteration)  # as it comes back from a worker process

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 Array = NDArray[np.float64]
 

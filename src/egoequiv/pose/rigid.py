@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from egoequiv.errors import DataError
 from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation  # imported where it is used, for that takes a quarter of a second
 
 FORWARD = MotionAxis("forward", "m", plus="forward", minus="backward")
 LEFT = MotionAxis("left", "m", plus="shift left", minus="shift right", is_minor=True)
@@ -63,6 +65,8 @@ class SE3Space(MotionSpace):
         return (FORWARD, LEFT, UP, roll, pitch, YAW)
 
     def difference(self, pose_i: Array, pose_j: Array) -> Array:
+        from scipy.spatial.transform import Rotation
+
         for pose in (pose_i, pose_j):
             if not np.asarray(pose)[..., 3:].any(axis=-1).all():
                 raise DataError(
@@ -75,12 +79,16 @@ class SE3Space(MotionSpace):
         return _joined(moved, into_first * Rotation.from_quat(j[:, 3:]), shape)
 
     def compose(self, first: Array, second: Array) -> Array:
+        from scipy.spatial.transform import Rotation
+
         first, second = np.broadcast_arrays(np.asarray(first, np.float64), np.asarray(second, np.float64))
         shape, a, b = first.shape[:-1], first.reshape(-1, 6), second.reshape(-1, 6)
         turn = Rotation.from_rotvec(a[:, 3:], degrees=True)
         return _joined(a[:, :3] + turn.apply(b[:, :3]), turn * Rotation.from_rotvec(b[:, 3:], degrees=True), shape)
 
     def invert(self, motion: Array) -> Array:
+        from scipy.spatial.transform import Rotation
+
         motion = np.asarray(motion, np.float64)
         shape, flat = motion.shape[:-1], motion.reshape(-1, 6)
         back = Rotation.from_rotvec(flat[:, 3:], degrees=True).inv()

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
+from PIL import Image as PillowImage
 
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
 from egoequiv.pose import DRIVING_POSES, PlanarSpace, driving_poses
@@ -18,8 +18,8 @@ from egoequiv.sources.kitti_calibration import t_imu_camera
 from egoequiv.sources.kitti_drives import Drive, choose_drives, find_drives
 from egoequiv.sources.kitti_locations import LOCATIONS, read_locations
 from egoequiv.sources.oxts import packet_poses, parse_packet
-from egoequiv.sources.pictures import read_picture
-from egoequiv.sources.recording import Image, Recording, Source
+from egoequiv.sources.pictures import PictureRecording, open_picture
+from egoequiv.sources.recording import Source
 from egoequiv.sources.stamps import MISSING, longest_increase, match_by_time, parse_stamps
 from egoequiv.sources.trees import Tree
 
@@ -30,7 +30,7 @@ TOLERANCE_NS = 50_000_000  # half of what lies between two frames at 10 Hz
 
 
 @dataclass(frozen=True, eq=False)
-class KittiRecording(Recording):
+class KittiRecording(PictureRecording):
     """One drive seen by one camera; its pictures are read when they are asked for."""
 
     name: str
@@ -42,7 +42,7 @@ class KittiRecording(Recording):
     folder: str  # of the pictures
     files: tuple[str, ...]
 
-    def image(self, frame: int) -> Image:
+    def picture(self, frame: int) -> PillowImage.Image:
         if not self.files:
             raise DataError(f"{self.name} was opened without its pictures")
         path = f"{self.folder}/{self.files[frame]}"
@@ -50,7 +50,7 @@ class KittiRecording(Recording):
             contents = self.tree.read(path)
         except DataError as problem:
             raise BrokenFrameError(str(problem)) from problem
-        return read_picture(io.BytesIO(contents), self.tree.where(path))
+        return open_picture(io.BytesIO(contents), self.tree.where(path))
 
 
 def kitti(
@@ -193,6 +193,8 @@ def _stamped(
 
 def _camera_poses(poses: NDArray[np.float64], t_imu_cam: NDArray[np.float64]) -> NDArray[np.float64]:
     """Move poses from the GPS/IMU unit to the camera; the way driven and the heading stay those of the car."""
+    from scipy.spatial.transform import Rotation
+
     rotation = Rotation.from_quat(poses[:, 3:7])
     places = poses[:, :3] + rotation.apply(t_imu_cam[:3, 3])
     turned = rotation * Rotation.from_matrix(t_imu_cam[:3, :3])

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
+from PIL import Image as PillowImage
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import DRIVING_POSES, PlanarSpace, driving_poses
 from egoequiv.sources.kitti_calibration import R_OPTICAL_VEHICLE
-from egoequiv.sources.pictures import read_picture
-from egoequiv.sources.recording import Image, Recording, Source
+from egoequiv.sources.pictures import PictureRecording, open_picture
+from egoequiv.sources.recording import Source
 
 Array = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ _ROTATION_TOLERANCE = 1e-3  # the official files keep seven digits
 
 
 @dataclass(frozen=True, eq=False)
-class OdometryRecording(Recording):
+class OdometryRecording(PictureRecording):
     """One sequence seen by one camera."""
 
     name: str
@@ -34,9 +34,9 @@ class OdometryRecording(Recording):
     files: tuple[str, ...]
     labels: None = None
 
-    def image(self, frame: int) -> Image:
+    def picture(self, frame: int) -> PillowImage.Image:
         path = self.folder / self.files[frame]
-        return read_picture(path, str(path))
+        return open_picture(path, str(path))
 
 
 def kitti_odometry(path: Path, *, sequences: str = "all", camera: int = 0) -> Source:
@@ -156,6 +156,8 @@ def _vehicle_poses(t_world_cam: Array, path: Path) -> Array:
 
     The axes of the vehicle are those of the camera turned to x forward, y left, z up; the world is the first vehicle.
     """
+    from scipy.spatial.transform import Rotation
+
     R, t = t_world_cam[:, :, :3], t_world_cam[:, :, 3]
     off = np.abs(R.transpose(0, 2, 1) @ R - np.eye(3)).max(axis=(1, 2))
     bad = np.flatnonzero((off > _ROTATION_TOLERANCE) | (np.linalg.det(R) < 0))

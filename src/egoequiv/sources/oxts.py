@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from egoequiv.errors import DataError
 from egoequiv.pose import driving_poses, integrate
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 Array = NDArray[np.float64]
 
@@ -56,6 +59,8 @@ def packet_transforms(packets: Array) -> tuple[Array, Rotation]:
     Places are on the Mercator plane at the scale of the first latitude; rotations are yaw, pitch and roll about
     z, y and x, with yaw 0 to the east.
     """
+    from scipy.spatial.transform import Rotation
+
     lat, lon, alt, roll, pitch, yaw = (packet_column(packets, name) for name in _USED[:6])
     scale = np.cos(np.deg2rad(lat[0]))
     east = scale * EARTH_RADIUS_M * np.unwrap(np.deg2rad(lon))

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image as PillowImage
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import NoMotion
-from egoequiv.sources.pictures import crop_to_aspect, read_picture
-from egoequiv.sources.recording import Image, Recording, Source
+from egoequiv.sources.pictures import PictureRecording, crop_picture, open_picture
+from egoequiv.sources.recording import Source
 from egoequiv.sources.sun397 import PARTITIONS, ClassFolder, count_names, is_letter, is_sun397, sun397_classes
 
 PARTS = ("train", "test", "val")
@@ -24,7 +25,7 @@ _EXPECTED = "expected CLASS/*.jpg, or train/CLASS/*.jpg and test/CLASS/*.jpg, or
 
 
 @dataclass(frozen=True, eq=False)
-class SceneRecording(Recording):
+class SceneRecording(PictureRecording):
     """The pictures of one class in one part, in order of their file names."""
 
     name: str
@@ -36,10 +37,10 @@ class SceneRecording(Recording):
     aspect: tuple[int, int] | None = None  # width, height
     times_s: None = None
 
-    def image(self, frame: int) -> Image:
+    def picture(self, frame: int) -> PillowImage.Image:
         path = self.folder / self.files[frame]
-        image = read_picture(path, str(path))
-        return image if self.aspect is None else crop_to_aspect(image, *self.aspect)
+        picture = open_picture(path, str(path))
+        return picture if self.aspect is None else crop_picture(picture, *self.aspect)
 
 
 @dataclass(frozen=True)
