@@ -80,7 +80,7 @@ def test_models_have_names_and_settings(cli: Cli, small_store: FrameStore, tmp_p
         (["pixels", "--set", "size=3"], "none of these models takes it"),
         (["a=pixels", "a=random"], "two models are named 'a'"),
         (["pixels", "--weights", "w.safetensors"], "0 models are given as package.module:factory"),
-        ([TINY, "--weights", "w.safetensors"], "weights w.safetensors do not exist"),
+        ([TINY, "--weights", "w.safetensors"], "weights w.safetensors do not exist or are no file"),
         ([TINY, "--motions", "sideways"], "'sideways' is not known here"),
         ([TINY, "--motions", "up", "--patterns", "p.json"], "give one of them"),
         ([TINY, "--patterns", "p.json"], "p.json is missing"),

@@ -150,8 +150,8 @@ def _kind(factory: Any, built: Any) -> str:
 def _put_weights(module: Any, path: Path, whose: str) -> None:
     if not isinstance(module, nn.Module):
         raise ConfigError(f"weights {path}: {whose} builds no nn.Module to put them into")
-    if not path.exists():
-        raise DataError(f"weights {path} do not exist")
+    if not path.is_file():
+        raise DataError(f"weights {path} do not exist or are no file")
     try:
         module.load_state_dict(load_file(path))
     except SafetensorError as problem:

@@ -13,7 +13,7 @@ from rich.table import Table
 from egoequiv.cli.console import output, print_json, say
 from egoequiv.cli.stores import fetch
 from egoequiv.cli.task_output import measure_tasks
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, DataError
 
 EVALUATION = "evaluation.json"
 
@@ -44,7 +44,8 @@ def evaluate(
         str | None, typer.Option(help="Of tasks: these motions, such as up,down,up+right; by default the task's own.")
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Of next-view: further views (1); of composition: the longest chain (5).")
+        int | None,
+        typer.Option(min=1, max=50, help="Of next-view: further views (1); of composition: the longest chain (5)."),
     ] = None,
     neighbours: Annotated[
         int | None, typer.Option(min=1, help="Of next-view: how many nearest training pairs vote (25).")
@@ -90,6 +91,10 @@ def _measure(run: Path, store: str | None, which: Literal["last", "best"], out: 
     from egoequiv.files import write_json
 
     measured = measure_store(run, store, which) if store is not None else measure_run(run, which)
+    if not measured["metrics"] and not measured["motions"]:
+        raise DataError(
+            f"{store or run}: the frames have neither labels that the run knows nor poses: nothing to measure"
+        )
     metrics = {name: {"mean": value, "stderr": None, "published": None} for name, value in measured["metrics"].items()}
     row = {"method": measured["method"], "labels": measured["labels"], "metrics": metrics}
     described = {"rows": [row], "motions": measured["motions"], "checkpoint": measured["checkpoint"]}

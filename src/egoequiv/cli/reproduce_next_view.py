@@ -26,9 +26,12 @@ def next_view(
     from egoequiv.report.tables import save_table
 
     wanted = [name.strip() for name in methods.split(",")]
-    behind = [s.group for e in gather(out) for x in e.exhibits if x.name != NAME for s in x.subjects]
-    groups = behind or group_runs(runs_in(out))
-    runs = {(group.method, True): list(group.runs) for group in groups if group.labels}
+    tables = [exhibit for experiment in gather(out) for exhibit in experiment.exhibits if exhibit.name != NAME]
+    behind = [subject.group for subject in tables[0].subjects] if tables else []
+    groups = [group for group in behind or group_runs(runs_in(out)) if group.labels]
+    runs = {(group.method, True): list(group.runs) for group in groups}
+    if len(runs) < len(groups):
+        raise ConfigError(f"{out} holds runs of one method with different settings: give the folder of one table")
     for name in wanted:
         if (name, True) not in runs:
             have = ", ".join(method for method, _ in runs) or "none"

@@ -50,7 +50,10 @@ def compare_answers(
         interval, p_value = paired_bootstrap(gap, recording, seed)
         test = BOOTSTRAP
     else:
-        interval, p_value, test = (nan, nan), mcnemar(round(only_a), round(only_b)), MCNEMAR
+        # Of shares over several repetitions a count of right answers makes no sense.
+        whole = bool(np.isin(gap, (-1.0, 0.0, 1.0)).all())
+        p_value = mcnemar(round(only_a), round(only_b)) if whole else nan
+        interval, test = (nan, nan), MCNEMAR
     return AnswersCompared(float(gap.mean()), interval, p_value, test, len(gap), recordings, only_a, only_b)
 
 
@@ -64,9 +67,11 @@ def paired_bootstrap(
     draws = np.random.default_rng([seed, 0xC0]).multinomial(count, np.full(count, 1 / count), size=resamples)
     means = (draws @ sums) / (draws @ sizes)
     low, high = np.quantile(means, [0.025, 0.975])
-    # One more on both sides: so many resamples cannot show a p below one in so many.
+    # One more on both sides: so many resamples cannot show a p below one in so many; nor can so few groups, whose
+    # differences fall to one side by chance once in 2^(groups - 1).
     beyond = min((means <= 0).sum(), (means >= 0).sum())
-    return (float(low), float(high)), min(1.0, 2 * (float(beyond) + 1) / (resamples + 1))
+    p_value = max(2 * (float(beyond) + 1) / (resamples + 1), 2.0 ** (1 - count))
+    return (float(low), float(high)), min(1.0, p_value)
 
 
 def mcnemar(only_a: int, only_b: int) -> float:

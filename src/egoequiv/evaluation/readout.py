@@ -27,6 +27,7 @@ from egoequiv.pairs.candidates import Indices
 
 Array = NDArray[np.float64]
 FOLDS = 5
+FEWEST_GROUPS = 3
 INNER_FOLDS = 3  # within the training part, for the choice of a penalty
 ALPHAS = tuple(10.0**power for power in range(-2, 6))
 HIDDEN = 64
@@ -138,6 +139,11 @@ class TrainingPart:
 
 def cross_read(make: Callable[[TrainingPart], Any], z: Array, values: Array, groups: Indices, seed: int) -> Array:
     """What probes say of groups they were not fitted on; (N, T)."""
+    if len(np.unique(groups)) < FEWEST_GROUPS:
+        raise DataError(
+            f"what is read covers {len(np.unique(groups))} recordings or other parts, and probes need {FEWEST_GROUPS}: "
+            "two to be fitted and chosen on, one to be read"
+        )
     read = np.empty_like(values)
     for fit, rest in GroupKFold(folds_of(groups)).split(z, groups=groups):
         probe = make(TrainingPart(groups[fit], seed))
@@ -211,7 +217,7 @@ def read_features(
     if not store.space.axes:
         raise DataError(f"{store.path} has no poses to be read from features: ingest frames with poses")
     groups = groups_of(store, apart)[frames]
-    if len(np.unique(groups)) < 3:
+    if len(np.unique(groups)) < FEWEST_GROUPS:
         raise DataError(
             f"{store.path}: the frames have {len(np.unique(groups))} values of {apart}, and probes need three or more: "
             "two to be fitted and chosen on, one to be read"

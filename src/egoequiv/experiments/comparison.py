@@ -154,7 +154,7 @@ def _fingerprint(place: str | None) -> str | None:
 
 def _test(groups: list[RunGroup], measured: list[dict[str, Result]], a: int, b: int) -> list[Tested]:
     """Tests of all metrics that two groups have, over the seeds that both have."""
-    common = [one for one in groups[a].repetitions if one in groups[b].repetitions]
+    common = list(dict.fromkeys(one for one in groups[a].repetitions if one in groups[b].repetitions))
     if len(common) < FEWEST:
         return []
     tests = []

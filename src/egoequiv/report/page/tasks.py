@@ -16,10 +16,12 @@ from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTabl
 from egoequiv.evaluation.tasks import TASKS
 from egoequiv.experiments.task_data import open_task_data
 from egoequiv.files import read_json, write_json
+from egoequiv.models.checkpoint import RUN_KIND
 from egoequiv.report.page.embed import save_drawing
 from egoequiv.report.page.gather import Exhibit, Experiment, Subject
 from egoequiv.report.page.motions import MOTIONS, motions_figures, motions_task
 from egoequiv.report.task_figures import TASK_FIGURES
+from egoequiv.training.run_folder import DATA
 
 STAGE = "what features are good for"
 KEPT = "what `egoequiv report` keeps"
@@ -124,10 +126,11 @@ def _no_half_measures() -> Iterator[None]:
 
 
 def _made_of(subject: Subject) -> dict[str, str]:
-    """What decides a finding: the weights of the run, and the code."""
+    """What decides a finding: the weights of the run, its data, and the code."""
     weights = subject.run / "last.safetensors"
     digest = sha256(weights.read_bytes()).hexdigest() if weights.exists() else ""
-    return {"run": subject.run.name, "weights": digest, "version": __version__}
+    data = read_json(subject.run / DATA, RUN_KIND).get("fingerprint", "") if (subject.run / DATA).exists() else ""
+    return {"run": subject.run.name, "weights": digest, "data": data, "version": __version__}
 
 
 def _plain(table: TaskTable) -> dict[str, Any]:
