@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -159,14 +159,7 @@ def moves_of(data: TaskData, motions: tuple[str, ...] | None) -> MotionPatterns:
     """The named moves, or those that the task chooses: of mined patterns all, of a grid the paper's."""
     if not isinstance(data.patterns, MinedPatterns):
         return declare_moves(data.store, motions)
-    if motions is None:
-        return data.patterns
-    for name in motions:
-        if name not in data.patterns.names:
-            raise ConfigError(f"motion {name!r} is not known here; choose from {', '.join(data.patterns.names)}")
-    first = [data.patterns.names.index(name) for name in dict.fromkeys(motions)]
-    rest = [k for k in range(len(data.patterns.centres)) if k not in first]
-    return replace(data.patterns, names=tuple(dict.fromkeys(motions)), centres=data.patterns.centres[first + rest])
+    return data.patterns if motions is None else data.patterns.only(motions)
 
 
 def starting_views(data: TaskData, successors: Indices, classes: Indices) -> Indices:

@@ -15,7 +15,7 @@ from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps, learned_f
 from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.ranking import Questions, RankScore, rank_table, score_predictions
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
-from egoequiv.pairs import MotionPairs, declare_patterns, find_motion_pairs
+from egoequiv.pairs import MinedPatterns, MotionPairs, declare_patterns, find_motion_pairs
 from egoequiv.pairs.candidates import Indices
 
 QUESTIONS = 4_000  # at the most: the standard error of a hit rate is then below one per cent
@@ -126,7 +126,10 @@ def pairs_of_task(data: TaskData, options: TaskOptions, frames: Indices) -> Moti
             f"{data.store.path}: no motions are known without poses and times: ingest frames that have them"
         )
     if options.motions is not None:
-        patterns = declare_patterns(data.store.space, options.motions)
+        if isinstance(patterns, MinedPatterns):
+            patterns = patterns.only(options.motions)
+        else:
+            patterns = declare_patterns(data.store.space, options.motions)
     return find_motion_pairs(data.store, frames, patterns, data.max_gap_s)
 
 

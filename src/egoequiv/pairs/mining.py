@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -52,6 +52,15 @@ class MinedPatterns(MotionPatterns):
     def assign(self, motion: Array) -> NDArray[np.int64]:
         cluster = self.assign_cluster(motion)
         return np.where(cluster < len(self.names), cluster, -1)
+
+    def only(self, names: Sequence[str]) -> MinedPatterns:
+        """The same clusters, of which those of the given names alone are kept as patterns."""
+        for name in names:
+            if name not in self.names:
+                raise ConfigError(f"motion {name!r} is not known here; choose from {', '.join(self.names)}")
+        first = [self.names.index(name) for name in dict.fromkeys(names)]
+        rest = [k for k in range(len(self.centres)) if k not in first]
+        return replace(self, names=tuple(dict.fromkeys(names)), centres=self.centres[first + rest])
 
     def describe(self) -> dict[str, Any]:
         """A JSON object from which `from_description` builds equal patterns."""

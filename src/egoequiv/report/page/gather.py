@@ -10,9 +10,10 @@ from math import isclose, isfinite, nan
 from pathlib import Path
 from typing import Any
 
-from egoequiv.errors import DataError
+from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation import Result
 from egoequiv.experiments import Row, Table
+from egoequiv.experiments.comparison import check_same_frames
 from egoequiv.experiments.record import COMMAND
 from egoequiv.experiments.run_groups import RunGroup, group_runs
 from egoequiv.experiments.table import compare_rows
@@ -109,15 +110,27 @@ def table_of_runs(title: str, subjects: Sequence[Subject]) -> Table | None:
     rows = []
     for subject in subjects:
         kept = [run / EVALUATION for run in subject.group.runs]
-        measured = [read_json(path, RUN_KIND)["metrics"] for path in kept if path.exists()]
+        measured = [read_json(path, RUN_KIND)["metrics"] if path.exists() else {} for path in kept]
         names = dict.fromkeys(name for metrics in measured for name in metrics)
         values = {name: tuple(_or_nan(metrics.get(name)) for metrics in measured) for name in names}
         rows.append(Row(subject.name, True, {name: Result(each) for name, each in values.items()}))
     columns = tuple(dict.fromkeys(name for row in rows for name in row.metrics if name.startswith(("top", "rho_"))))
     if not columns:
         return None
-    tests = [test for metric in columns for test in compare_rows(rows, metric)]
+    tests = [test for metric in columns for test in compare_rows(rows, metric)] if _are_paired(subjects) else []
     return Table(title, columns, rows, tests, _about_runs(subjects[0]))
+
+
+def _are_paired(subjects: Sequence[Subject]) -> bool:
+    """Whether the repetitions of all groups are of the same seeds and were measured on the same frames."""
+    groups = [subject.group for subject in subjects]
+    if any(group.repetitions != groups[0].repetitions for group in groups):
+        return False
+    try:
+        check_same_frames(groups)
+    except EgoEquivError:
+        return False
+    return True
 
 
 def _about_runs(subject: Subject) -> dict[str, Any]:
