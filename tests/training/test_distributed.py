@@ -87,7 +87,7 @@ def test_two_processes_lose_as_one_does(small_store: FrameStore, tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_killed_process_ends_the_run_and_it_goes_on(small_store: FrameStore, tmp_path: Path) -> None:
-    iterations = 800
+    iterations = 400
     whole = together(command(small_store, tmp_path / "whole", iterations))
     assert whole.returncode == 0, whole.stderr
     out = tmp_path / "killed"
