@@ -10,8 +10,7 @@ import numpy as np
 from egoequiv.auditing.fits import CANDIDATES, Fit, choose_map
 from egoequiv.auditing.parts import PairParts
 from egoequiv.auditing.table import MotionAudit
-from egoequiv.evaluation.equivariance import SAME, Features
-from egoequiv.evaluation.statistics import bootstrap_mean
+from egoequiv.evaluation.equivariance import SAME, Features, score_mapped
 from egoequiv.pairs.candidates import Indices
 
 
@@ -25,14 +24,12 @@ def measure_motion(
     if not moved.mean() > SAME * np.linalg.norm(z_i, axis=1).mean():  # what moves is rounding of single precision
         return MotionAudit(parts.motion, nan, (nan, nan), nan, "none", len(moved))
     back = choose_map(fit, choose, candidates)
-    error = np.linalg.norm(z_i - back(z_j), axis=1)
-    distinct = moved > SAME * moved.mean()
-    relative = error[distinct] / moved[distinct]
+    score = score_mapped(back(z_j), z_i, z_j, parts.measure.group, seed)
     return MotionAudit(
         motion=parts.motion,
-        rho=float(relative.mean()),
-        interval=bootstrap_mean(relative, parts.measure.group[distinct], seed=seed),
-        ratio_of_means=float(error.mean() / moved.mean()),
+        rho=score.rho,
+        interval=score.interval,
+        ratio_of_means=score.ratio_of_means,
         fit=back.fit.in_words(),
-        pairs_excluded=int((~distinct).sum()),
+        pairs_excluded=score.pairs_excluded,
     )

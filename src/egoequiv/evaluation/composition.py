@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import isfinite, nan
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, TooFewPairsError
-from egoequiv.evaluation.equivariance import SAME, Features, MotionError, apply_map, equivariance_error, fit_map
+from egoequiv.evaluation.equivariance import (
+    Features,
+    MotionError,
+    apply_map,
+    equivariance_error,
+    fit_map,
+    halves,
+    score_mapped,
+)
 from egoequiv.evaluation.motion_chains import MotionChains, Motions, find_motion_chains, name_of
-from egoequiv.evaluation.statistics import bootstrap_mean
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable, silent
 
 LONGEST = 5  # steps of a chain
@@ -151,7 +158,7 @@ def _measure(
 
 def fit_back(pairs: MotionFeatures, seed: int = 0) -> Map:
     """The map of a motion, from z(gx) to z(x), fitted on the half of its pairs that its rho is not measured on."""
-    fit, _ = _halves(len(pairs.z_i), seed)
+    fit, _ = halves(len(pairs.z_i), seed)
     return fit_map(pairs.z_j[fit], pairs.z_i[fit])
 
 
@@ -160,11 +167,12 @@ def product_error(pairs: MotionFeatures, motions: Motions, maps: Mapping[str, Ma
 
     Maps point back, so z(g_n ... g_1 x) goes through the map of the last motion first.
     """
-    _, held = _halves(len(pairs.z_i), seed)
+    fit, held = halves(len(pairs.z_i), seed)
     mapped = np.asarray(pairs.z_j[held], np.float64)
     for motion in reversed(motions):
         mapped = apply_map(maps[motion], mapped)
-    return _score(mapped, pairs, held, name_of(motions), seed)
+    score = score_mapped(mapped, pairs.z_i[held], pairs.z_j[held], pairs.groups[held], seed)
+    return score.of(name_of(motions), len(fit))
 
 
 def return_error(pairs: MotionFeatures, motion: str, seed: int = 0) -> MotionError:
@@ -172,9 +180,11 @@ def return_error(pairs: MotionFeatures, motion: str, seed: int = 0) -> MotionErr
 
     The map there is that of the inverse motion, for maps point back; it is fitted on the same pairs, turned round.
     """
-    fit, held = _halves(len(pairs.z_i), seed)
+    fit, held = halves(len(pairs.z_i), seed)
     there, back = fit_map(pairs.z_i[fit], pairs.z_j[fit]), fit_map(pairs.z_j[fit], pairs.z_i[fit])
-    return _score(apply_map(back, apply_map(there, pairs.z_i[held])), pairs, held, motion, seed)
+    returned = apply_map(back, apply_map(there, pairs.z_i[held]))
+    score = score_mapped(returned, pairs.z_i[held], pairs.z_j[held], pairs.groups[held], seed)
+    return score.of(motion, len(fit))
 
 
 def _growing(
@@ -194,31 +204,6 @@ def _pairs_of(data: TaskData, chains: MotionChains, sequences: list[Motions]) ->
     z, recording = data.features, data.store.recording
     ends = chains.ends(sequences)
     return {s: MotionFeatures(z[i], z[j], recording[i]) for s, (i, j) in zip(sequences, ends, strict=True)}
-
-
-def _halves(count: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The halves of `equivariance_error`: one to fit on, one to measure on."""
-    order = np.random.default_rng([seed, 0xE9]).permutation(count)
-    return order[: count // 2], order[count // 2 :]
-
-
-def _score(
-    mapped: NDArray[np.float64], pairs: MotionFeatures, held: NDArray[np.int64], name: str, seed: int
-) -> MotionError:
-    """The error of mapped features against z(x), as `equivariance_error` has it."""
-    z_i, z_j = np.asarray(pairs.z_i[held], np.float64), np.asarray(pairs.z_j[held], np.float64)
-    error, moved = np.linalg.norm(z_i - mapped, axis=1), np.linalg.norm(z_i - z_j, axis=1)
-    distinct = moved > SAME * moved.mean()
-    relative = error[distinct] / moved[distinct]
-    return MotionError(
-        motion=name,
-        rho=float(relative.mean()) if len(relative) else nan,
-        interval=bootstrap_mean(relative, pairs.groups[held][distinct], seed=seed),
-        ratio_of_means=float(error.mean() / moved.mean()) if moved.mean() > 0 else nan,
-        pairs_fitted=len(pairs.z_i) - len(held),
-        pairs_scored=len(held),
-        pairs_excluded=int((~distinct).sum()),
-    )
 
 
 def _describe(error: ComposedError) -> dict[str, Any]:

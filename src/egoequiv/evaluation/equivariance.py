@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import nan
 
 import numpy as np
@@ -35,6 +35,21 @@ class MotionError:
     pairs_fitted: int
     pairs_scored: int
     pairs_excluded: int  # scored pairs left out of rho because both images have the same features
+
+
+@dataclass(frozen=True)
+class MapScore:
+    """The error of one map on some pairs, as `MotionError` has it."""
+
+    rho: float
+    interval: tuple[float, float]
+    ratio_of_means: float
+    pairs_scored: int
+    pairs_excluded: int
+
+    def of(self, motion: str, pairs_fitted: int) -> MotionError:
+        """The same as the error of a motion, whose map was fitted on so many pairs."""
+        return MotionError(motion, pairs_fitted=pairs_fitted, **asdict(self))
 
 
 def fit_map(z_from: Features, z_to: Features) -> NDArray[np.float64]:
@@ -72,20 +87,30 @@ def equivariance_error(
             f"motion {motion!r}: {count} pairs are too few to fit a map of these features and to measure it; "
             f"{needed} at the least: measure on more frames, or leave this motion out"
         )
+    fit, held = halves(count, seed)
+    mapped = apply_map(fit_map(z_j[fit], z_i[fit]), z_j[held])
+    return score_mapped(mapped, z_i[held], z_j[held], groups[held], seed).of(motion, len(fit))
+
+
+def halves(count: int, seed: int) -> tuple[Indices, Indices]:
+    """So many pairs in two random halves: one to fit a map on, one to measure it on."""
     order = np.random.default_rng([seed, 0xE9]).permutation(count)
-    fit, held = order[: count // 2], order[count // 2 :]
-    back = fit_map(z_j[fit], z_i[fit])
-    error = np.linalg.norm(z_i[held] - apply_map(back, z_j[held]), axis=1)
-    moved = np.linalg.norm(np.asarray(z_i[held], np.float64) - z_j[held], axis=1)
+    return order[: count // 2], order[count // 2 :]
+
+
+def score_mapped(
+    mapped: NDArray[np.float64], z_i: Features, z_j: Features, groups: NDArray[np.int64], seed: int = 0
+) -> MapScore:
+    """Eq. 9 for features z_j that some map has taken to where z_i should be; (N, D) each, (N,)."""
+    error = np.linalg.norm(np.asarray(z_i, np.float64) - mapped, axis=1)
+    moved = np.linalg.norm(np.asarray(z_i, np.float64) - z_j, axis=1)
     distinct = moved > SAME * moved.mean()
     relative = error[distinct] / moved[distinct]
-    return MotionError(
-        motion=motion,
+    return MapScore(
         rho=float(relative.mean()) if len(relative) else nan,
-        interval=bootstrap_mean(relative, groups[held][distinct], seed=seed),
+        interval=bootstrap_mean(relative, groups[distinct], seed=seed),
         ratio_of_means=float(error.mean() / moved.mean()) if moved.mean() > 0 else nan,
-        pairs_fitted=len(fit),
-        pairs_scored=len(held),
+        pairs_scored=len(moved),
         pairs_excluded=int((~distinct).sum()),
     )
 
