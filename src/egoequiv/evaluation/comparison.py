@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
+from math import isfinite, nan
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+
+from egoequiv.evaluation.statistics import resampled_means
 
 BOOTSTRAP, MCNEMAR = "paired bootstrap over recordings", "McNemar's exact test over frames"
 RESAMPLES = 10_000
@@ -30,7 +32,8 @@ class AnswersCompared:
     def describe(self) -> dict[str, Any]:
         """A JSON object."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return values | {"interval": list(self.interval) if np.isfinite(self.interval).all() else None}
+        interval = list(self.interval) if np.isfinite(self.interval).all() else None
+        return values | {"interval": interval, "p_value": self.p_value if isfinite(self.p_value) else None}
 
 
 def compare_answers(
@@ -61,16 +64,12 @@ def paired_bootstrap(
     gap: NDArray[np.float64], groups: NDArray[np.int64], seed: int = 0, resamples: int = RESAMPLES
 ) -> tuple[tuple[float, float], float]:
     """The 95 % interval of a mean difference and its two-sided p, resampling whole groups; (N,), (N,)."""
-    _, group = np.unique(groups, return_inverse=True)
-    count = int(group.max()) + 1
-    sums, sizes = np.bincount(group, gap), np.bincount(group)
-    draws = np.random.default_rng([seed, 0xC0]).multinomial(count, np.full(count, 1 / count), size=resamples)
-    means = (draws @ sums) / (draws @ sizes)
+    means = resampled_means(gap, groups, seed, resamples)
     low, high = np.quantile(means, [0.025, 0.975])
     # One more on both sides: so many resamples cannot show a p below one in so many; nor can so few groups, whose
     # differences fall to one side by chance once in 2^(groups - 1).
     beyond = min((means <= 0).sum(), (means >= 0).sum())
-    p_value = max(2 * (float(beyond) + 1) / (resamples + 1), 2.0 ** (1 - count))
+    p_value = max(2 * (float(beyond) + 1) / (resamples + 1), 2.0 ** (1 - len(np.unique(groups))))
     return (float(low), float(high)), min(1.0, p_value)
 
 

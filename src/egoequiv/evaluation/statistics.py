@@ -68,12 +68,21 @@ def bootstrap_mean(
 
     Pairs of one recording resemble each other; resampling them one by one would give an interval that is too narrow.
     """
-    _, group = np.unique(groups, return_inverse=True)
-    count = int(group.max()) + 1 if len(group) else 0
-    if count < 2:
+    if len(np.unique(groups)) < 2:
         return nan, nan
+    low, high = np.quantile(
+        resampled_means(values, groups, seed, resamples), [(1 - confidence) / 2, (1 + confidence) / 2]
+    )
+    return float(low), float(high)
+
+
+def resampled_means(
+    values: NDArray[np.float64], groups: NDArray[np.int64], seed: int, resamples: int
+) -> NDArray[np.float64]:
+    """The means of values when whole groups are drawn anew, with replacement; (N,), (N,) -> (resamples,)."""
+    _, group = np.unique(groups, return_inverse=True)
+    count = int(group.max()) + 1
     sums, sizes = np.bincount(group, values), np.bincount(group)
     draws = np.random.default_rng([seed, 0xB007]).multinomial(count, np.full(count, 1 / count), size=resamples)
-    means = (draws @ sums) / (draws @ sizes)
-    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
+    means: NDArray[np.float64] = (draws @ sums) / (draws @ sizes)
+    return means
