@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from egoequiv.errors import DataError
 from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps, learned_forward_maps
 from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.prediction import answers_of, check_motions, draw_views, mapped, pairs_of_task
-from egoequiv.evaluation.ranking import Questions, RankScore, rank_table, score_predictions
+from egoequiv.evaluation.ranking import Questions, RankedResult, rank_table, score_predictions
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
@@ -23,22 +22,15 @@ SCOPE = "all frames"
 
 
 @dataclass(frozen=True)
-class AnalogyResult:
+class AnalogyResult(RankedResult):
     """How often the fourth frame of an analogy is found."""
-
-    scores: tuple[RankScore, ...]
-    left_out: tuple[str, ...]  # motions with too few pairs
-
-    def describe(self) -> dict[str, Any]:
-        """A JSON object."""
-        return {"scores": [score.describe() for score in self.scores], "left_out": list(self.left_out)}
 
     def tables(self) -> list[TaskTable]:
         """The same for people."""
         notes = [
             "x_i and x_j are of another recording than x_k; all frames but these three are candidates (l2 distance)",
             "difference: z_k + (z_j - z_i); maps: of the motion from x_i to x_j, applied to z_k; copy: z_k itself",
-            *(f"{motion}: left out, too few pairs to fit a map" for motion in self.left_out),
+            *self.missing(),
         ]
         return [rank_table("analogies x_i : x_j = x_k : ?", self.scores, SCOPE, notes)]
 

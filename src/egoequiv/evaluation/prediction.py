@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from egoequiv.errors import DataError
 from egoequiv.evaluation.equivariance import apply_map
 from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps, learned_forward_maps
 from egoequiv.evaluation.frame_features import FrameFeatures
-from egoequiv.evaluation.ranking import Questions, RankScore, rank_table, score_predictions
+from egoequiv.evaluation.ranking import Questions, RankedResult, RankScore, rank_table, score_predictions
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
 from egoequiv.pairs import MinedPatterns, MotionPairs, declare_patterns, find_motion_pairs
 from egoequiv.pairs.candidates import Indices
@@ -23,22 +22,15 @@ IN_RECORDING, EVERYWHERE = "views of the recording", "all frames"
 
 
 @dataclass(frozen=True)
-class PredictionResult:
+class PredictionResult(RankedResult):
     """How well maps predict the features after a motion."""
-
-    scores: tuple[RankScore, ...]
-    left_out: tuple[str, ...]  # motions with too few pairs
-
-    def describe(self) -> dict[str, Any]:
-        """A JSON object."""
-        return {"scores": [score.describe() for score in self.scores], "left_out": list(self.left_out)}
 
     def tables(self) -> list[TaskTable]:
         """The same for people."""
         notes = [
             "candidates are sorted by their Euclidean distance to the prediction; maps were fitted on other views",
             "the view x itself is no candidate, so that copying z(x) is a baseline to be taken seriously",
-            *(f"{motion}: left out, too few pairs to fit a map" for motion in self.left_out),
+            *self.missing(),
         ]
         return [
             rank_table("prediction of z(gx), ranked among the views of the recording", self.scores, IN_RECORDING),

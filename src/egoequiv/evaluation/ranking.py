@@ -66,6 +66,22 @@ class RankScore:
         return values | {"mrr_interval": [plain(end) for end in self.mrr_interval]}
 
 
+@dataclass(frozen=True)
+class RankedResult:
+    """The scores of a task that ranks frames."""
+
+    scores: tuple[RankScore, ...]
+    left_out: tuple[str, ...]  # motions with too few pairs
+
+    def describe(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {"scores": [score.describe() for score in self.scores], "left_out": list(self.left_out)}
+
+    def missing(self) -> list[str]:
+        """A note for each motion that was left out."""
+        return [f"{motion}: left out, too few pairs to fit a map" for motion in self.left_out]
+
+
 def rank_answers(features: FrameFeatures, predicted: NDArray[np.float64], questions: Questions) -> Ranks:
     """Sort the candidates of each question by their Euclidean distance to its prediction; (Q, D).
 
