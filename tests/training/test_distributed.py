@@ -74,10 +74,8 @@ def test_torchrun_is_for_train_alone(monkeypatch: pytest.MonkeyPatch, capsys: py
 
 @pytest.mark.slow
 def test_two_processes_lose_as_one_does(small_store: FrameStore, tmp_path: Path) -> None:
-    one = subprocess.run(
-        [sys.executable, "-m", "egoequiv", *command(small_store, tmp_path / "one", 40)], env=ENVIRONMENT, check=True
-    )
-    assert one.returncode == 0
+    alone = [sys.executable, "-m", "egoequiv", *command(small_store, tmp_path / "one", 40)]
+    subprocess.run(alone, env=ENVIRONMENT, check=True)
     two = together(command(small_store, tmp_path / "two", 40))
     assert two.returncode == 0, two.stderr
     for ours, theirs in zip(lines(tmp_path / "two"), lines(tmp_path / "one"), strict=True):

@@ -111,7 +111,7 @@ def gathered(config: TrainConfig, device: torch.device) -> Iterator[Team]:
 
 def own_device(device: torch.device) -> torch.device:
     """The accelerator of this process: each of a machine takes one of its own."""
-    if str(device) == "cuda" and "LOCAL_RANK" in os.environ:
+    if str(device) == "cuda" and is_started_by_torchrun():
         return torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     return device
 

@@ -34,7 +34,8 @@ def run_many(
     past = {job.out: outcome for job in jobs if (outcome := past_outcome(job)) is not None}
     total = sum(job.config.iterations for job in jobs)
     before = sum(outcome.job.config.iterations for outcome in past.values())
-    tasks = plan([job for job in jobs if job.out not in past], jobs, engine.workers)
+    left = [job for job in jobs if job.out not in past]
+    tasks = plan(left, jobs, engine.workers if left else 1)  # a cluster is not reached for nothing
 
     def report(done: int) -> None:
         if on_progress is not None:

@@ -27,7 +27,7 @@ from egoequiv.training.batches import BatchOrder, batch_orders
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import Stream, labelled_stream, prepare_data
 from egoequiv.training.jobs import Job, Outcome, note_divergence
-from egoequiv.training.loop import Threads, build_net, choose_device, pixel_statistics, summary, term_means
+from egoequiv.training.loop import Threads, build_net, choose_device, summary, term_means
 from egoequiv.training.optimizer import PREFIX
 from egoequiv.training.run_folder import FREE_TO_CHANGE, RunFolder
 from egoequiv.training.stack import MOMENTUM, Stack
@@ -152,9 +152,9 @@ class StackedRuns:
     def _build(self) -> tuple[Stack, NetSpec]:
         data, device = self._data, choose_device(self._config.device)
         configs = [member.job.config for member in self._members]
-        unit_length = can_stack(ENCODERS[self._config.encoder])
-        statistics = pixel_statistics(data.store, data.split.train, unit_length)
-        nets = [build_net(config, data, statistics).to(device) for config in configs]
+        first = build_net(configs[0], data)
+        statistics = first.input_mean.tolist(), first.input_std.tolist()  # of the frames, the same for all
+        nets = [first.to(device), *(build_net(config, data, statistics).to(device) for config in configs[1:])]
         labelled: list[Stream] = []
         if "labelled" in data.train and data.recognition is not None:
             labelled = [labelled_stream(data.recognition, config, is_training=True) for config in configs]
