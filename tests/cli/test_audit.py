@@ -84,7 +84,7 @@ def test_models_have_names_and_settings(cli: Cli, small_store: FrameStore, tmp_p
         ([TINY, "--motions", "sideways"], "'sideways' is not known here"),
         ([TINY, "--motions", "up", "--patterns", "p.json"], "give one of them"),
         ([TINY, "--patterns", "p.json"], "p.json is missing"),
-        ([TINY, "--device", "abacus"], "--device abacus cannot be used here"),
+        ([TINY, "--device", "abacus"], "device 'abacus' cannot be used here"),
         ([TINY, "--apart", "colour"], "no attribute 'colour'"),
         ([TINY, "--limit", "10"], "10 pairs are too few"),
     ],

@@ -19,6 +19,7 @@ from egoequiv.errors import ConfigError
 
 if TYPE_CHECKING:
     from egoequiv.auditing import AuditedModel, AuditTable
+    from egoequiv.pairs import MinedPatterns
     from egoequiv.store import FrameStore
 
 NAMED = re.compile(r"([A-Za-z][\w+-]*)=(.+)")
@@ -31,51 +32,64 @@ class Pool(StrEnum):
     flatten = "flatten"
 
 
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="MODEL...",
+        help="A run, a folder of transformers, a file .onnx, .pt2 or .pt (TorchScript), package.module:factory, "
+        "pixels, random, random:norb; as NAME=MODEL under a name of your choice.",
+    ),
+]
+Store = Annotated[str, typer.Option("--store", help="The store, a folder or a URL: frames with poses.")]
+Layers = Annotated[
+    list[str] | None, typer.Option(help="Look at this layer too, in all models that have it; may be repeated.")
+]
+Pooling = Annotated[Pool, typer.Option(help="Of maps and tokens: their mean over places, or all of them.")]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="[NAME.]KEY=VALUE",
+        help="Preprocessing of a model, or of all but runs and baselines: size=224, channels=3, "
+        "mean=0.485,0.456,0.406, std=...; and NAME.weights=FILE.",
+    ),
+]
+Weights = Annotated[Path | None, typer.Option(help="Of package.module:factory: its weights, a safetensors file.")]
+MotionNames = Annotated[
+    str | None, typer.Option(help="These motions, such as up,right; by default all steps, or mined patterns.")
+]
+PatternsFile = Annotated[
+    Path | None, typer.Option(help="The motions in patterns.json, as `egoequiv patterns` wrote it.")
+]
+Apart = Annotated[str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")]
+MaxGap = Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")]
+Limit = Annotated[int, typer.Option(min=1, help="The most pairs of a motion.")]
+Baselines = Annotated[bool, typer.Option(help="Have pixels and a random network beside the models.")]
+Device = Annotated[str, typer.Option(help="Where torch computes: cpu, cuda, mps.")]
+BatchSize = Annotated[int, typer.Option(min=1, help="Images at a time.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Where chance begins.")]
+Out = Annotated[Path | None, typer.Option("-o", "--out", help="A folder for audit.json, audit.md and audit.png.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON object.")]
+
+
 def audit(
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="MODEL...",
-            help="A run, a folder of transformers, a file .onnx, .pt2 or .pt (TorchScript), package.module:factory, "
-            "pixels, random, random:norb; as NAME=MODEL under a name of your choice.",
-        ),
-    ],
-    store: Annotated[str, typer.Option("--store", help="The store, a folder or a URL: frames with poses.")],
-    layer: Annotated[
-        list[str] | None, typer.Option(help="Look at this layer too, in all models that have it; may be repeated.")
-    ] = None,
-    pool: Annotated[Pool, typer.Option(help="Of maps and tokens: their mean over places, or all of them.")] = Pool.mean,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="[NAME.]KEY=VALUE",
-            help="Preprocessing of a model, or of all but runs and baselines: size=224, channels=3, "
-            "mean=0.485,0.456,0.406, std=...; and NAME.weights=FILE.",
-        ),
-    ] = None,
-    weights: Annotated[
-        Path | None, typer.Option(help="Of package.module:factory: its weights, a safetensors file.")
-    ] = None,
-    motions: Annotated[
-        str | None, typer.Option(help="These motions, such as up,right; by default all steps, or mined patterns.")
-    ] = None,
-    patterns: Annotated[
-        Path | None, typer.Option(help="The motions in patterns.json, as `egoequiv patterns` wrote it.")
-    ] = None,
-    apart: Annotated[
-        str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")
-    ] = "recording",
-    max_gap: Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")] = 1.0,
-    limit: Annotated[int, typer.Option(min=1, help="The most pairs of a motion.")] = 2_000,
-    baselines: Annotated[bool, typer.Option(help="Have pixels and a random network beside the models.")] = True,
-    device: Annotated[str, typer.Option(help="Where torch computes: cpu, cuda, mps.")] = "cpu",
-    batch_size: Annotated[int, typer.Option(min=1, help="Images at a time.")] = 64,
-    seed: Annotated[int, typer.Option(min=0, help="Where chance begins.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="A folder for audit.json, audit.md and audit.png.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+    models: Models,
+    store: Store,
+    layer: Layers = None,
+    pool: Pooling = Pool.mean,
+    setting: Assignments = None,
+    weights: Weights = None,
+    motions: MotionNames = None,
+    patterns: PatternsFile = None,
+    apart: Apart = "recording",
+    max_gap: MaxGap = 1.0,
+    limit: Limit = 2_000,
+    baselines: Baselines = True,
+    device: Device = "cpu",
+    batch_size: BatchSize = 64,
+    seed: SeedOption = 0,
+    out: Out = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how equivariant the features of any vision models are, side by side on one store with poses.
 
@@ -84,13 +98,12 @@ def audit(
     """
     from egoequiv.auditing import audit as run_audit
     from egoequiv.store import FrameStore
+    from egoequiv.training.loop import choose_device
 
     named = _named(models)
     settings = _settings(named, setting or [], weights)
-    _check_device(device)
-    chosen: Any = None if motions is None else [name.strip() for name in motions.split(",")]
-    if patterns is not None:
-        chosen = _patterns(patterns, chosen)
+    device = str(choose_device(device))
+    chosen = _motions(motions, patterns)
     fetch(store)
     opened = FrameStore.open(store)
     loaded = [_load(name, where, settings[name], opened, device) for name, where in named.items()]
@@ -190,23 +203,16 @@ def _value(key: str, value: str) -> Any:
     raise ConfigError(f"--set {key}={value}: no such setting; choose size, channels, mean, std or weights")
 
 
-def _check_device(device: str) -> None:
-    import torch
-
-    try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as problem:
-        reason = next(iter(str(problem).splitlines()), "")
-        raise ConfigError(f"--device {device} cannot be used here ({reason[:120]}); choose cpu") from None
-
-
-def _patterns(path: Path, motions: Sequence[str] | None) -> Any:
+def _motions(names: str | None, patterns: Path | None) -> Sequence[str] | MinedPatterns | None:
+    """The motions asked for, by name or as mined; None for those of the store."""
     from egoequiv.files import read_json
     from egoequiv.pairs import MinedPatterns
 
-    if motions is not None:
+    if patterns is None:
+        return None if names is None else [name.strip() for name in names.split(",")]
+    if names is not None:
         raise ConfigError("--motions and --patterns both say which motions: give one of them")
-    return MinedPatterns.from_description(read_json(path, "a file of patterns"), str(path))
+    return MinedPatterns.from_description(read_json(patterns, "a file of patterns"), str(patterns))
 
 
 def _load(name: str, where: str, settings: dict[str, Any], store: FrameStore, device: str) -> AuditedModel:
