@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -12,6 +12,9 @@ from egoequiv.cli.console import messages, print_json, say
 from egoequiv.cli.settings import parse_settings
 from egoequiv.cli.stores import fetch
 from egoequiv.errors import ConfigError
+
+if TYPE_CHECKING:
+    from egoequiv.training import TrainedRun
 
 
 def train(
@@ -38,7 +41,6 @@ def train(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
     """Train a method on a store; stop it at any time and go on with --resume."""
-    from egoequiv.report.figures import curves_figure, save_figure
     from egoequiv.training import make_config, run_training
     from egoequiv.training.distributed import rank_here
     from egoequiv.training.run_folder import CONFIG, RunFolder
@@ -70,18 +72,24 @@ def train(
         )
         say(f"stopped; go on {where} with: egoequiv train -o {out} --resume")
         raise typer.Exit(130) from None
-    if not is_first:
-        return
-    if folder.metrics():
-        save_figure(
-            curves_figure(folder.metrics(), f"{config.method}, {config.iterations:,} iterations"), out / "curves.png"
-        )
+    if is_first:
+        _tell(run, as_json)
+
+
+def _tell(run: TrainedRun, as_json: bool) -> None:
+    """Draw the curves of a finished run and say how it went."""
+    from egoequiv.report.figures import curves_figure, save_figure
+    from egoequiv.training.run_folder import RunFolder
+
+    out, config, metrics = run.path, run.config, RunFolder(run.path).metrics()
+    if metrics:
+        save_figure(curves_figure(metrics, f"{config.method}, {config.iterations:,} iterations"), out / "curves.png")
     if as_json:
         print_json({"run": str(out), **run.result})
         return
     top1 = run.result["metrics"].get("validation_top1")
     accuracy = f", validation top-1 {100 * top1:.2f} %" if top1 is not None else ""
-    curves = f"; curves in {out / 'curves.png'}" if folder.metrics() else ""
+    curves = f"; curves in {out / 'curves.png'}" if metrics else ""
     say(f"{config.method}: {config.iterations:,} iterations done{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
     say(f"{leaked} of {frames} validation frames have a training frame of their recording within one step or second")
