@@ -16,8 +16,8 @@ KILLS = 20
 
 
 def command(store: Path, out: Path) -> list[str]:
-    settings = {"iterations": 3_000, "per_class": 3, "threads": 1, "log_every": 20, "checkpoint_every": 40}
-    settings |= {"validate_every": 200}
+    settings = {"iterations": 1_000, "per_class": 3, "threads": 1, "log_every": 20, "checkpoint_every": 20}
+    settings |= {"validate_every": 100}
     flags = [flag for key, value in settings.items() for flag in ("--set", f"{key}={value}")]
     method = ["--method", "equiv+drlim", "-o", str(out), "--resume"]
     return [sys.executable, "-m", "egoequiv", "train", str(store), *method, *flags]
@@ -40,7 +40,7 @@ def test_twenty_kills_end_in_twenty_identical_finishes(small_store: FrameStore, 
         process = subprocess.Popen(
             command(small_store.path, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )
-        time.sleep(moments.uniform(0.2, 1.0) * duration)
+        time.sleep(moments.uniform(0.3, 1.0) * duration)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         cut_in_training += (out / "config.json").exists() and not (out / "result.json").exists()
