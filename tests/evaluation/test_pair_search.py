@@ -49,8 +49,8 @@ def test_the_nearest_are_those_of_plain_loops(seed: int) -> None:
         allowed = []
         for other in range(len(pairs)):
             same = store.recording[pairs.i[query]] == store.recording[pairs.i[other]]
-            ends = [(a, b) for a in (pairs.i[query], pairs.j[query]) for b in (pairs.i[other], pairs.j[other])]
-            near = same and min(abs(store.times_s[a] - store.times_s[b]) for a, b in ends) <= 2.0
+            spans = [sorted([store.times_s[pairs.i[k]], store.times_s[pairs.j[k]]]) for k in (query, other)]
+            near = same and spans[0][0] - spans[1][1] <= 2.0 and spans[1][0] - spans[0][1] <= 2.0
             if not near and other != query:
                 allowed.append(other)
         distance = [float(np.linalg.norm(difference[query] - difference[other])) for other in allowed]
@@ -70,7 +70,7 @@ def test_without_a_gap_the_whole_group_is_left_out() -> None:
     lone = Exclusion(np.arange(len(store)), "frame", None).mask(store, pairs, np.array([5]), np.array([5]))
     assert lone.all()  # a pair is never found by itself
     assert Exclusion(store.recording, "toy", None).describe() == "pairs of the query's own toy are left out"
-    assert "within 2 s" in Exclusion(store.recording, "recording", 2.0).describe()
+    assert "unless more than 2 s lie between" in Exclusion(store.recording, "recording", 2.0).describe()
 
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def test_no_more_differences_are_held_than_allowed(monkeypatch: pytest.MonkeyPat
         asked.append(len(rows))
         return plain(rows)
 
-    monkeypatch.setattr(pair_search, "WIDEST", 9 * 20)
+    monkeypatch.setattr(pair_search, "WIDEST", 5 * 20)
     nearest_pairs(store, pairs, watched, np.arange(50), Exclusion(store.recording, "recording", None))
     assert max(asked) == 20
 
@@ -137,7 +137,9 @@ def test_queries_have_a_motion_and_the_seed_decides_which() -> None:
 def test_too_few_pairs_of_other_recordings_are_refused() -> None:
     store = grid_store(2)
     pairs = pairs_of(store, ("up",))
-    with pytest.raises(TooFewPairsError, match=r"only 18 pairs to be compared with, 19 at the least: .*recording"):
+    with pytest.raises(
+        TooFewPairsError, match=r"no query has 19 pairs to be compared with, 18 at the most: .*recording"
+    ):
         nearest_pairs(
             store,
             pairs,
@@ -146,3 +148,31 @@ def test_too_few_pairs_of_other_recordings_are_refused() -> None:
             Exclusion(store.recording, "recording", None),
             k=19,
         )
+
+
+def test_a_pair_that_encloses_the_query_is_no_find() -> None:
+    times = [0.0, 10.0, 11.0, 30.0, 50.0, 51.0]
+    store = bare_store(np.zeros((6, 2)), [0] * 6, times, PlanarSpace())
+    pairs = MotionPairs(np.array([1, 0, 4]), np.array([2, 3, 5]), np.zeros(3, np.int64), ("forward",))
+    mask = Exclusion(store.recording, "recording", 2.0).mask(store, pairs, np.array([0]), np.arange(3))
+    assert mask.tolist() == [[True, True, False]]  # itself, the one from 0 to 30 s around it, one long after
+
+
+def test_queries_with_too_few_to_choose_from_are_dropped_and_counted() -> None:
+    store = grid_store(3)
+    pairs = pairs_of(store, ("up",))
+    recording = store.recording[pairs.i]
+    some = np.flatnonzero((recording == 0) | (np.cumsum(recording > 0) <= 5))  # 18 of one, 5 of others
+    few = MotionPairs(pairs.i[some], pairs.j[some], pairs.pattern[some], pairs.names)
+    found = nearest_pairs(
+        store,
+        few,
+        feature_differences(features_of(store), few),
+        np.arange(len(few)),
+        Exclusion(store.recording, "recording", None),
+        k=10,
+    )
+    assert found.dropped == 18
+    assert (store.recording[few.i[found.query]] > 0).all()
+    assert found.allowed.tolist() == [18] * 5
+    assert found.nearest.shape == (5, 10)

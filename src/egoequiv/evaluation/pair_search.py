@@ -21,13 +21,14 @@ MOST_AT_ONCE = 4_096  # pairs compared with at once
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """The nearest pairs of each query pair, all of them numbers of pairs."""
+    """The nearest pairs of each query pair that has enough to choose from; all of them are numbers of pairs."""
 
     query: Indices  # (Q,)
     nearest: Indices  # (Q, K), nearest first
     distance: NDArray[np.float64]  # (Q, K), Euclidean
     allowed: Indices  # (Q,) how many pairs were compared with
     same_motion: Indices  # (Q,) how many of those have the motion of the query
+    dropped: int = 0  # queries that had fewer than K pairs to be compared with
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +44,8 @@ class Exclusion:
         if self.gap_s is None:
             return f"pairs of the query's own {self.group_name} are left out"
         return (
-            f"pairs of the query's own {self.group_name} with a frame within {self.gap_s:g} s of one of its frames "
-            "are left out"
+            f"pairs of the query's own {self.group_name} are left out unless more than {self.gap_s:g} s lie between "
+            "the two"
         )
 
     def mask(self, store: FrameStore, pairs: MotionPairs, query: Indices, other: Indices) -> NDArray[np.bool_]:
@@ -52,8 +53,9 @@ class Exclusion:
         near: NDArray[np.bool_] = self.group[pairs.i[query]][:, None] == self.group[pairs.i[other]][None]
         if self.gap_s is not None and store.times_s is not None:
             q, c = np.nonzero(near)
-            ends_q, ends_c = ([store.times_s[side[k]] for side in (pairs.i, pairs.j)] for k in (query[q], other[c]))
-            apart = np.min([np.abs(a - b) for a in ends_q for b in ends_c], axis=0)
+            first, last = (pick(store.times_s[pairs.i], store.times_s[pairs.j]) for pick in (np.minimum, np.maximum))
+            # The time between the end of one pair and the begin of the other; below 0 where they overlap.
+            apart = np.maximum(first[query[q]], first[other[c]]) - np.minimum(last[query[q]], last[other[c]])
             near[q, c] = apart <= self.gap_s
         near |= query[:, None] == other[None]
         return near
@@ -104,12 +106,15 @@ def nearest_pairs(
         for start in range(0, len(queries), step)
     ]
     nearest, distance, allowed, same = (np.concatenate(column) for column in zip(*found, strict=True))
-    if allowed.min() < k:
+    enough = allowed >= k
+    if not enough.any():
         raise TooFewPairsError(
-            f"{store.path}: a query has only {allowed.min()} pairs to be compared with, {k} at the least: "
+            f"{store.path}: no query has {k} pairs to be compared with, {allowed.max()} at the most: "
             f"{exclusion.describe()}; measure on more recordings"
         )
-    return Neighbours(queries, nearest, distance, allowed, same)
+    return Neighbours(
+        queries[enough], nearest[enough], distance[enough], allowed[enough], same[enough], int((~enough).sum())
+    )
 
 
 def _search(

@@ -62,6 +62,7 @@ class RetrievalResult:
             "norm": "l2",
             "k": K,
             "pairs": len(self.pairs),
+            "queries_dropped": self.neighbours["features"].dropped,
             "exclusion": self.exclusion.describe(),
             "precision": {space: [row.describe() for row in rows] for space, rows in self.precision.items()},
         }
@@ -87,8 +88,20 @@ class RetrievalResult:
             f"the nearest of {len(self.pairs):,} pairs, by the Euclidean distance of z_j - z_i or of x_j - x_i",
             self.exclusion.describe(),
             "chance is the share of the query's motion among the pairs it was compared with",
+            *self._dropped(),
         )
         return [TaskTable("retrieval of pairs with the same motion", (*columns, "chance", "queries"), rows, notes)]
+
+    def headline(self) -> dict[str, float]:
+        """The precision over all motions, beside that of pixels and chance."""
+        whole = {space: rows[0] for space, rows in self.precision.items()}
+        numbers = {f"precision@1, {space}": row.at_1 for space, row in whole.items()}
+        numbers |= {f"precision@{K}, {space}": row.at_k for space, row in whole.items()}
+        return numbers | {"chance": whole["features"].chance}
+
+    def _dropped(self) -> list[str]:
+        dropped = self.neighbours["features"].dropped
+        return [f"{dropped:,} queries were dropped: fewer than {K} pairs to be compared with"] if dropped else []
 
 
 def precision_of(
@@ -132,9 +145,9 @@ def retrieve_pairs(
     """Find the pairs nearest to query pairs, in feature-difference space and in pixel-difference space.
 
     Queries have a motion. They are compared with all pairs, those of no motion too where there are any, except pairs of
-    their own recording: all of them, or where frames have times, those with a frame within `neighbour_gap_s` of one of
-    theirs. With `apart` the name of an attribute or "label", they are compared with pairs of another one only. Of more
-    pairs than `most_pairs`, so many are drawn at random.
+    their own recording: all of them, or where frames have times, those with at most `neighbour_gap_s` between them.
+    With `apart` the name of an attribute or "label", they are compared with pairs of another one only. Of more pairs
+    than `most_pairs`, so many are drawn at random.
     """
     check_motions(features, pairs)
     store = features.store
