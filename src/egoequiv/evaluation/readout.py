@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import GroupKFold
-from sklearn.neural_network import MLPRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from egoequiv.errors import DataError
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
+from egoequiv.evaluation.probes import PROBES, Probe, TrainingPart, folds_of
 from egoequiv.evaluation.ranking import interval_text, plain
 from egoequiv.evaluation.read_targets import Targets, motion_targets, pose_targets
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
@@ -28,9 +22,6 @@ from egoequiv.pairs.candidates import Indices
 Array = NDArray[np.float64]
 FOLDS = 5
 FEWEST_GROUPS = 3
-INNER_FOLDS = 3  # within the training part, for the choice of a penalty
-ALPHAS = tuple(10.0**power for power in range(-2, 6))
-HIDDEN = 64
 MOST_FRAMES, MOST_PAIRS = 10_000, 20_000
 FEWEST = 60
 RESAMPLES = 2_000
@@ -92,6 +83,11 @@ class ReadOutResult:
         )
         return [TaskTable("read-out of pose and motion", columns, rows, notes)]
 
+    def headline(self) -> dict[str, float]:
+        """R2 of every quantity by every probe; motion, which is read from two frames, first."""
+        rows = sorted(self.rows, key=lambda row: row.read_from == "z")
+        return {f"R2 of {row.quantity} from {row.read_from}, {row.probe}": row.r2 for row in rows}
+
 
 def read_poses(
     features: FrameFeatures, *, apart: str = "recording", most: int = MOST_FRAMES, seed: int = 0
@@ -129,15 +125,7 @@ def read_out(
     return tuple(sorted(rows, key=lambda row: targets.names.index(row.quantity)))
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingPart:
-    """What a probe may go by when it is made: the groups of the examples that it will be fitted on, and a seed."""
-
-    groups: Indices  # (N,)
-    seed: int
-
-
-def cross_read(make: Callable[[TrainingPart], Any], z: Array, values: Array, groups: Indices, seed: int) -> Array:
+def cross_read(make: Callable[[TrainingPart], Probe], z: Array, values: Array, groups: Indices, seed: int) -> Array:
     """What probes say of groups they were not fitted on; (N, T)."""
     if len(np.unique(groups)) < FEWEST_GROUPS:
         raise DataError(
@@ -145,36 +133,11 @@ def cross_read(make: Callable[[TrainingPart], Any], z: Array, values: Array, gro
             "two to be fitted and chosen on, one to be read"
         )
     read = np.empty_like(values)
-    for fit, rest in GroupKFold(folds_of(groups)).split(z, groups=groups):
+    for fit, rest in GroupKFold(folds_of(groups, FOLDS)).split(z, groups=groups):
         probe = make(TrainingPart(groups[fit], seed))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a probe is allowed so many steps and no more
-            probe.fit(z[fit], values[fit, 0] if values.shape[1] == 1 else values[fit])
+        probe.fit(z[fit], values[fit])
         read[rest] = probe.predict(z[rest]).reshape(len(rest), -1)
     return read
-
-
-def folds_of(groups: Indices, most: int = FOLDS) -> int:
-    """Into how many parts groups are divided."""
-    return min(most, len(np.unique(groups)))
-
-
-def linear_probe(part: TrainingPart) -> Any:
-    """Ridge regression of standardised features; its penalty is chosen within the training part, by groups too."""
-    inner = list(GroupKFold(folds_of(part.groups, INNER_FOLDS)).split(part.groups, groups=part.groups))
-    ridge = make_pipeline(StandardScaler(), RidgeCV(ALPHAS, cv=inner))
-    return TransformedTargetRegressor(ridge, transformer=StandardScaler())
-
-
-def small_mlp(part: TrainingPart) -> Any:
-    """One hidden layer on standardised features; it stops when a tenth of its training part is read no better."""
-    network = MLPRegressor(
-        hidden_layer_sizes=(HIDDEN,), alpha=1e-3, early_stopping=True, max_iter=200, random_state=part.seed % 2**32
-    )
-    return TransformedTargetRegressor(make_pipeline(StandardScaler(), network), transformer=StandardScaler())
-
-
-PROBES: dict[str, Callable[[TrainingPart], Any]] = {"linear": linear_probe, "small MLP": small_mlp}
 
 
 def r2_by_group(true: Array, guess: Array, groups: Indices, seed: int = 0) -> tuple[float, tuple[float, float]]:
@@ -230,7 +193,9 @@ def read_features(
         turned = np.random.default_rng([seed, 0x7B]).random(len(i)) < 0.5
         i, j = np.where(turned, j, i), np.where(turned, i, j)
     rows = read_poses(features, apart=apart, seed=seed) + read_motions(features, i, j, apart=apart, seed=seed)
-    return ReadOutResult(rows, apart, len(np.unique(groups)), folds_of(groups), min(len(frames), MOST_FRAMES), len(i))
+    return ReadOutResult(
+        rows, apart, len(np.unique(groups)), folds_of(groups, FOLDS), min(len(frames), MOST_FRAMES), len(i)
+    )
 
 
 def readout(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> ReadOutResult:
