@@ -3,12 +3,17 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from egoequiv.errors import TooFewPairsError
+from egoequiv.evaluation import forward_maps
 from egoequiv.evaluation.equivariance import apply_map
-from egoequiv.evaluation.forward_maps import fit_forward_maps, learned_forward_maps
+from egoequiv.evaluation.forward_maps import fit_forward_maps, learned_forward_maps, one_half
+from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.models import EgoNet, NetSpec
 from egoequiv.pairs import MotionPairs
+from egoequiv.store import FrameStore
 from evaluation.grid_features import MOTIONS, features_of, grid_store, pairs_of
 from helpers import GRID
 
@@ -23,23 +28,43 @@ def test_linear_motions_are_found() -> None:
         np.testing.assert_allclose(apply_map(affine, features.of(own.i)), features.of(own.j), atol=1e-9)
 
 
-def test_half_of_the_views_is_held_back_with_all_their_pairs() -> None:
+def test_half_of_the_recordings_is_held_back_with_all_their_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     store = grid_store()
-    pairs = pairs_of(store)
-    held = fit_forward_maps(features_of(store), pairs, seed=4).held
-    for name in MOTIONS:
-        views, kept = set(pairs.of(name).i.tolist()), set(held.of(name).i.tolist())
-        assert kept < views
-        assert len(kept) == len(views) - len(views) // 2
-        assert len(held.of(name)) == sum(pairs.of(name).i[k] in kept for k in range(len(pairs.of(name))))
-    other = fit_forward_maps(features_of(store), pairs, seed=5).held
+    features, pairs = features_of(store), pairs_of(store)
+    fitted_on: list[np.ndarray] = []
+    monkeypatch.setattr(forward_maps, "fit_map", lambda z_from, z_to: fitted_on.append(z_from) or np.zeros((6, 5)))
+    held = fit_forward_maps(features, pairs, seed=4).held
+    kept = set(store.recording[held.i].tolist())
+    assert len(kept) == 3
+    for name, z_from in zip(MOTIONS, fitted_on, strict=True):
+        own = pairs.of(name)
+        held_too = np.isin(store.recording[own.i], list(kept))
+        assert held.of(name).i.tolist() == own.i[held_too].tolist()
+        np.testing.assert_array_equal(z_from, features.of(own.i[~held_too]))
+    other = fit_forward_maps(features, pairs, seed=1).held
     assert held.i.tolist() != other.i.tolist()
+
+
+def test_halves_may_be_of_an_attribute(small_store: FrameStore) -> None:
+    features, pairs = features_of(small_store), pairs_of(small_store)
+    held = fit_forward_maps(features, pairs, "shape").held
+    shape = groups_of(small_store, "shape")
+    assert 1 <= len(np.unique(shape[held.i])) < len(np.unique(shape))
+    assert len(held) < len(pairs)
+
+
+@given(st.lists(st.integers(1, 50), min_size=2, max_size=12), st.integers(0, 99))
+def test_a_half_is_about_half_and_neither_none_nor_all(counts: list[int], seed: int) -> None:
+    groups = np.repeat(np.arange(len(counts)), counts)
+    half = one_half(groups, seed)
+    assert 0 < len(half) < len(counts)
+    assert abs(int(np.isin(groups, half).sum()) - len(groups) / 2) <= max(counts)
 
 
 def test_motions_with_too_few_pairs_are_left_out_and_none_at_all_is_an_error() -> None:
     store = grid_store()
     pairs = pairs_of(store)
-    few = np.flatnonzero((pairs.pattern != 1) | (np.cumsum(pairs.pattern == 1) <= 8))
+    few = np.flatnonzero((pairs.pattern != 1) | (np.cumsum(pairs.pattern == 1) <= 8))  # all of one recording
     thinned = MotionPairs(pairs.i[few], pairs.j[few], pairs.pattern[few], pairs.names)
     fitted = fit_forward_maps(features_of(store), thinned)
     assert fitted.left_out == ("right",)

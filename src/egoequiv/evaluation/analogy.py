@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps, learned_forward_maps
-from egoequiv.evaluation.frame_features import FrameFeatures
+from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.prediction import answers_of, check_motions, draw_views, mapped, pairs_of_task
 from egoequiv.evaluation.ranking import Questions, RankedResult, rank_table, score_predictions
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
@@ -28,8 +28,9 @@ class AnalogyResult(RankedResult):
     def tables(self) -> list[TaskTable]:
         """The same for people."""
         notes = [
-            "x_i and x_j are of another recording than x_k; all frames but these three are candidates (l2 distance)",
+            f"x_i and x_j are of another {self.apart} than x_k; all frames but these three are candidates (by l2)",
             "difference: z_k + (z_j - z_i); maps: of the motion from x_i to x_j, applied to z_k; copy: z_k itself",
+            f"maps were fitted on one half of the frames and are asked about the other, with no {self.apart} in common",
             *self.missing(),
         ]
         return [rank_table("analogies x_i : x_j = x_k : ?", self.scores, SCOPE, notes)]
@@ -40,22 +41,28 @@ def complete_analogies(
     pairs: MotionPairs,
     learned: Mapping[str, Affine] | None = None,
     *,
+    apart: str = "recording",
     most: int = QUESTIONS,
     seed: int = 0,
 ) -> AnalogyResult:
     """Find the frame that the motion from x_i to x_j leads to from x_k, a view of another recording.
 
-    The features of that frame are predicted by the difference z_k + (z_j - z_i), by the forward map of the motion
-    (fitted on one half of the views; all questions are of the other half), by the map that a network has learned, and
-    by copying z_k. All frames with features are candidates, except x_i, x_j and x_k.
+    The features of that frame are predicted by the difference z_k + (z_j - z_i), by the forward map of the motion, by
+    the map that a network has learned, and by copying z_k. The forward map is fitted on one half of the recordings, and
+    all questions are of the other half; with `apart` the name of an attribute or "label", halves are of its values, and
+    x_k is of another one than x_i. All frames with features are candidates, except x_i, x_j and x_k.
     """
     check_motions(features, pairs)
-    fitted = fit_forward_maps(features, pairs, seed)
+    fitted = fit_forward_maps(features, pairs, apart, seed)
     view, number = draw_views(fitted.held, most, seed)
-    example = _examples(features, fitted.held, view, number, seed)
+    groups = groups_of(features.store, apart)
+    example = _examples(groups, fitted.held, view, number, seed)
     view, number, example = view[example >= 0], number[example >= 0], example[example >= 0]
     if not len(view):
-        raise DataError(f"{features.store.path}: no motion occurs in two recordings, and an analogy is between two")
+        raise DataError(
+            f"{features.store.path}: no motion occurs twice, each time of another {apart}, in the half of the frames "
+            "that maps are measured on, and an analogy is between two: measure on more recordings"
+        )
     i, j = fitted.held.i[example], fitted.held.j[example]
     z_i, z_j, z_k = (np.asarray(features.of(rows), np.float64) for rows in (i, j, view))
     motion = np.array(pairs.names)[number]
@@ -67,22 +74,19 @@ def complete_analogies(
     }
     questions = Questions(view, *answers_of(pairs, view, number), np.stack([i, j, view], axis=1), False)
     scores = score_predictions(features, questions, predicted, motion, scope=SCOPE, seed=seed)
-    return AnalogyResult(scores, fitted.left_out)
+    return AnalogyResult(scores, fitted.left_out, apart)
 
 
-def _examples(
-    features: FrameFeatures, pairs: MotionPairs, view: Indices, number: Indices, seed: int
-) -> NDArray[np.int64]:
-    """For each question a random pair of its motion from another recording, -1 where there is none; (Q,)."""
+def _examples(groups: Indices, pairs: MotionPairs, view: Indices, number: Indices, seed: int) -> NDArray[np.int64]:
+    """For each question a random pair of its motion from another group, -1 where there is none; (Q,)."""
     rng = np.random.default_rng([seed, 0xA7A])
-    recording = features.store.recording
     chosen = np.full(len(view), -1)
     for motion in np.unique(number):
         asked = np.flatnonzero(number == motion)
         of_motion = np.flatnonzero(pairs.pattern == motion)
-        for one in np.unique(recording[view[asked]]):
-            here = asked[recording[view[asked]] == one]
-            elsewhere = of_motion[recording[pairs.i[of_motion]] != one]
+        for one in np.unique(groups[view[asked]]):
+            here = asked[groups[view[asked]] == one]
+            elsewhere = of_motion[groups[pairs.i[of_motion]] != one]
             if len(elsewhere):
                 chosen[here] = rng.choice(elsewhere, len(here))
     return chosen
@@ -95,6 +99,6 @@ def analogy(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> An
     pairs = pairs_of_task(data, options, frames)
     learned = learned_forward_maps(data.net, data.store.space, pairs.names)
     features = FrameFeatures(data.store, frames, data.features[frames])
-    result = complete_analogies(features, pairs, learned, seed=options.seed)
+    result = complete_analogies(features, pairs, learned, apart=options.apart, seed=options.seed)
     on_progress("analogies", 1, 1)
     return result

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import TooFewPairsError
 from egoequiv.evaluation.equivariance import RANK_TOLERANCE, fit_map
-from egoequiv.evaluation.frame_features import Features, FrameFeatures
+from egoequiv.evaluation.frame_features import Features, FrameFeatures, groups_of
 from egoequiv.models import EgoNet
 from egoequiv.pairs import MotionPairs
+from egoequiv.pairs.candidates import Indices
 from egoequiv.pose import MotionSpace
 
 Affine = NDArray[np.float64]  # (D + 1, D), the bias last, as `fit_map` has it
@@ -20,29 +21,30 @@ Affine = NDArray[np.float64]  # (D + 1, D), the bias last, as `fit_map` has it
 
 @dataclass(frozen=True, eq=False)
 class FittedMaps:
-    """Forward maps fitted on one half of the pairs, and the other half."""
+    """Forward maps fitted on pairs of some recordings, and the pairs of the others."""
 
     maps: dict[str, Affine]
-    held: MotionPairs  # pairs of the motions above that no map was fitted on
-    left_out: tuple[str, ...]  # motions with too few pairs to fit a map
+    held: MotionPairs  # pairs of the motions above, of recordings that no map was fitted on
+    left_out: tuple[str, ...]  # motions with too few pairs to fit a map, or none to measure it on
 
 
-def fit_forward_maps(features: FrameFeatures, pairs: MotionPairs, seed: int = 0) -> FittedMaps:
-    """Fit z(x) -> z(gx) by least squares on one half of the views x, for every motion g with enough pairs.
+def fit_forward_maps(
+    features: FrameFeatures, pairs: MotionPairs, apart: str = "recording", seed: int = 0
+) -> FittedMaps:
+    """Fit z(x) -> z(gx) by least squares on one half of the recordings, for every motion g with enough pairs.
 
-    The halves are of views and not of pairs: where a motion leads from one view to several, as in video, none of them
-    is in the half that the map has seen.
+    The halves are of recordings, or of the values of the attribute `apart`, and not of pairs: in video a pair has
+    near-twins a moment away, and a map that has seen them is flattered.
     """
+    fit_groups = one_half(groups_of(features.store, apart)[pairs.i[pairs.pattern >= 0]], seed)
+    in_fit = np.isin(groups_of(features.store, apart)[pairs.i], fit_groups)
     maps: dict[str, Affine] = {}
     held, left_out = [], []
     for number, name in enumerate(pairs.names):
-        own = np.flatnonzero(pairs.pattern == number)
-        views = np.unique(pairs.i[own])
-        order = np.random.default_rng([seed, 0xF0, number]).permutation(len(views))
-        in_fit = np.isin(pairs.i[own], views[order[: len(views) // 2]])
-        fit, rest = own[in_fit], own[~in_fit]
+        own = pairs.pattern == number
+        fit, rest = np.flatnonzero(own & in_fit), np.flatnonzero(own & ~in_fit)
         z_from = features.of(pairs.i[fit])
-        if not len(fit) or len(fit) < 2 * (_rank(z_from) + 1):
+        if not len(fit) or not len(rest) or len(fit) < 2 * (_rank(z_from) + 1):
             left_out.append(name)
             continue
         maps[name] = fit_map(z_from, features.of(pairs.j[fit]))
@@ -50,13 +52,23 @@ def fit_forward_maps(features: FrameFeatures, pairs: MotionPairs, seed: int = 0)
     if not maps:
         counts = ", ".join(f"{name} {count}" for name, count in pairs.counts().items())
         raise TooFewPairsError(
-            f"{features.store.path}: no motion has enough pairs to fit a map of {features.z.shape[1]} features "
-            f"(found {counts}): measure on more frames"
+            f"{features.store.path}: no motion has enough pairs to fit a map of {features.z.shape[1]} features on one "
+            f"half of the frames and to measure it on another {apart} (found {counts}): measure on more frames"
         )
     rows = np.concatenate(held)
     return FittedMaps(
         maps, MotionPairs(pairs.i[rows], pairs.j[rows], pairs.pattern[rows], pairs.names), tuple(left_out)
     )
+
+
+def one_half(groups: Indices, seed: int) -> Indices:
+    """Groups that hold about half of what is grouped (N,), drawn at random; neither none of them nor all."""
+    names, counts = np.unique(groups, return_counts=True)
+    order = np.random.default_rng([seed, 0xF0]).permutation(len(names))
+    before = np.cumsum(counts[order]) - counts[order] / 2  # a group goes to the half that its middle is in
+    taken = np.clip(int((before < counts.sum() / 2).sum()), 1, max(len(names) - 1, 1))
+    half: Indices = names[order[:taken]]
+    return half
 
 
 def learned_forward_maps(net: EgoNet, space: MotionSpace, motions: Sequence[str]) -> dict[str, Affine]:

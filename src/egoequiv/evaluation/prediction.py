@@ -28,7 +28,8 @@ class PredictionResult(RankedResult):
     def tables(self) -> list[TaskTable]:
         """The same for people."""
         notes = [
-            "candidates are sorted by their Euclidean distance to the prediction; maps were fitted on other views",
+            "candidates are sorted by their Euclidean distance to the prediction",
+            f"maps were fitted on one half of the frames and are asked about the other, with no {self.apart} in common",
             "the view x itself is no candidate, so that copying z(x) is a baseline to be taken seriously",
             *self.missing(),
         ]
@@ -43,17 +44,19 @@ def predict_views(
     pairs: MotionPairs,
     learned: Mapping[str, Affine] | None = None,
     *,
+    apart: str = "recording",
     most: int = QUESTIONS,
     seed: int = 0,
 ) -> PredictionResult:
     """Predict z(gx) from z(x), and rank the true gx among the frames of its recording and among all frames.
 
-    For every motion the forward map is fitted on one half of the views and scored on the other. A frame that the motion
-    leads to counts as right: one on a grid, several in video. Beside it stand the copy baseline, z(x) itself, and
-    the maps that a network has learned, where there are any.
+    For every motion the forward map is fitted on one half of the recordings and scored on the other; with `apart` the
+    name of an attribute or "label", on one half of its values. A frame that the motion leads to counts as right: one on
+    a grid, several in video. Beside it stand the copy baseline, z(x) itself, and the maps that a network has learned,
+    where there are any.
     """
     check_motions(features, pairs)
-    fitted = fit_forward_maps(features, pairs, seed)
+    fitted = fit_forward_maps(features, pairs, apart, seed)
     view, number = draw_views(fitted.held, most, seed)
     answer_to, answer = answers_of(pairs, view, number)
     motion = np.array(pairs.names)[number]
@@ -67,7 +70,7 @@ def predict_views(
     for scope in (IN_RECORDING, EVERYWHERE):
         questions = Questions(view, answer_to, answer, view[:, None], scope == IN_RECORDING)
         scores += score_predictions(features, questions, predicted, motion, scope=scope, seed=seed)
-    return PredictionResult(tuple(scores), fitted.left_out)
+    return PredictionResult(tuple(scores), fitted.left_out, apart)
 
 
 def check_motions(features: FrameFeatures, pairs: MotionPairs) -> None:
@@ -131,6 +134,7 @@ def prediction(data: TaskData, options: TaskOptions, on_progress: OnProgress) ->
     frames = data.split.validation
     pairs = pairs_of_task(data, options, frames)
     learned = learned_forward_maps(data.net, data.store.space, pairs.names)
-    result = predict_views(FrameFeatures(data.store, frames, data.features[frames]), pairs, learned, seed=options.seed)
+    features = FrameFeatures(data.store, frames, data.features[frames])
+    result = predict_views(features, pairs, learned, apart=options.apart, seed=options.seed)
     on_progress("prediction", 1, 1)
     return result

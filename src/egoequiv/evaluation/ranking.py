@@ -72,14 +72,29 @@ class RankedResult:
 
     scores: tuple[RankScore, ...]
     left_out: tuple[str, ...]  # motions with too few pairs
+    apart: str = "recording"  # what the maps were fitted on one half of, and measured on the other
 
     def describe(self) -> dict[str, Any]:
         """A JSON object."""
-        return {"scores": [score.describe() for score in self.scores], "left_out": list(self.left_out)}
+        scores = [score.describe() for score in self.scores]
+        return {"apart": self.apart, "scores": scores, "left_out": list(self.left_out)}
+
+    def headline(self) -> dict[str, float]:
+        """Over all motions: the mean reciprocal rank of each way to predict, maps first, and hit rates."""
+        whole = [score for score in self.scores if score.motion == "all"]
+        first, *further = dict.fromkeys(score.scope for score in whole)
+        found = {score.prediction: score for score in whole if score.scope == first}
+        fitted = found["fitted map"]
+        numbers = {f"MRR, {name}": found[name].mrr for name in sorted(found, key=lambda name: "map" not in name)}
+        numbers |= {"hit@1, fitted map": fitted.hit_at_1, "hit@5, fitted map": fitted.hit_at_5}
+        numbers |= {
+            f"MRR among {score.scope}, {score.prediction}": score.mrr for score in whole if score.scope in further
+        }
+        return numbers | {"MRR, chance": fitted.chance_mrr}
 
     def missing(self) -> list[str]:
         """A note for each motion that was left out."""
-        return [f"{motion}: left out, too few pairs to fit a map" for motion in self.left_out]
+        return [f"{motion}: left out, too few pairs to fit a map and to measure it" for motion in self.left_out]
 
 
 def rank_answers(features: FrameFeatures, predicted: NDArray[np.float64], questions: Questions) -> Ranks:
