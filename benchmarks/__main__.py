@@ -9,6 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NoReturn
 
 LATEST = Path(__file__).parent / "latest.json"
 
@@ -29,13 +30,15 @@ def main(arguments: list[str] | None = None) -> None:
     options = parse_arguments(arguments)
     from benchmarks.figures import change_table, load_figures, load_machine, save_figures, table
     from benchmarks.measuring import describe_machine
-    from benchmarks.suite import chosen, run_suite
+    from benchmarks.suite import SUITE, chosen, run_suite
     from benchmarks.workbench import QUICK, Scale, Workbench
     from egoequiv.errors import EgoEquivError
 
+    unknown = [word for word in options.only if not chosen([word])]
+    if unknown:
+        names = ", ".join(one.name for one in SUITE)
+        fail(f"no benchmark has a name with {unknown[0]!r}; choose from {names}")
     benchmarks = chosen(options.only)
-    if not benchmarks:
-        sys.exit(f"no benchmark has a name with {' or '.join(options.only)}; --list shows all names")
     if options.list:
         print("\n".join(one.name for one in benchmarks))
         return
@@ -44,8 +47,7 @@ def main(arguments: list[str] | None = None) -> None:
         earlier = load_figures(options.against) if options.against else []
         their_machine = load_machine(options.against) if options.against else {}
     except EgoEquivError as problem:
-        print(f"benchmarks: error: {problem}", file=sys.stderr)
-        sys.exit(2)
+        fail(str(problem))
     machine = describe_machine()
     print(", ".join(f"{key} {value}" for key, value in machine.items()), flush=True)
     figures = []
@@ -60,6 +62,12 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"\nagainst {options.against}:\n{change_table(earlier, figures)}")
         for key in sorted(key for key in machine if key != "load" and their_machine.get(key) != machine[key]):
             print(f"measured on another machine: {key} was {their_machine.get(key)}, is {machine[key]}")
+
+
+def fail(reason: str) -> NoReturn:
+    """End with one line that says what is wrong."""
+    print(f"benchmarks: error: {reason}", file=sys.stderr)
+    sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -264,5 +264,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "BETTER" in said
     assert "measured on another machine: cores was -1" in said
     assert [figure.name for figure in load_figures(out)] == ["help-vs-0.3s"]
-    with pytest.raises(SystemExit, match="no benchmark has a name with nothing"):
-        main(["--only", "nothing"])
+
+
+def test_a_name_that_no_benchmark_has_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--only", "norb", "nosuch"])
+    assert stop.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(
+        "benchmarks: error: no benchmark has a name with 'nosuch'; choose from norb-single-vs-bare, "
+    )
+    assert said.count("\n") == 1
