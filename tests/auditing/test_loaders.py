@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 
 from auditing.toys import TinyNet, posed_store
 from egoequiv.auditing import load_audited
-from egoequiv.auditing.loaders import kind_of, name_of
+from egoequiv.auditing.loaders import LOADERS, kind_of, name_of
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.evaluation import embed
 from egoequiv.models import load_model
@@ -211,7 +211,16 @@ def test_a_missing_package_is_named(package: str, where: str, tmp_path: Path, mo
         load_audited(tmp_path / where, STORE)
 
 
-def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
+class Ending(TinyNet):
+    """Ends the program when it is made ready."""
+
+    def train(self, mode: bool = True) -> Any:
+        raise SystemExit(4)
+
+
+def test_what_is_no_model_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "ends_when_imported.py").write_text("import sys\nsys.exit()\n")
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.pt").write_text("nonsense")
     (tmp_path / "text.pt2").write_text("nonsense")
@@ -233,6 +242,9 @@ def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
         ({"where": "auditing.toys:not_a_model"}, "one that returns a int"),
         ({"where": "auditing.toys:SIDE"}, "found a int"),
         ({"where": "auditing.toys:failing_factory"}, "OSError: no such dial"),
+        ({"where": "auditing.toys:ending_factory"}, "it called sys.exit('usage: train.py\\n --data FOLDER')"),
+        ({"where": "ends_when_imported:net"}, "ends_when_imported:net: it called sys.exit(), which a model must not"),
+        ({"where": Ending()}, "it called sys.exit(4)"),
         ({"where": "pixels", "weights": "a.safetensors"}, "weights are for package.module:factory"),
         (tiny | {"weights": tmp_path / "missing.safetensors"}, "do not exist"),
         (tiny | {"weights": tmp_path / "text.safetensors"}, "is no safetensors file"),
@@ -251,3 +263,22 @@ def test_kinds_and_names(run: Path) -> None:
     assert name_of("some.package:net") == "net"
     assert name_of(run) == "run"
     assert name_of(TinyNet()) == "TinyNet"
+
+
+def test_no_loader_lets_a_model_end_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ending(*_: object) -> None:
+        raise SystemExit(5)
+
+    for kind in LOADERS:
+        monkeypatch.setitem(LOADERS, kind, ending)
+    with data_error("model pixels", "called sys.exit(5)"):
+        load_audited("pixels", STORE)
+
+
+def test_the_scale_of_a_run_is_told_in_words(run: Path, small_store: FrameStore) -> None:
+    seen = load_audited(run, small_store).preprocessing
+    assert seen.in_words(small_store.image_shape).endswith(", images scaled to length about 1")
+    pixels = small_store.images[:100] / 255
+    assert seen.std[0] == pytest.approx(pixels.std(), rel=0.2)  # of the pixels themselves
+    lengths = np.linalg.norm(seen(small_store.images).flatten(1).numpy(), axis=1)
+    assert np.sqrt(np.mean(lengths**2)) == pytest.approx(1, rel=0.1)

@@ -20,6 +20,12 @@ def test_values_by_hand() -> None:
     torch.testing.assert_close(seen[0, 0], torch.tensor([[-0.5, 0.0], [1.5, 2.0]]))
 
 
+def test_unit_length_by_hand() -> None:
+    images = np.array([[[[0], [51]], [[204], [255]]]], np.uint8)
+    seen = Preprocessing(mean=(0.2,), std=(0.4,), unit_length=True)(images)  # four values: half of the above
+    torch.testing.assert_close(seen[0, 0], torch.tensor([[-0.25, 0.0], [0.75, 1.0]]))
+
+
 def test_one_channel_is_repeated_and_normalised_by_channel() -> None:
     seen = Preprocessing(channels=3, mean=(0.0, 0.5, 1.0), std=(1.0, 0.5, 2.0))(np.full((1, 1, 1, 1), 255, np.uint8))
     assert seen.flatten().tolist() == pytest.approx([1.0, 1.0, 0.0])
@@ -48,6 +54,8 @@ def test_it_is_told_in_words() -> None:
     wanted = Preprocessing((224, 200), 3, (0.485, 0.456, 0.406), (0.5,))
     assert wanted.in_words((96, 96, 1)) == "224 x 200 x 3, mean 0.485 0.456 0.406, std 0.5"
     assert Preprocessing().in_words((96, 90, 1)) == "96 x 90 x 1, mean 0, std 1"
+    scaled = Preprocessing(unit_length=True).in_words((9, 9, 1))
+    assert scaled == "9 x 9 x 1, mean 0, std 1, images scaled to length about 1"
 
 
 @pytest.mark.parametrize(

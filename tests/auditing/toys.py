@@ -81,13 +81,22 @@ def failing_factory() -> nn.Module:
     raise OSError("no such dial")
 
 
+def ending_factory() -> nn.Module:
+    raise SystemExit("usage: train.py\n  --data FOLDER")
+
+
 def _raising(images: Tensor) -> Tensor:
     raise ValueError("I do not like these images\nat all")
+
+
+def _ending(images: Tensor) -> Tensor:
+    raise SystemExit(3)
 
 
 # What a function may do wrong, and the words that must tell of it.
 WRONG: dict[str, tuple[Callable[[Tensor], Any], tuple[str, ...]]] = {
     "raises": (_raising, ("raised ValueError", "I do not like these images", "12 x 12 x 1")),
+    "ends the program": (_ending, ("called sys.exit(3)", "12 x 12 x 1")),
     "gives a list": (lambda images: [images.flatten(1)], ("returned a list", "one tensor")),
     "gives nothing": (lambda images: None, ("returned a NoneType",)),
     "gives objects": (lambda images: np.array([None] * len(images)), ("array of object",)),
@@ -97,3 +106,7 @@ WRONG: dict[str, tuple[Callable[[Tensor], Any], tuple[str, ...]]] = {
     "gives too many": (lambda images: torch.zeros(len(images), 10_001), ("10,001 features", "10,000")),
     "gives NaN": (lambda images: images.flatten(1) / 0, ("not finite",)),
 }
+
+
+def ending_model() -> Callable[[Tensor], Tensor]:
+    return _ending

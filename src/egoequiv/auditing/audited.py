@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from egoequiv.auditing.foreign import FAULTS, fault_of, words_of
 from egoequiv.auditing.layers import OUTPUT, Pooling, pooled, to_array
 from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.errors import DataError, EgoEquivError
@@ -63,20 +64,20 @@ class AuditedModel:
             outputs = self.forward(prepared, layers)
         except EgoEquivError as problem:
             raise DataError(f"model {self.name}: {problem}") from problem
-        except Exception as problem:
+        except FAULTS as problem:
             raise DataError(f"model {self.name}: {self._reason(problem, images)}") from problem
         return {layer: self._checked(outputs[layer], len(prepared), layer, pooling)[:count] for layer in layers}
 
-    def _reason(self, problem: Exception, images: NDArray[np.uint8]) -> str:
+    def _reason(self, problem: BaseException, images: NDArray[np.uint8]) -> str:
         """Why the model cannot be run; the usual case is one channel where it takes three."""
         shape = self.preprocessing.shape((images.shape[1], images.shape[2], images.shape[3]))
         other = 3 if shape[2] == 1 else 1
-        with suppress(Exception):
+        with suppress(*FAULTS):
             self.forward(replace(self.preprocessing, channels=other, mean=(0.0,), std=(1.0,))(images), (OUTPUT,))
             return f"it takes images of {other} channels and was shown {shape[2]}: declare channels={other}"
-        first = next(iter(str(problem).strip().splitlines()), "")
+        words = words_of(problem)
         seen = " x ".join(map(str, shape))
-        return f"it raised {type(problem).__name__} on images of {seen}{': ' if first else ''}{first[:300]}"
+        return f"it {fault_of(problem)}, on images of {seen}{': ' if words else ''}{words[:300]}"
 
     def _checked(self, value: Any, count: int, layer: str, pooling: Pooling) -> NDArray[np.float32]:
         where = f"model {self.name}" + (f", layer {layer}" if layer != OUTPUT else "")

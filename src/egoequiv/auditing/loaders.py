@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.auditing.audited import AuditedModel
+from egoequiv.auditing.foreign import told
 from egoequiv.auditing.huggingface_models import load_huggingface
 from egoequiv.auditing.onnx_models import load_onnx
 from egoequiv.auditing.spec import ModelSpec
@@ -95,7 +96,10 @@ def load_audited(
     spec = ModelSpec(name or name_of(where), where, Path(weights) if weights else None, dict(declared or {}), device)
     if spec.weights is not None and kind != "import path":
         raise ConfigError(f"model {spec.name}: weights are for package.module:factory; this one has its own")
-    return LOADERS[kind](spec, store)
+    try:
+        return LOADERS[kind](spec, store)
+    except SystemExit as problem:
+        raise DataError(f"model {spec.name}: {told(problem)}") from problem
 
 
 def name_of(where: Any) -> str:

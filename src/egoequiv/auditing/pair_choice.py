@@ -21,9 +21,11 @@ from egoequiv.pairs import (
 )
 from egoequiv.store import FrameStore
 
+# What was done where whole recordings could not be kept apart.
 SHARED: dict[DividedBy, str] = {
-    "time": "so the time of each was: its first half is fitted, a quarter chosen by, the last quarter measured",
-    "pairs": "so pairs were, at random; the same one may be fitted and measured, which flatters",
+    "time": "so each was divided in time: its first half to fit, a quarter to choose, the last quarter to measure",
+    "pairs": "so pairs were divided at random: maps are measured on {apart}s that they were fitted on, and rho comes "
+    "out lower than it would on others",
 }
 
 
@@ -67,4 +69,7 @@ def divide_store(
 def _about(parts: list[PairParts], by: DividedBy, words: str, apart: str) -> list[str]:
     """A line about motions whose parts share recordings."""
     motions = [part.motion for part in parts if part.by == by]
-    return [f"{', '.join(motions)}: too few {apart}s with these motions to divide them, {words}"] if motions else []
+    if not motions:
+        return []
+    few = f"too few {apart}s with these motions to keep whole ones apart"
+    return [f"{', '.join(motions)}: {few}, {words.format(apart=apart)}"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, sqrt
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ class Preprocessing:
     channels: int | None = None  # None: as in the store
     mean: tuple[float, ...] = (0.0,)  # of pixels of 0 to 1: one for all channels, or one each
     std: tuple[float, ...] = (1.0,)
+    unit_length: bool = False  # also divided by the root of how many values an image has: its length is then about 1
 
     def __post_init__(self) -> None:
         if self.size is not None and not all(1 <= side <= LARGEST for side in self.size):
@@ -64,10 +65,11 @@ class Preprocessing:
             pixels = interpolate(pixels, (height, width), mode="bilinear", antialias=True)
         pixels = pixels.expand(-1, channels, -1, -1)
         mean, std = (torch.tensor(values).view(1, -1, 1, 1) for values in (self.mean, self.std))
-        return ((pixels - mean) / std).contiguous()
+        scale = std * sqrt(height * width * channels) if self.unit_length else std
+        return ((pixels - mean) / scale).contiguous()
 
     def in_words(self, image_shape: tuple[int, int, int]) -> str:
         """Such as "224 x 224 x 3, mean 0.5, std 0.5"."""
         seen = " x ".join(map(str, self.shape(image_shape)))
         mean, std = (" ".join(f"{value:.4g}" for value in values) for values in (self.mean, self.std))
-        return f"{seen}, mean {mean}, std {std}"
+        return f"{seen}, mean {mean}, std {std}{', images scaled to length about 1' if self.unit_length else ''}"

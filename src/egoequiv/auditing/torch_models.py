@@ -20,6 +20,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from egoequiv.auditing.audited import MOST_FEATURES, AuditedModel
+from egoequiv.auditing.foreign import FAULTS, one_line, told
 from egoequiv.auditing.layers import OUTPUT, module_names, run_with_layers
 from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.auditing.spec import ModelSpec
@@ -95,8 +96,10 @@ def _trained_on(run: Path, store: FrameStore) -> bool:
 
 def _wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
     height, width, channels = net.spec.image_shape
-    mean, std = ((values / 255).tolist() for values in (net.input_mean, net.input_std))
-    own = Preprocessing((height, width), channels, tuple(mean), tuple(std))
+    is_unit = net.encoder.unit_length
+    scale = 255 * (sqrt(height * width * channels) if is_unit else 1.0)  # as `pixel_statistics` has it
+    mean, std = (net.input_mean / 255).tolist(), (net.input_std / scale).tolist()
+    own = Preprocessing((height, width), channels, tuple(mean), tuple(std), is_unit)
     return wrap_module(replace(spec, where=net.encoder), own, kind)
 
 
@@ -106,7 +109,10 @@ def wrap_module(spec: ModelSpec, default: Preprocessing | None = None, kind: str
     default = default or getattr(module, "preprocessing", None) or Preprocessing()
     if not isinstance(default, Preprocessing):
         raise ConfigError(f"model {spec.name}: its attribute preprocessing must be an egoequiv.Preprocessing")
-    module = module.to(spec.device).eval()
+    try:
+        module = module.to(spec.device).eval()
+    except FAULTS as problem:
+        raise DataError(f"model {spec.name}: it cannot be brought to {spec.device}: {told(problem)}") from problem
     forward = TorchForward(module, module, spec.device)
     return AuditedModel(spec.name, kind, spec.preprocessing(default), forward, module_names(module))
 
@@ -134,8 +140,8 @@ def load_import(spec: ModelSpec, store: FrameStore) -> AuditedModel:
         for part in attribute.split("."):
             factory = getattr(factory, part)
         built = factory() if callable(factory) else None
-    except Exception as problem:
-        raise DataError(f"model {spec.where}: {type(problem).__name__}: {_one_line(problem)}") from problem
+    except FAULTS as problem:
+        raise DataError(f"model {spec.where}: {told(problem)}") from problem
     if not callable(built):
         raise DataError(f"model {spec.where}: expected a function that builds a model, found {_kind(factory, built)}")
     if spec.weights is not None:
@@ -153,11 +159,13 @@ def _put_weights(module: Any, path: Path, whose: str) -> None:
     if not path.is_file():
         raise DataError(f"weights {path} do not exist or are no file")
     try:
-        module.load_state_dict(load_file(path))
+        tensors = load_file(path)
     except SafetensorError as problem:
         raise DataError(f"{path} is no safetensors file ({problem}); {NO_PICKLE}, convert the weights first") from None
-    except RuntimeError as problem:
-        raise DataError(f"{path} does not fit {whose}: {_one_line(problem)}") from None
+    try:
+        module.load_state_dict(tensors)
+    except FAULTS as problem:
+        raise DataError(f"{path} does not fit {whose}: {told(problem)}") from None
 
 
 def load_torchscript(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
@@ -213,10 +221,6 @@ def fixed_sizes(shape: Sequence[int | None]) -> tuple[int | None, int | None, tu
     return batch, channels, (height, width) if height and width else None
 
 
-def _one_line(problem: BaseException) -> str:
-    return " ".join(str(problem).split())
-
-
 def _first(problem: BaseException) -> str:
     """The first sentence of a message."""
-    return _one_line(problem).split(". ")[0][:120]
+    return one_line(str(problem)).split(". ")[0][:120]

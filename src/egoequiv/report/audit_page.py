@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from egoequiv.auditing.table import COPY, NORM, AuditRow, AuditTable, rho_text
+from egoequiv.report.markdown import escape_markdown, markdown_table, paragraph
 
 Cells = tuple[Sequence[str], list[Sequence[str]]]  # heads and rows
 
@@ -60,11 +61,11 @@ def conclusions(table: AuditTable) -> list[str]:
 
 def audit_page(table: AuditTable) -> str:
     """Everything that was found, as Markdown."""
-    lines = [f"# Audit on {table.store}", ""]
+    lines = [f"# Audit on {escape_markdown(table.store)}", ""]
     for cells in (rho_cells(table), model_cells(table), pair_cells(table)):
-        lines += [*_markdown(cells), ""]
-    lines += [f"- {line}" for line in conclusions(table)]
-    lines += ["", *_markdown(_details(table))]
+        lines += [*markdown_table(*cells), ""]
+    lines += [f"- {paragraph(line)}" for line in conclusions(table)]
+    lines += ["", *markdown_table(*_details(table))]
     return "\n".join(lines) + "\n"
 
 
@@ -91,12 +92,3 @@ def _fits(row: AuditRow) -> str:
     if len(counts) == 1:
         return next(iter(counts))
     return ", ".join(f"{fit} ({number})" for fit, number in counts.most_common())
-
-
-def _markdown(cells: Cells) -> list[str]:
-    heads, rows = cells
-    return [
-        "| " + " | ".join(heads) + " |",
-        "|---" * len(heads) + "|",
-        *("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows),
-    ]

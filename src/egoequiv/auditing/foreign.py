@@ -1,0 +1,30 @@
+"""Code of others that is run in an audit: whatever it does wrong is told in one line."""
+
+from __future__ import annotations
+
+# A script that was never meant to be imported may end the program; Ctrl-C is the user's and passes.
+FAULTS = (Exception, SystemExit)
+
+
+def fault_of(problem: BaseException) -> str:
+    """What the code did: "raised ValueError", or "called sys.exit(3)"."""
+    if isinstance(problem, SystemExit):
+        code = "" if problem.code is None else one_line(repr(problem.code))
+        return f"called sys.exit({code}), which a model must not"
+    return f"raised {type(problem).__name__}"
+
+
+def words_of(problem: BaseException) -> str:
+    """What it says of it, on one line; nothing where the code has just ended."""
+    return "" if isinstance(problem, SystemExit) else one_line(str(problem))
+
+
+def told(problem: BaseException) -> str:
+    """Both of them."""
+    words = words_of(problem)
+    return f"it {fault_of(problem)}{': ' if words else ''}{words}"
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks."""
+    return " ".join(text.split())
