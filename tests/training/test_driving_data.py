@@ -121,6 +121,26 @@ def test_steps_cannot_be_named_where_there_are_none(drives: FrameStore) -> None:
         data_of(drives, motions="up,right")
 
 
+@pytest.mark.parametrize(
+    ("given", "methods"),
+    [
+        ({}, "random, clsnet, temporal, drlim"),
+        ({"use_labels": False}, "random, temporal, drlim"),
+    ],
+)
+def test_a_method_that_needs_poses_says_so(drives: FrameStore, given: dict[str, Any], methods: str) -> None:
+    config = make_config({"data": str(drives.path), "method": "equiv", "space": "none", **given})
+    with pytest.raises(DataError, match=rf"has no poses, and method 'equiv' .* needs none: {methods}$"):
+        prepare_data(config)
+
+
+def test_pictures_have_no_neighbours_either(tmp_path: Path) -> None:
+    write_scenes(tmp_path / "scenes")
+    store = ingest(open_source("scenes", tmp_path / "scenes"), tmp_path / "store", size=(8, 8), workers=1)
+    with pytest.raises(DataError, match=r"has no poses, and method 'equiv\+drlim' .* needs none: random, clsnet$"):
+        prepare_data(make_config({"data": str(store.path), "method": "equiv+drlim"}))
+
+
 def test_motions_are_named_or_read_from_a_file_but_not_both(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="motions and patterns"):
         make_config({"data": "store", "motions": "up", "patterns": str(tmp_path / "patterns.json")})

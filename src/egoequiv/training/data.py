@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import read_json
 from egoequiv.losses import StreamName
+from egoequiv.methods import METHODS
 from egoequiv.pairs import (
     MinedPatterns,
     MotionPatterns,
@@ -93,8 +94,13 @@ def prepare_data(config: TrainConfig, patterns: MotionPatterns | None = None) ->
     store = open_in_space(config)
     if not store.has_images:
         raise DataError(f"{store.place} holds poses but no images, and training needs them: ingest with images")
-    split = _split(store, config.split, config)
     streams = config.objective().streams
+    if "motion" in streams and not store.space.axes:
+        raise DataError(
+            f"{store.place} has no poses, and method {config.method!r} learns how the camera moved: ingest frames with "
+            f"poses, or choose a method that needs none: {', '.join(_methods_without_poses(store, config))}"
+        )
+    split = _split(store, config.split, config)
     untrained = not streams and config.use_labels
     recognition = _recognition(store, split, config) if "labelled" in streams or untrained else None
     patterns = (patterns or choose_patterns(store, split, config)) if "motion" in streams else None
@@ -108,6 +114,16 @@ def prepare_data(config: TrainConfig, patterns: MotionPatterns | None = None) ->
             name: _stream(name, store, split.validation, patterns, recognition, config, False) for name in streams
         },
     )
+
+
+def _methods_without_poses(store: FrameStore, config: TrainConfig) -> list[str]:
+    """The methods that can be trained on a store without poses."""
+    # Without poses it is time that tells which frames are neighbours.
+    lacking: set[StreamName] = {"motion"} if store.times_s is not None else {"motion", "neighbour"}
+    methods = list(METHODS.values())
+    if not config.use_labels:
+        methods = [method.without_labels() for method in methods if method.streams != ("labelled",)]
+    return [method.name for method in methods if not lacking & set(method.streams)]
 
 
 def open_in_space(config: TrainConfig) -> FrameStore:
