@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from egoequiv.cli.main import COMMANDS, load_command
+from egoequiv.store import FrameStore
 from running import Cli
 
 CLI = Path(__file__).parents[2] / "src" / "egoequiv" / "cli"
@@ -48,3 +49,29 @@ def test_no_help_imports_what_takes_long() -> None:
         "assert not {'torch', 'sklearn', 'numba', 'pyarrow', 'pydantic'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def stopping(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_is_told_once_with_the_way_to_go_on(
+    cli: Cli, small_store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("egoequiv.training.run_training", stopping)
+    out = tmp_path / "a run"
+    train = ["train", small_store.path, "-o", out]
+    assert cli(*train, code=130).err == "stopped; nothing was trained yet, begin again with the same command\n"
+    out.mkdir()
+    (out / "config.json").touch()
+    said = cli(*train, code=130).err
+    assert said.startswith("stopped; go on from the beginning, for none is saved yet, with: egoequiv train -o ")
+    (out / "last.safetensors").touch()
+    said = cli(*train, code=130).err
+    assert said == f"stopped; go on from the last checkpoint with: egoequiv train -o '{out}' --resume\n"
+    monkeypatch.setattr("egoequiv.experiments.reproduce_norb", stopping)
+    said = cli("reproduce", "norb", "--quick", "-o", tmp_path / "table", code=130).err
+    assert said == "stopped; what was finished is kept, go on with the same command\n"
+    monkeypatch.setattr("egoequiv.auditing.audit", stopping)
+    said = cli("audit", "pixels", "--store", small_store.path, code=130).err
+    assert said == "stopped; nothing is left half done, begin again with the same command\n"

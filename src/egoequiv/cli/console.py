@@ -14,11 +14,13 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
+from egoequiv.cli.log_lines import lines_for_log
+
 if TYPE_CHECKING:
     from egoequiv.experiments import Table
 
 PIPE_WIDTH = 140  # a pipe has no width; wide enough for a table
-
+MOST_COLUMNS = 8  # side by side on a screen
 WORTH_SAYING_S = 10
 
 messages = Console(stderr=True)
@@ -41,16 +43,28 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """A function `(what, done, total)` that draws one bar for each `what`, on stderr; long work says what it took."""
+    """A function `(what, done, total)` that shows how far each `what` is, on stderr; long work says what it took.
+
+    A terminal gets one bar for each; a log file gets lines, few and far between.
+    """
+    start = time.monotonic()
+    with _bars() if messages.is_terminal else lines_for_log(say) as update:
+        yield update
+    took_s = time.monotonic() - start
+    if took_s > WORTH_SAYING_S:
+        say(f"took {took_s:.0f} s" if took_s < 120 else f"took {took_s / 60:.1f} min")
+
+
+@contextmanager
+def _bars() -> Iterator[Callable[[str, int, int], None]]:
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    start = time.monotonic()
     with Progress(*columns, console=messages) as progress:
         bars: dict[str, Any] = {}
 
@@ -60,21 +74,19 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
             progress.update(bars[what], completed=done, total=total)
 
         yield update
-    took_s = time.monotonic() - start
-    if took_s > WORTH_SAYING_S:
-        say(f"took {took_s:.0f} s" if took_s < 120 else f"took {took_s / 60:.1f} min")
 
 
 def print_table(table: Table) -> None:
     """The table in two halves that fit a screen, then the paired tests of the accuracies."""
-    from egoequiv.report.tables import cell, title_of
+    from egoequiv.report.tables import cell, digits_of, p_text, title_of
 
     console = output()
     single = [c for c in table.columns if c.startswith("rho_") and c not in ("rho_atomic", "rho_composite")]
     summary = [c for c in table.columns if c not in single]
     beside = f"  (in brackets: the paper, on {table.published_on})" if table.published_on else ""
     console.print(f"[bold]{table.title}[/bold]{beside}")
-    for columns in (summary, single):
+    wide = [summary[start : start + MOST_COLUMNS] for start in range(0, len(summary), MOST_COLUMNS)]
+    for columns in (*wide, single):
         if not columns:
             continue
         shown = RichTable("method", *(escape(title_of(c)) for c in columns))
@@ -83,11 +95,13 @@ def print_table(table: Table) -> None:
                 name = f"{row.name} [red]{row.diverged} diverged[/red]" if row.diverged else row.name
                 shown.add_row(name, *(cell(row, column) for column in columns))
         console.print(shown)
-    tests = [c for c in table.comparisons if c.metric == "top1"]
+    tested = "top1" if "top1" in table.columns else table.columns[0]
+    tests = [c for c in table.comparisons if c.metric == tested]
     if tests:
-        shown = RichTable("paired test of top-1", "difference", "p")
+        shown, digits = RichTable(f"paired test of {escape(title_of(tested))}", "difference", "p"), digits_of(tested)
         for c in tests:
-            shown.add_row(f"{c.a} - {c.b}", f"{c.difference:+.2f} ± {c.stderr:.2f}", f"{c.p_value:.2g}")
+            difference = f"{c.difference:+.{digits}f} ± {c.stderr:.{digits}f}"
+            shown.add_row(escape(f"{c.a} - {c.b}"), difference, p_text(c.p_value))
         console.print(shown)
     about = table.about
     if "leaked_validation_frames" in about:

@@ -11,9 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 from egoequiv import __version__
+from egoequiv.cli.stopping import STOPPED, StoppedError, how_to_go_on
 from egoequiv.errors import ConfigError, DivergedError, EgoEquivError
-
-STOPPED = 130  # the exit code after Ctrl-C
 
 # Every command and the first line of its help. A command of that name lives in the module of that name.
 COMMANDS = {
@@ -94,10 +93,11 @@ def main() -> None:
         app()
     except EgoEquivError as problem:
         # What is wrong with the command is wrong in all processes that torchrun started; the first one says so.
-        is_other = "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("RANK", "0") != "0"
-        if is_other and isinstance(problem, ConfigError | DivergedError):
+        if _is_other() and isinstance(problem, ConfigError | DivergedError):
             sys.exit(2)
         _fail(str(problem))
+    except StoppedError as how:
+        _stop(str(how))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; nothing to say
         sys.exit(1)
@@ -105,8 +105,19 @@ def main() -> None:
         _fail(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))
     except SystemExit as stop:
         if stop.code == STOPPED:
-            print("stopped; what was finished is kept", file=sys.stderr)
+            _stop(how_to_go_on(sys.argv[1:]))
         raise
+
+
+def _is_other() -> bool:
+    """Whether this is one of the processes that torchrun started, and not the first."""
+    return "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("RANK", "0") != "0"
+
+
+def _stop(how: str) -> None:
+    if not _is_other():
+        print(f"stopped; {how}", file=sys.stderr)
+    sys.exit(STOPPED)
 
 
 def _fail(reason: str) -> None:

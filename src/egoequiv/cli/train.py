@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from egoequiv.cli.console import messages, print_json, say
 from egoequiv.cli.settings import parse_settings
+from egoequiv.cli.stopping import StoppedError
 from egoequiv.cli.stores import fetch
 from egoequiv.errors import ConfigError
 
@@ -65,15 +67,20 @@ def train(
             is_first = rank_here() == 0  # of the processes that torchrun started, one speaks
             run = run_training(config, out, resume=resume, in_team=True, on_metrics=live.update if is_first else None)
     except KeyboardInterrupt:
-        where = (
-            "from the last checkpoint"
-            if (out / "last.safetensors").exists()
-            else "from the beginning, for none is saved yet,"
-        )
-        say(f"stopped; go on {where} with: egoequiv train -o {out} --resume")
-        raise typer.Exit(130) from None
+        raise StoppedError(_how_to_go_on(out)) from None
     if is_first:
         _tell(run, as_json)
+
+
+def _how_to_go_on(out: Path) -> str:
+    """What to do with a run that was stopped."""
+    from egoequiv.training.run_folder import CONFIG
+
+    if not (out / CONFIG).exists():
+        return "nothing was trained yet, begin again with the same command"
+    is_saved = (out / "last.safetensors").exists()
+    where = "from the last checkpoint" if is_saved else "from the beginning, for none is saved yet,"
+    return f"go on {where} with: egoequiv train -o {shlex.quote(str(out))} --resume"
 
 
 def _tell(run: TrainedRun, as_json: bool) -> None:
@@ -112,7 +119,8 @@ class _LiveProgress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        if messages.is_terminal:
+            self._progress.stop()  # elsewhere it would print an empty line
         if self._writer is not None:
             self._writer.close()
 
