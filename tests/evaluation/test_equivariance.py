@@ -228,3 +228,37 @@ def test_features_are_looked_up_by_frame(small_store: FrameStore) -> None:
     azimuth = np.deg2rad(small_store.poses[frames, 1])
     (error,) = errors_of_pairs(np.stack([np.cos(azimuth), np.sin(azimuth)], axis=1), frames, small_store, pairs)
     assert error.rho < 1e-9
+
+
+def test_a_motion_with_too_few_pairs_says_how_many_it_takes(small_store: FrameStore) -> None:
+    frames = np.flatnonzero(small_store.recording == 0)
+    features = np.random.default_rng(0).normal(size=(len(frames), 5))
+    pairs = find_motion_pairs(small_store, frames, declare_patterns(small_store.space, ["up", "right"]))
+    up, right = errors_of_pairs(features, frames, small_store, pairs)
+    assert (up.pairs_scored, up.pairs_fitted, up.pairs_needed) == (18, 0, 4 * (5 + 1))
+    assert math.isnan(up.rho)
+    assert (right.pairs_scored, right.pairs_fitted, right.pairs_needed) == (12, 12, None)
+    assert math.isfinite(right.rho)
+
+
+@pytest.mark.parametrize(
+    ("described", "words"),
+    [
+        ({"rho": 0.5, "pairs_fitted": 9, "pairs_scored": 9}, None),
+        (
+            {"rho": None, "pairs_fitted": 9, "pairs_scored": 9},
+            "all pairs have the same features: the network collapsed",
+        ),
+        (
+            {"rho": None, "pairs_fitted": 0, "pairs_scored": 18, "pairs_needed": 1_024},
+            "18 pairs are too few to fit and measure a map, 1,024 are needed",
+        ),
+        # as earlier versions wrote it
+        (
+            {"rho": None, "pairs_fitted": 0, "pairs_scored": 18},
+            "18 pairs are too few to fit and measure a map",
+        ),
+    ],
+)
+def test_why_a_rho_is_not_defined(described: dict[str, Any], words: str | None) -> None:
+    assert equivariance.why_undefined(described) == words

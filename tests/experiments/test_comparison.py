@@ -8,7 +8,7 @@ from scipy import stats
 
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.comparison import BOOTSTRAP
-from egoequiv.experiments import measure_run
+from egoequiv.experiments import comparison, measure_run
 from egoequiv.experiments.comparison import compare_runs, right_answers
 from egoequiv.experiments.run_groups import differing_settings, group_runs
 from egoequiv.sources import Source
@@ -87,3 +87,35 @@ def test_other_frames_are_refused_in_one_line(
     on_third = compare_runs([runs["random"][0], tmp_path / "store"], str(small_store.path))
     assert all("rho_atomic" in metrics for metrics in on_third.metrics)
     assert not on_third.answers
+
+
+def test_why_nothing_was_tested(runs: dict[str, list[Path]], small_store: FrameStore, tmp_path: Path) -> None:
+    train(small_store.path, tmp_path / "apart", method="drlim", use_labels=False, **SHORT)
+    compared = compare_runs([*runs["random"], *runs["equiv"], tmp_path / "apart"])
+    assert {(one.a, one.b) for one in compared.tests} == {(1, 0)}
+    assert [(one.a, one.b) for one in compared.untested] == [(2, 0), (2, 1)]
+    reason = compared.untested[0].reason
+    assert reason.startswith("a test over seeds takes 3 in common, and they have 1; answers to single frames")
+    assert compared.describe()["untested"][1] == {"a": 2, "b": 1, "reason": reason}
+    (on_store,) = compare_runs([runs["random"][0], runs["equiv"][0]], str(small_store.path)).untested
+    assert on_store.reason.endswith("are not compared on another store")
+
+
+def test_why_a_figure_is_not_defined(runs: dict[str, list[Path]], monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {"motion": "up", "rho": None, "pairs_fitted": 0, "pairs_scored": 9, "pairs_needed": 40}
+    asleep = {"motion": "right", "rho": None, "pairs_fitted": 9, "pairs_scored": 9}
+    awake = asleep | {"rho": 0.5}
+
+    def measured(run: Path) -> dict[str, object]:
+        right = asleep if run == runs["random"][1] else awake
+        return {"metrics": {"rho_up": None, "rho_right": right["rho"]}, "motions": [few, right]}
+
+    monkeypatch.setattr(comparison, "measure_run", measured)
+    compared = compare_runs([*runs["random"], *runs["equiv"]])
+    words = "9 pairs are too few to fit and measure a map, 40 are needed"
+    assert compared.undefined == [
+        {"up": words, "right": "in 1 of 3 runs all pairs have the same features: the network collapsed"},
+        {"up": words},
+    ]
+    assert compared.untested[0].reason == "no figure is defined for both in all of the 3 seeds that they have in common"
+    assert compared.describe()["groups"][1]["undefined"] == {"up": words}

@@ -67,7 +67,19 @@ def _show_metrics(compared: RunComparison, letters: list[str]) -> None:
     table = Table("metric", *letters)
     for name in dict.fromkeys(name for metrics in compared.metrics for name in metrics):
         table.add_row(escape(title_of(name)), *(show(metrics.get(name), name) for metrics in compared.metrics))
-    output().print(table)
+    console = output()
+    console.print(table)
+    for line in _undefined(compared, letters):
+        console.print(escape(line), highlight=False, soft_wrap=True)
+
+
+def _undefined(compared: RunComparison, letters: list[str]) -> list[str]:
+    """Why figures in the table are not defined, a line for each motion and reason."""
+    whose: dict[tuple[str, str], list[str]] = {}
+    for letter, undefined in zip(letters, compared.undefined, strict=True):
+        for motion, reason in undefined.items():
+            whose.setdefault((motion, reason), []).append(letter)
+    return [f"rho of {motion} is not defined for {', '.join(own)}: {reason}" for (motion, reason), own in whose.items()]
 
 
 def _show_tests(compared: RunComparison, letters: list[str]) -> None:
@@ -101,6 +113,18 @@ def _show_tests(compared: RunComparison, letters: list[str]) -> None:
                 f"{found.only_b:g}",
             )
         console.print(table)
+    for line in _untested(compared, letters):
+        console.print(line, highlight=False, soft_wrap=True)
+
+
+def _untested(compared: RunComparison, letters: list[str]) -> list[str]:
+    """Why there is no test, a line for each reason."""
+    if len(compared.groups) == 1:
+        return ["no test: these runs are repetitions of one experiment, and there is no other to set against it"]
+    between: dict[str, list[str]] = {}
+    for one in compared.untested:
+        between.setdefault(one.reason, []).append(f"{letters[one.a]} - {letters[one.b]}")
+    return [f"no test of {', '.join(own)}: {reason}" for reason, own in between.items()]
 
 
 def _letter(number: int) -> str:

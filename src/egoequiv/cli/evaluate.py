@@ -109,6 +109,7 @@ def _measure(run: Path, store: str | None, which: Literal["last", "best"], out: 
 
 
 def _show(measured: dict[str, Any]) -> None:
+    from egoequiv.evaluation.equivariance import why_undefined
     from egoequiv.report.tables import title_of
 
     console = output()
@@ -117,30 +118,27 @@ def _show(measured: dict[str, Any]) -> None:
             console.print(f"{title_of(name).removesuffix(' %')} {value:.2f} %")
     table = Table("motion", "rho", "95 % interval", "ratio of means", "pairs fitted", "scored", "left out")
     for motion in measured["motions"]:
-        low, high = motion["interval"]
-        table.add_row(
-            escape(motion["motion"]),
-            _number(motion["rho"]),
-            f"{_number(low)} to {_number(high)}",
-            _number(motion["ratio_of_means"]),
-            str(motion["pairs_fitted"]),
-            str(motion["pairs_scored"]),
-            str(motion["pairs_excluded"]),
-        )
+        table.add_row(*_cells(motion))
     console.print(table)
     for motion in measured["motions"]:
-        if motion["rho"] is None:
-            few = motion["pairs_fitted"] == 0
-            reason = (
-                f"{motion['pairs_scored']} pairs are too few to fit and measure a map: take more or longer recordings"
-                if few
-                else "all pairs have the same features: the network collapsed"
-            )
-            console.print(f"{escape(motion['motion'])}: not defined, {reason}")
+        reason = why_undefined(motion)
+        if reason is not None:
+            advice = "" if motion["pairs_fitted"] else ": take more or longer recordings"
+            console.print(escape(f"{motion['motion']}: not defined, {reason}{advice}"), highlight=False, soft_wrap=True)
     console.print(
         "rho is 0 for perfectly equivariant features and 1 for the copy baseline (a map that changes nothing);"
     )
     console.print("pairs whose two images have the same features are left out of rho, not of the ratio of means.")
+
+
+def _cells(motion: dict[str, Any]) -> list[str]:
+    """A row of the table; of a motion that was not measured nothing but its name."""
+    if not motion["pairs_fitted"]:
+        return [escape(motion["motion"]), *("-" for _ in range(6))]
+    low, high = motion["interval"]
+    counts = (str(motion[f"pairs_{what}"]) for what in ("fitted", "scored", "excluded"))
+    interval = "-" if low is None else f"{_number(low)} to {_number(high)}"  # a single recording has none
+    return [escape(motion["motion"]), _number(motion["rho"]), interval, _number(motion["ratio_of_means"]), *counts]
 
 
 def _number(value: float | None) -> str:

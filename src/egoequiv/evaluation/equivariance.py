@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,7 @@ class MotionError:
     pairs_fitted: int
     pairs_scored: int
     pairs_excluded: int  # scored pairs left out of rho because both images have the same features
+    pairs_needed: int | None = None  # where there are too few, how many it would take
 
 
 @dataclass(frozen=True)
@@ -78,15 +80,23 @@ def equivariance_error(
     The map M' is fitted on a random half of the pairs, the error measured on the other half; `groups` are the
     recordings of the pairs.
     """
+    error = _measured(z_i, z_j, groups, motion, seed)
+    if error.pairs_needed is not None:
+        raise TooFewPairsError(
+            f"motion {motion!r}: {len(z_i)} pairs are too few to fit a map of these features and to measure it; "
+            f"{error.pairs_needed} at the least: measure on more frames, or leave this motion out"
+        )
+    return error
+
+
+def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: str, seed: int) -> MotionError:
+    """Rho of one motion; not a number, with no pairs fitted, where there are too few."""
     count = len(z_i)
     if not (np.isfinite(z_i).all() and np.isfinite(z_j).all()):
         raise DataError(f"motion {motion!r}: some features are not finite; the network has diverged, train it anew")
-    needed = 4 * (_rank(z_j) + 1) if count else 4
+    needed = _fewest(z_j)
     if count < needed:
-        raise TooFewPairsError(
-            f"motion {motion!r}: {count} pairs are too few to fit a map of these features and to measure it; "
-            f"{needed} at the least: measure on more frames, or leave this motion out"
-        )
+        return MotionError(motion, nan, (nan, nan), nan, 0, count, 0, needed)
     fit, held = halves(count, seed)
     mapped = apply_map(fit_map(z_j[fit], z_i[fit]), z_j[held])
     return score_mapped(mapped, z_i[held], z_j[held], groups[held], seed).of(motion, len(fit))
@@ -143,11 +153,29 @@ def errors_of_pairs(
     for name in pairs.names:
         own = pairs.of(name)
         z_i, z_j = features[place[own.i]], features[place[own.j]]
-        try:
-            errors.append(equivariance_error(z_i, z_j, store.recording[own.i], motion=name, seed=seed))
-        except TooFewPairsError:
-            errors.append(MotionError(name, nan, (nan, nan), nan, 0, len(own), 0))
+        error = _measured(z_i, z_j, store.recording[own.i], name, seed)
+        if error.pairs_needed is not None:
+            # A few pairs cannot show all dimensions that the features have, and as more are added it takes more.
+            seen = features[np.isfinite(features).all(axis=1)]
+            error = replace(error, pairs_needed=max(error.pairs_needed, _fewest(seen)))
+        errors.append(error)
     return errors
+
+
+def why_undefined(described: Mapping[str, Any]) -> str | None:
+    """Why a motion has no rho, from its `MotionError` as an evaluation file has it; nothing where it has one."""
+    if described["rho"] is not None:
+        return None
+    if described["pairs_fitted"]:
+        return "all pairs have the same features: the network collapsed"
+    needed = described.get("pairs_needed")  # files of earlier versions do not say
+    least = "" if needed is None else f", {needed:,} are needed"
+    return f"{described['pairs_scored']:,} pairs are too few to fit and measure a map{least}"
+
+
+def _fewest(z: Features) -> int:
+    """How many pairs it takes to fit a map of such features, and to measure it."""
+    return 4 * (_rank(z) + 1) if len(z) else 4
 
 
 def _rank(z: Features) -> int:

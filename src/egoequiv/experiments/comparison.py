@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from math import isfinite
 from pathlib import Path
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation import PairedTest, Result, class_scores, embed, paired_test
 from egoequiv.evaluation.comparison import AnswersCompared, compare_answers
+from egoequiv.evaluation.equivariance import why_undefined
 from egoequiv.experiments.measure import measure_run, measure_store
 from egoequiv.experiments.recipe import OnStage, silent
 from egoequiv.experiments.run_groups import RunGroup, differing_settings, group_runs
@@ -58,6 +60,15 @@ class Answered:
 
 
 @dataclass(frozen=True)
+class Untested:
+    """Two groups between which nothing was tested, and why."""
+
+    a: int
+    b: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class RunComparison:
     """Groups of repetitions, the settings in which they differ, their metrics, and the tests."""
 
@@ -66,6 +77,8 @@ class RunComparison:
     metrics: list[dict[str, Result]]
     tests: list[Tested]
     answers: list[Answered]
+    untested: list[Untested]
+    undefined: list[dict[str, str]]  # of each group the motions that have no rho, and why
 
     def describe(self) -> dict[str, Any]:
         """A JSON object; a group is told by its number, and a difference is a - b."""
@@ -75,6 +88,7 @@ class RunComparison:
                     "name": group.name,
                     "runs": [str(run) for run in group.runs],
                     "seeds": list(group.seeds),
+                    "undefined": undefined,
                     "metrics": {
                         name: {
                             "mean": _number(result.mean),
@@ -84,7 +98,7 @@ class RunComparison:
                         for name, result in metrics.items()
                     },
                 }
-                for group, metrics in zip(self.groups, self.metrics, strict=True)
+                for group, metrics, undefined in zip(self.groups, self.metrics, self.undefined, strict=True)
             ],
             "settings": self.settings,
             "tests": [
@@ -100,6 +114,7 @@ class RunComparison:
                 for one in self.tests
             ],
             "answers": [{"a": one.a, "b": one.b, **one.compared.describe()} for one in self.answers],
+            "untested": [asdict(one) for one in self.untested],
         }
 
 
@@ -110,19 +125,57 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_stage: OnSta
         check_same_frames(groups)
     total = sum(len(group.runs) for group in groups)
     measured: list[dict[str, Result]] = []
+    undefined: list[dict[str, str]] = []
     done = 0
     for group in groups:
         each = []
         for run in group.runs:
             on_stage("measuring", done, total)
-            each.append((measure_run(run) if store is None else measure_store(run, store))["metrics"])
+            each.append(measure_run(run) if store is None else measure_store(run, store))
             done += 1
-        names = dict.fromkeys(name for metrics in each for name in metrics if name.startswith(SHOWN))
-        measured.append({name: Result(tuple(_or_nan(metrics.get(name)) for metrics in each)) for name in names})
+        measured.append(_results([one["metrics"] for one in each]))
+        undefined.append(_undefined([one["motions"] for one in each]))
     on_stage("measuring", total, total)
     tests = [test for a, b in combinations(range(len(groups)), 2) for test in _test(groups, measured, b, a)]
     answers = [] if store is not None else _answers(groups, on_stage)
-    return RunComparison(groups, differing_settings(groups), measured, tests, answers)
+    tested = {(one.a, one.b) for one in tests} | {(one.a, one.b) for one in answers}
+    untested = [
+        Untested(a, b, _why_untested(groups[a], groups[b], store))
+        for b, a in combinations(range(len(groups)), 2)
+        if (a, b) not in tested
+    ]
+    return RunComparison(groups, differing_settings(groups), measured, tests, answers, untested, undefined)
+
+
+def _results(each: Sequence[Mapping[str, float | None]]) -> dict[str, Result]:
+    """The metrics that are set side by side, over the repetitions."""
+    names = dict.fromkeys(name for metrics in each for name in metrics if name.startswith(SHOWN))
+    return {name: Result(tuple(_or_nan(metrics.get(name)) for metrics in each)) for name in names}
+
+
+def _undefined(each: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, str]:
+    """The motions that have no rho in some repetition, and why; one such repetition leaves the mean undefined."""
+    reasons: dict[str, Counter[str]] = {}
+    for motions in each:
+        for motion in motions:
+            reason = why_undefined(motion)
+            if reason is not None:
+                reasons.setdefault(motion["motion"], Counter())[reason] += 1
+    words = {}
+    for name, counts in reasons.items():
+        often = counts.most_common(1)[0][0]
+        words[name] = often if counts.total() == len(each) else f"in {counts.total()} of {len(each)} runs {often}"
+    return words
+
+
+def _why_untested(a: RunGroup, b: RunGroup, store: str | None) -> str:
+    common = len(set(a.repetitions) & set(b.repetitions))
+    if common >= FEWEST:
+        return f"no figure is defined for both in all of the {common} seeds that they have in common"
+    seeds = f"a test over seeds takes {FEWEST} in common, and they have {common}"
+    if store is not None:
+        return f"{seeds}; answers to single frames are not compared on another store"
+    return f"{seeds}; answers to single frames are compared where both have learned labels"
 
 
 def check_same_frames(groups: Sequence[RunGroup]) -> None:
