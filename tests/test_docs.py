@@ -131,6 +131,15 @@ def test_links_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_links_to_sections_lead_to_one() -> None:
+    for page in PAGES:
+        for target, section in re.findall(r"\]\(([^)#]*)#([^)]+)\)", page.read_text()):
+            if not target.startswith("http"):
+                heads = re.findall(r"^#+ (.+)$", (page.parent / (target or page.name)).read_text(), re.MULTILINE)
+                anchors = [re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads]
+                assert section in anchors, f"{page.name} links to {target}#{section}"
+
+
 def test_architecture_names_every_module() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text()
     words = set(re.findall(r"[a-z_0-9]+", text))

@@ -1,6 +1,7 @@
 """`egoequiv report` and `egoequiv compare` from the command line, and what they refuse."""
 
 import json
+import re
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
@@ -41,6 +42,36 @@ def test_compare_shows_settings_figures_and_tests(cli: Cli, runs: Path) -> None:
     assert told["answers"][0]["frames"] == 48
     same = cli("compare", runs / "clsnet-0", runs / "clsnet-1").out
     assert "differ in the seed alone" in same
+    assert "no test: these runs are repetitions of one experiment" in same
+    assert "no test" not in alone + shown
+
+
+def test_compare_says_why_there_is_no_test_and_no_figure(
+    cli: Cli, runs: Path, small_store: FrameStore, tmp_path: Path
+) -> None:
+    for method in ("drlim", "equiv"):
+        train(small_store.path, tmp_path / method, method=method, use_labels=False, train_fraction=0.9, **SHORT)
+    said = cli("compare", tmp_path / "drlim", tmp_path / "equiv").out
+    assert "no test of B - A: a test over seeds takes 3 in common, and they have 1; answers to single frames" in said
+    assert re.search(r"rho of up is not defined for A, B: \d+ pairs are too few .*, \d+ are needed\n", said)
+
+
+def test_evaluate_says_how_many_pairs_are_needed(cli: Cli, small_store: FrameStore, tmp_path: Path) -> None:
+    run = train(small_store.path, tmp_path / "run", method="random", train_fraction=0.9, **SHORT).path
+    measured = json.loads(cli("evaluate", run, "--json").out)["motions"][0]
+    assert measured["pairs_needed"] > measured["pairs_scored"]
+    said = cli("evaluate", run).out
+    pairs = f"{measured['pairs_scored']} pairs are too few to fit and measure a map"
+    needed = f"{measured['pairs_needed']} are needed: take more or longer recordings\n"
+    assert f"up: not defined, {pairs}, {needed}" in said
+    (row,) = (line for line in said.splitlines() if line.startswith("│ up "))
+    assert row.split() == ["│", "up", *["│", "-"] * 6, "│"]
+    kept = run / "evaluation-last.json"  # as earlier versions wrote it
+    older = json.loads(kept.read_text())
+    for motion in older["motions"]:
+        del motion["pairs_needed"]
+    kept.write_text(json.dumps(older))
+    assert f"up: not defined, {pairs}: take more or longer recordings\n" in cli("evaluate", run).out
 
 
 def test_compare_refuses_in_one_line(cli: Cli, runs: Path, small_store: FrameStore, tmp_path: Path) -> None:

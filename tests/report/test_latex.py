@@ -9,7 +9,7 @@ from egoequiv.evaluation import Result
 from egoequiv.experiments import Row, Table
 from egoequiv.experiments.published import Published
 from egoequiv.experiments.table import compare_rows
-from egoequiv.report.latex import LONGEST, escape_latex, latex_table
+from egoequiv.report.latex import LONGEST, escape_latex, latex_code, latex_paragraph, latex_table
 from egoequiv.report.tables import to_latex
 
 
@@ -54,3 +54,23 @@ def test_a_measured_table_stands_beside_the_published_one() -> None:
     assert r"equiv (no labels) & not defined \\" in text
     assert "published for small NORB" in text
     assert r"\label{tab:toys-tests}" in text
+
+
+def test_names_do_not_break_out() -> None:
+    assert escape_latex("a|b`c`\n\n<d>\\e") == (
+        r"a\textbar{}b\textasciigrave{}c\textasciigrave{} $<$d$>$\textbackslash{}e"
+    )
+    assert escape_latex("--no-evaluate ---") == "-{}-no-evaluate -{}-{}-"
+    text = latex_table("A\n\ncaption", "one", ("[m]", "p"), [("*star", "1"), ("[5cm]", "2")])
+    assert r"\caption{A caption}" in text
+    assert [line for line in text.splitlines() if line.startswith(("*", "["))] == []
+    assert r"{}*star & 1 \\" in text
+    assert latex_paragraph("[a] to do so: `egoequiv report a_b`") == r"{}[a] to do so: \texttt{egoequiv report a\_b}"
+
+
+def test_code_is_verbatim_unless_it_would_end_it() -> None:
+    assert latex_code("egoequiv report a_b") == [r"\begin{verbatim}", "egoequiv report a_b", r"\end{verbatim}"]
+    lines = latex_code("egoequiv report '\\end{verbatim}\\input{x}'\nsecond")
+    assert lines[0] == r"\begin{quote}\ttfamily"
+    assert lines[1] == (r"egoequiv report '\textbackslash{}end\{verbatim\}\textbackslash{}input\{x\}' \\")
+    assert lines[2:] == ["second", r"\end{quote}"]

@@ -9,9 +9,10 @@ from math import isfinite
 from pathlib import Path
 
 from egoequiv.evaluation import Result
-from egoequiv.experiments import Row, Table
+from egoequiv.experiments import Comparison, Row, Table
 from egoequiv.files import write_text
 from egoequiv.report.latex import PACKAGES, latex_table
+from egoequiv.report.markdown import escape_markdown, markdown_table, paragraph
 
 TITLES = {
     "top1": "top-1 %",
@@ -25,6 +26,7 @@ TITLES = {
     "chosen_minus_random": "chosen - random move",
     "first_view_alone": "first view alone %",
 }
+SHARES = ("rho", "ratio", "error", "precision", "chance", "MRR", "hit", "R2", "AUROC")  # not in per cent
 
 
 def title_of(metric: str) -> str:
@@ -34,7 +36,7 @@ def title_of(metric: str) -> str:
 
 def digits_of(metric: str) -> int:
     """How many digits of a metric are shown behind the point."""
-    return 3 if metric.startswith(("rho", "ratio")) else 2
+    return 3 if metric.startswith(SHARES) else 2
 
 
 def show(result: Result | None, metric: str) -> str:
@@ -70,27 +72,30 @@ def p_text(p_value: float) -> str:
 def to_markdown(table: Table) -> str:
     """The table, the paired tests and how they came to be, as Markdown."""
     beside = f"; in brackets what the paper published for {table.published_on}" if table.published_on else ""
-    lines = [f"# {table.title}", "", f"Measured mean ± standard error{beside}.", ""]
-    lines.append("| method | " + " | ".join(title_of(metric) for metric in table.columns) + " |")
-    lines.append("|---" * (len(table.columns) + 1) + "|")
-    for row in table.rows:
-        note = f" ({row.diverged} diverged)" if row.diverged else ""
-        lines.append(f"| {row.name}{note} | " + " | ".join(cell(row, metric) for metric in table.columns) + " |")
+    lines = [f"# {escape_markdown(table.title)}", "", paragraph(f"Measured mean ± standard error{beside}."), ""]
+    rows = [
+        (
+            row.name + (f" ({row.diverged} diverged)" if row.diverged else ""),
+            *(cell(row, metric) for metric in table.columns),
+        )
+        for row in table.rows
+    ]
+    lines += markdown_table(("method", *map(title_of, table.columns)), rows)
     lines += _details(table)
     if table.comparisons:
         lines += ["", "Paired tests on the same repetitions (difference of means, two-sided t-test):", ""]
-        lines += ["| metric | difference | p |", "|---|---|---|"]
-        for c in table.comparisons:
-            digits = digits_of(c.metric)
-            lines.append(
-                f"| {title_of(c.metric)} | {c.a} - {c.b} = {c.difference:+.{digits}f} ± {c.stderr:.{digits}f} "
-                f"| {p_text(c.p_value)} |"
-            )
-    lines += ["", "| row | settings |", "|---|---|"]
-    lines += [f"| {row.name} | {_settings(row)} |" for row in table.rows if row.settings]
-    lines += ["", "| how | |", "|---|---|"]
-    lines += [f"| {key.replace('_', ' ')} | {value} |" for key, value in table.about.items()]
+        lines += markdown_table(("metric", "difference", "p"), [_test_cells(test) for test in table.comparisons])
+    settings = [(row.name, _settings(row)) for row in table.rows if row.settings]
+    lines += ["", *markdown_table(("row", "settings"), settings)]
+    about = [(key.replace("_", " "), str(value)) for key, value in table.about.items()]
+    lines += ["", *markdown_table(("how", ""), about)]
     return "\n".join(lines) + "\n"
+
+
+def _test_cells(test: Comparison) -> tuple[str, str, str]:
+    digits = digits_of(test.metric)
+    difference = f"{test.a} - {test.b} = {test.difference:+.{digits}f} ± {test.stderr:.{digits}f}"
+    return title_of(test.metric), difference, p_text(test.p_value)
 
 
 def _details(table: Table) -> list[str]:
@@ -100,12 +105,12 @@ def _details(table: Table) -> list[str]:
     if not motions:
         return []
     lines = ["", "rho [95 % interval over recordings, mean of the repetitions]; ratio of the mean distances:", ""]
-    lines += ["| method | " + " | ".join(motions) + " | pairs left out of rho |", "|---" * (len(motions) + 2) + "|"]
-    for row in table.rows:
-        if f"low_{motions[0]}" in row.metrics:
-            shown = " | ".join(_detail(row, motion) for motion in motions)
-            lines.append(f"| {row.name} | {shown} | {row.metrics['excluded_pairs'].mean:.1f} |")
-    return lines
+    rows = [
+        (row.name, *(_detail(row, motion) for motion in motions), f"{row.metrics['excluded_pairs'].mean:.1f}")
+        for row in table.rows
+        if f"low_{motions[0]}" in row.metrics
+    ]
+    return [*lines, *markdown_table(("method", *motions, "pairs left out of rho"), rows)]
 
 
 def _detail(row: Row, motion: str) -> str:

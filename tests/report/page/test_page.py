@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -84,7 +83,7 @@ def test_what_was_stopped_in_the_middle_is_not_kept(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(*_: object) -> None:
-        warnings.warn("Training interrupted by user.", UserWarning, stacklevel=1)  # as scikit-learn says of Ctrl-C
+        raise KeyboardInterrupt
 
     monkeypatch.setitem(TASKS, "slowness", stopped)
     run = shutil.copytree(finished / "runs-12" / "equiv-labels-0", tmp_path / "run")
@@ -120,7 +119,7 @@ def test_every_task_has_a_headline(finished: Path, tmp_path: Path) -> None:
 
 
 def test_a_problem_has_no_numbers() -> None:
-    assert numbers_of(Found("slowness", {}, (), (), "no poses")) == {}
+    assert numbers_of(Found("slowness", {}, {}, (), (), "no poses")) == {}
     assert numbers_of(None) == {}
     assert in_words({"two views %": 43.861, "chance": None, "MRR": 0.5}, 2) == "two views 43.86 %, MRR 0.50"
 

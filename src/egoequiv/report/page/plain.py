@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from egoequiv.report.latex import PACKAGES, escape_latex, latex_table
+from egoequiv.report.latex import PACKAGES, escape_latex, latex_code, latex_paragraph, latex_table
+from egoequiv.report.markdown import code_block, code_span, escape_markdown, markdown_table, paragraph
 from egoequiv.report.page.blocks import Block, Cell, Code, Fold, Grid, Picture, Points, Section, Text
 from egoequiv.report.page.sections import Report
 
@@ -13,15 +14,17 @@ HEADINGS = ("section", "subsection", "subsubsection")
 
 def to_markdown(report: Report) -> str:
     """All text and tables; a figure is told by what it shows."""
-    lines = [f"# {report.title}", "", report.lead, ""]
-    lines += [f"- {name}: {value}" for name, value in report.facts.items()]
+    lines = [f"# {escape_markdown(report.title)}", "", paragraph(report.lead), ""]
+    for name, value in report.facts.items():
+        shown = code_span(value) if value.startswith("egoequiv ") else escape_markdown(value)
+        lines.append(f"- {paragraph(name)}: {shown}")
     for section in report.sections:
         lines += _markdown_section(section, 2)
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _markdown_section(section: Section, level: int) -> list[str]:
-    lines = ["", f"{'#' * level} {section.title}", ""]
+    lines = ["", f"{'#' * level} {escape_markdown(section.title)}", ""]
     for block in section.blocks:
         lines += [*_markdown_block(block), ""]
     for below in section.sections:
@@ -32,23 +35,21 @@ def _markdown_section(section: Section, level: int) -> list[str]:
 def _markdown_block(block: Block) -> list[str]:
     match block:
         case Text(text=text):
-            return [text]
+            return [paragraph(text)]
         case Points(items=items):
-            return [f"- {item}" for item in items]
+            return [f"- {paragraph(item)}" for item in items]
         case Code(text=text):
-            return ["```console", text, "```"]
+            return code_block(text)
         case Picture(alt=alt):
-            return [f"*Figure: {alt}*"]
+            return [f"*Figure: {escape_markdown(alt).strip()}*"]
         case Fold(summary=summary, blocks=blocks):
-            return [f"**{summary}**", *(line for one in blocks for line in ["", *_markdown_block(one)])]
+            return [
+                f"**{escape_markdown(summary).strip()}**",
+                *(line for one in blocks for line in ["", *_markdown_block(one)]),
+            ]
         case Grid(caption=caption, columns=columns, rows=rows):
-            head = ["| " + " | ".join(map(_bar, columns)) + " |", "|---" * len(columns) + "|"]
-            body = ["| " + " | ".join(_bar(cell_text(cell)) for cell in row) + " |" for row in rows]
-            return [f"{caption}:", "", *head, *body]
-
-
-def _bar(text: str) -> str:
-    return text.replace("|", "\\|")
+            table = markdown_table(columns, [[cell_text(cell) for cell in row] for row in rows])
+            return [f"{paragraph(caption)}:", "", *table]
 
 
 def cell_text(cell: Cell) -> str:
@@ -58,7 +59,7 @@ def cell_text(cell: Cell) -> str:
 
 def to_latex(report: Report) -> str:
     """A document part to be \\input: headings, text and tables; folded tables are left out, for they are long."""
-    lines = [PACKAGES, "", escape_latex(report.lead)]
+    lines = [PACKAGES, "", latex_paragraph(report.lead)]
     for number, section in enumerate(report.sections):
         lines += _latex_section(section, 0, f"{number}")
     return "\n".join(lines).rstrip() + "\n"
@@ -76,11 +77,11 @@ def _latex_section(section: Section, level: int, label: str) -> list[str]:
 def _latex_block(block: Block, label: str) -> Sequence[str]:
     match block:
         case Text(text=text):
-            return [escape_latex(text)]
+            return [latex_paragraph(text)]
         case Points(items=items):
-            return [r"\begin{itemize}", *(rf"\item {escape_latex(item)}" for item in items), r"\end{itemize}"]
+            return [r"\begin{itemize}", *(rf"\item {latex_paragraph(item)}" for item in items), r"\end{itemize}"]
         case Code(text=text):
-            return [r"\begin{verbatim}", text, r"\end{verbatim}"]
+            return latex_code(text)
         case Grid(caption=caption, columns=columns, rows=rows):
             return [latex_table(caption, f"report-{label}", columns, [[cell_text(c) for c in row] for row in rows])]
         case Picture() | Fold():

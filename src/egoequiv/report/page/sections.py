@@ -16,6 +16,7 @@ from egoequiv.report.page.run_sections import auroc_section, curves_section, mot
 from egoequiv.report.page.table_sections import published_section, results_section, rho_section, tests_section
 
 LEAKED, VALIDATION = "leaked_validation_frames", "validation_frames"
+FOUND = "What was found"
 
 
 @dataclass(frozen=True)
@@ -30,16 +31,17 @@ class Report:
 
 def build_report(out: Path, experiments: Sequence[Experiment], problems: Sequence[str] = ()) -> Report:
     """The report of a folder; `problems` are the runs of which nothing could be measured."""
+    again = _as_code(shlex.join(["egoequiv", "report", str(out)]))
+    title = ", ".join(dict.fromkeys(experiment.title for experiment in experiments))
     sections = []
     for experiment in experiments:
-        again = f"`{shlex.join(['egoequiv', 'report', str(out)])}`"
         for exhibit in experiment.exhibits:
-            sections.append(_exhibit_section(experiment, exhibit, again))
-        sections.append(making_section(experiment))
+            heading = exhibit.title if exhibit.title != title else FOUND  # the page is called so already
+            sections.append(Section(heading, sections=_exhibit_sections(experiment, exhibit, again)))
+        sections.append(making_section(experiment, is_only=len(experiments) == 1))
     missing = _missing(sections, problems)
     if missing:
         sections.append(missing)
-    title = ", ".join(dict.fromkeys(experiment.title for experiment in experiments))
     return Report(title, _lead(experiments), _facts(experiments), sections)
 
 
@@ -57,16 +59,17 @@ def _facts(experiments: Sequence[Experiment]) -> dict[str, str]:
     facts = {}
     for experiment in experiments:
         if experiment.command is not None:
-            facts[f"{experiment.title}, made by"] = str(experiment.command["command"])
+            key = "Made by" if len(experiments) == 1 else f"{experiment.title}, made by"
+            facts[key] = str(experiment.command["command"])
         for exhibit in experiment.exhibits:
             leaked = leakage(exhibit)
             if leaked:
-                facts[f"{exhibit.title}, leakage"] = leaked
+                is_only = len(experiments) == len(experiment.exhibits) == 1
+                facts["Leakage" if is_only else f"{exhibit.title}, leakage"] = leaked
     return facts
 
 
-def _exhibit_section(experiment: Experiment, exhibit: Exhibit, again: str) -> Section:
-    made = experiment.command["command"] if experiment.command else "egoequiv reproduce ... -o FOLDER"
+def _exhibit_sections(experiment: Experiment, exhibit: Exhibit, again: str) -> list[Section]:
     below: list[Section | None] = []
     if exhibit.table is not None:
         makers = (results_section, published_section, tests_section, rho_section)
@@ -74,10 +77,30 @@ def _exhibit_section(experiment: Experiment, exhibit: Exhibit, again: str) -> Se
     else:
         below.append(Section("Results", [Text(f"The runs have not been measured; to do so: {again}", "missing")]))
     if exhibit.subjects:
-        below += [curves_section(exhibit), auroc_section(exhibit, f"`{made}` with another folder")]
+        below += [
+            curves_section(exhibit),
+            auroc_section(exhibit, f"{_as_code(_maker(experiment))} with another folder"),
+        ]
         below += [motions_section(exhibit, again), *task_sections(exhibit, again)]
     below.append(configuration_section(exhibit))
-    return Section(exhibit.title, sections=[section for section in below if section is not None])
+    return [section for section in below if section is not None]
+
+
+def _maker(experiment: Experiment) -> str:
+    """The command that made an experiment, or one of its kind."""
+    if experiment.command is not None:
+        return str(experiment.command["command"])
+    return "egoequiv train STORE -o FOLDER" if _is_of_runs(experiment) else "egoequiv reproduce ... -o FOLDER"
+
+
+def _as_code(command: str) -> str:
+    """A command as texts mark it; one with a backtick in it is left as it is."""
+    return command if "`" in command else f"`{command}`"
+
+
+def _is_of_runs(experiment: Experiment) -> bool:
+    """Whether runs were trained one by one, and not for a table: the folder then has no file of that table."""
+    return experiment.command is None and not (experiment.path / f"{experiment.exhibits[0].name}.json").exists()
 
 
 def leakage(exhibit: Exhibit) -> str | None:
@@ -131,30 +154,33 @@ def configuration_section(exhibit: Exhibit) -> Section:
     return Section("Configuration", blocks)
 
 
-def making_section(experiment: Experiment) -> Section:
+def making_section(experiment: Experiment, is_only: bool = True) -> Section:
     """The command, the versions and the machine."""
     made = experiment.command
     now = versions()
     blocks: list[Block] = []
-    if made is None:
-        words = (
-            "The command that made this folder was not recorded, as those of earlier versions were not; "
-            "`egoequiv reproduce` writes it to command.json when it starts."
-        )
-        blocks.append(Text(words, "missing"))
-    else:
+    if made is not None:
         blocks.append(Code(str(made["command"])))
         blocks.append(
             Text(f"Started {made.get('started', 'at an unknown time')} on {made.get('machine', 'a machine')}.")
         )
         if made.get("earlier"):
             blocks += [Text("Begun or continued before with:"), *(Code(one) for one in made["earlier"])]
+    elif _is_of_runs(experiment):
+        blocks.append(Text("By `egoequiv train`, run by run; the settings of each are above, and in its config.json."))
+    else:
+        words = (
+            "The command that made this folder was not recorded, as those of earlier versions were not; "
+            "`egoequiv reproduce` writes it to command.json when it starts."
+        )
+        blocks.append(Text(words, "missing"))
     then = (made or {}).get("versions", {})
     rows = [[Cell(name), Cell(then.get(name, "not recorded")), Cell(now[name])] for name in now]
     grid = Grid(
         f"{experiment.title}: versions", ("what", "when it was made", "when this report was written"), rows, True
     )
-    return Section(f"How {experiment.title} was made", [*blocks, grid, Text(f"This report: {machine()}.", "note")])
+    title = "How it was made" if is_only else f"How it was made: {experiment.title}"
+    return Section(title, [*blocks, grid, Text(f"This report: {machine()}.", "note")])
 
 
 def _missing(sections: Sequence[Section], problems: Sequence[str]) -> Section | None:
@@ -166,7 +192,7 @@ def _missing(sections: Sequence[Section], problems: Sequence[str]) -> Section | 
             if isinstance(block, Text) and block.tone == "missing":
                 found.setdefault(block.text, []).append(f"{where}{section.title}")
         for below in section.sections:
-            walk(below, f"{section.title}, ")
+            walk(below, f"{section.title}, " if section.title != FOUND else "")
 
     for section in sections:
         walk(section, "")
