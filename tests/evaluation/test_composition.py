@@ -83,7 +83,15 @@ def test_errors_of_a_product_grow_with_its_length() -> None:
     assert steps[4].composed.ratio_of_means > steps[4].fitted.ratio_of_means
     assert 0 < found.returns[0].rho < 1
     json.dumps(found.describe(), allow_nan=False)
-    assert sum(len(table.rows) for table in found.tables()) == 3 + 3 + 5 + 5 + 2
+    assert [len(chain) for chain in found.chains.values()] == [3, 5, 5]
+    _, chains, _ = found.tables()
+    # In turn, one step is the first step of "up", which is there already.
+    shown = [(row[0], row[1]) for row in chains.rows]
+    assert shown == [
+        *(("up", str(k)) for k in (1, 2, 3)),
+        *(("right", str(k)) for k in (1, 2, 3, 4, 5)),
+        *(("up, right in turn", str(k)) for k in (2, 3, 4, 5)),
+    ]
 
 
 def test_a_way_there_and_back_by_hand() -> None:

@@ -12,7 +12,7 @@ import typer
 from egoequiv.cli.console import print_json, print_table, progress_bar, say
 from egoequiv.cli.engines import Address, EngineName, Processes
 from egoequiv.cli.reproduce_all import all_tables
-from egoequiv.cli.reproduce_next_view import next_view
+from egoequiv.cli.reproduce_tasks import tasks
 
 if TYPE_CHECKING:
     from egoequiv.experiments import DrivingOptions, NorbOptions, Table
@@ -255,5 +255,5 @@ def _hint(out: Path) -> None:
     say(f"everything on one page: egoequiv report {shlex.quote(str(out))}")
 
 
-app.command("next-view")(next_view)
+app.command("tasks")(tasks)
 app.command("all")(all_tables)

@@ -61,9 +61,25 @@ class CompositionResult:
             "too_few_pairs": self.too_few,
         }
 
+    def headline(self) -> dict[str, float]:
+        """Rho of the longest chains, all motions in turn first, of composites, and the error of there and back."""
+        longest = [
+            (f"{name}, {len(steps[-1].motions)} steps", steps[-1]) for name, steps in self.chains.items() if steps
+        ]
+        numbers: dict[str, float] = {}
+        for name, error in [*reversed(longest), *((error.name, error) for error in self.composites)]:
+            numbers |= {f"rho of {name}, product": error.composed.rho, f"rho of {name}, own map": error.fitted.rho}
+        return numbers | {f"error of {error.motion}": error.rho for error in self.returns}
+
     def tables(self) -> list[TaskTable]:
         heads = ("rho of the product", "95 % interval", "rho of its own map", "95 % interval", "pairs scored")
-        chains = [(name, error) for name, errors in self.chains.items() for error in errors]
+        # One step of a chain in turn is one step of its first motion, which has a row of its own.
+        chains = [
+            (name, error)
+            for name, errors in self.chains.items()
+            for error in errors
+            if len(error.motions) > 1 or error.name == name
+        ]
         tables = []
         if self.composites:
             rows = [(error.name, *_cells(error)) for error in self.composites]

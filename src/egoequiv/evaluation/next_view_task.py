@@ -66,6 +66,19 @@ class NextViewResult:
             },
         }
 
+    def headline(self) -> dict[str, float]:
+        """Accuracy in per cent from two views and from one, and what they are to be compared with."""
+        chosen, random = (self.accuracy(policy, 2) for policy in ("chosen", "random"))
+        return {
+            "two_views": chosen,
+            "one_view": self.accuracy("chosen", 1),
+            "random_move": random,
+            "best_move": self.accuracy("best", 2),
+            "chosen_minus_random": chosen - random,
+            # By those training frames only that begin the pairs which vote on two views: what two views add is beside.
+            "first_view_alone": 100 * float(self.one_view[:, 1].mean()),
+        }
+
     def tables(self) -> list[TaskTable]:
         described = self.describe()
         choice = f"{len(self.own_class):,} starting views, {described['mean_choices']:.1f} moves to choose from"

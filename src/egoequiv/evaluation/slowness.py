@@ -39,6 +39,10 @@ class SlownessResult:
             ]
         }
 
+    def headline(self) -> dict[str, float]:
+        """The AUROC by Euclidean distance, of validation frames first."""
+        return {f"AUROC, {row.part} frames": row.value for row in reversed(self.rows) if row.norm == 2}
+
     def tables(self) -> list[TaskTable]:
         """The same for people."""
         rows = [(row.part, f"l{row.norm}", f"{row.value:.4f}", f"{row.pairs:,}") for row in self.rows]

@@ -51,7 +51,7 @@ class TaskOptions:
     motions: tuple[str, ...] | None = None  # by name; None: the task's own choice
     steps: int | None = None  # further views of next-view (1 unless set), steps of a chain of composition (5)
     neighbours: int = 25  # k of nearest neighbours
-    apart: str = "recording"  # what retrieval and read-out keep apart: recording, label, or an attribute such as toy
+    apart: str = "recording"  # what is fitted on and asked about has none in common: or label, or an attribute
     seed: int = 0
 
 
@@ -70,6 +70,10 @@ class TaskResult(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """A JSON object, without NaN."""
+        ...
+
+    def headline(self) -> dict[str, float]:
+        """The few numbers that stand for it, by name; the first says which of two runs does better."""
         ...
 
     def tables(self) -> list[TaskTable]:

@@ -10,7 +10,7 @@ from egoequiv import __version__
 from egoequiv.catalog import open_source
 from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import ConfigError
-from egoequiv.experiments.published import NORB, Key
+from egoequiv.experiments.published import NORB, NORB_NAME, Key
 from egoequiv.experiments.recipe import Effort, OnStage, Recipe, chosen_keys, cook, silent
 from egoequiv.experiments.selection import Settings
 from egoequiv.experiments.stores import experiment_store, pixel_row
@@ -112,7 +112,7 @@ def reproduce_norb(options: NorbOptions) -> Table:
             *compare_rows([row for row in rows if not row.labels], "rho_atomic"),
         ],
         about=_about(options, store),
-        published_on="small NORB",
+        published_on=NORB_NAME,
     )
 
 

@@ -27,6 +27,8 @@ def _views(one: float, two: float) -> Metrics:
     return {"one_view": Published(one), "two_views": Published(two)}
 
 
+NORB_NAME = "small NORB"  # as tables call what the numbers below were measured on
+
 # Table 1 (left, centre and, for the next view, right) and the supplement's table of single motions.
 NORB: dict[Key, Metrics] = {
     ("random", True): {

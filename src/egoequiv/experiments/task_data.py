@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
+from egoequiv import __version__
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.task import TaskData
 from egoequiv.experiments.measure import motions_of
+from egoequiv.files import read_json
 from egoequiv.models import load_model
-from egoequiv.models.checkpoint import Which
+from egoequiv.models.checkpoint import RUN_KIND, Which
 from egoequiv.training.data import prepare_data
-from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.run_folder import DATA, RunFolder
 
 
 def open_task_data(run: Path, store: str | Path | None = None, which: Which = "last") -> TaskData:
@@ -37,3 +40,11 @@ def open_task_data(run: Path, store: str | Path | None = None, which: Which = "l
         neighbour_gap_s=config.neighbour_gap_s,
         label_column=config.label_column,
     )
+
+
+def made_of(run: Path) -> dict[str, str]:
+    """What decides the findings of tasks: the weights of the run, its data, and the code."""
+    weights = run / "last.safetensors"
+    digest = sha256(weights.read_bytes()).hexdigest() if weights.exists() else ""
+    data = read_json(run / DATA, RUN_KIND).get("fingerprint", "") if (run / DATA).exists() else ""
+    return {"run": run.name, "weights": digest, "data": data, "version": __version__}

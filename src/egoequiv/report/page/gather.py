@@ -90,11 +90,14 @@ def _experiment(folder: Path) -> Experiment | None:
     tables = _tables(folder)
     groups = group_runs(runs_in(folder))
     command = read_json(folder / COMMAND, OUT_KIND) if (folder / COMMAND).exists() else None
-    if tables:
-        exhibits = tuple(_exhibit(folder, name, table, groups) for name, table in tables.items())
-        return Experiment(folder, command, exhibits)
-    if not groups:
-        return None
+    exhibits = tuple(_exhibit(folder, name, table, groups) for name, table in tables.items())
+    if groups and not any(exhibit.subjects for exhibit in exhibits):
+        exhibits = (_exhibit_of_runs(folder, groups), *exhibits)
+    return Experiment(folder, command, exhibits) if exhibits else None
+
+
+def _exhibit_of_runs(folder: Path, groups: Sequence[RunGroup]) -> Exhibit:
+    """Runs that no table of the folder was made of."""
     alone = (folder / CONFIG).exists()
     names = _distinct([group.name for group in groups])
     subjects = tuple(
@@ -102,7 +105,7 @@ def _experiment(folder: Path) -> Experiment | None:
     )
     title = f"The run {folder.resolve().name}" if alone else f"The runs in {folder.resolve().name}"
     table = table_of_runs(title, subjects)
-    return Experiment(folder, command, (Exhibit(folder.resolve().name, title, table, subjects),))
+    return Exhibit(folder.resolve().name, title, table, subjects)
 
 
 def table_of_runs(title: str, subjects: Sequence[Subject]) -> Table | None:

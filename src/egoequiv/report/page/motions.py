@@ -39,6 +39,10 @@ class MotionsResult:
         mined = None if self.mining is None else {"motions": self.mining.motions, "kept": len(self.mining.patterns)}
         return {"pairs": self.counts, "learned": list(self.learned), "mined": mined}
 
+    def headline(self) -> dict[str, float]:
+        """No number stands for motions."""
+        return {}
+
     def tables(self) -> list[TaskTable]:
         """The same for people."""
         total = max(1, sum(self.counts.values()))

@@ -95,7 +95,7 @@ def task_sections(exhibit: Exhibit, again: str, tasks: Sequence[str] = tuple(TAS
     sections = []
     for task in tasks:
         found = {subject.name: one for subject in exhibit.subjects if (one := find(subject, task)) is not None}
-        headline = HEADLINES.get(task, Headline(task, "", lambda _: {}))
+        headline = HEADLINES.get(task, Headline(task, ""))
         if not found:
             words = f"Not measured; to do so: {again}"
             sections.append(Section(headline.title, [Text(words, "missing")]))

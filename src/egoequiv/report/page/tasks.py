@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from egoequiv import __version__
 from egoequiv.errors import DataError, EgoEquivError
+from egoequiv.evaluation.ranking import plain
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable, silent
 from egoequiv.evaluation.tasks import TASKS
-from egoequiv.experiments.task_data import open_task_data
+from egoequiv.experiments.task_data import made_of, open_task_data
 from egoequiv.files import read_json, write_json
-from egoequiv.models.checkpoint import RUN_KIND
 from egoequiv.report.page.embed import save_drawing
 from egoequiv.report.page.gather import Exhibit, Experiment, Subject
 from egoequiv.report.page.motions import MOTIONS, motions_figures, motions_task
 from egoequiv.report.task_figures import TASK_FIGURES
-from egoequiv.training.run_folder import DATA
 
 STAGE = "what features are good for"
 KEPT = "what `egoequiv report` keeps"
@@ -34,6 +29,7 @@ class Found:
 
     task: str
     result: dict[str, Any]
+    headline: dict[str, float | None]
     tables: tuple[TaskTable, ...]
     figures: tuple[Path, ...]
     problem: str | None
@@ -47,12 +43,12 @@ def find(subject: Subject, task: str) -> Found | None:
     kept = read_json(path, KEPT)
     try:
         figures = tuple(path.with_name(name) for name in kept["figures"])
-        if any(kept[key] != value for key, value in _made_of(subject).items()):
+        if any(kept[key] != value for key, value in made_of(subject.run).items()):
             return None
         if not all(figure.exists() for figure in figures):
             return None
         tables = tuple(TaskTable(t["title"], t["columns"], t["rows"], t["notes"]) for t in kept["tables"])
-        return Found(task, kept["result"], tables, figures, kept["problem"])
+        return Found(task, kept["result"], kept["headline"], tables, figures, kept["problem"])
     except (KeyError, TypeError) as problem:
         raise DataError(f"{path} is damaged ({problem!r}): delete it, and it is made anew") from problem
 
@@ -101,36 +97,24 @@ def evaluate_missing(
 
 
 def _evaluate(subject: Subject, task: str, data: TaskData) -> None:
-    kept: dict[str, Any] = {**_made_of(subject), "result": {}, "tables": [], "figures": [], "problem": None}
+    kept: dict[str, Any] = {
+        **made_of(subject.run),
+        "result": {},
+        "headline": {},
+        "tables": [],
+        "figures": [],
+        "problem": None,
+    }
     try:
-        with _no_half_measures():
-            result = motions_task(data, subject.run) if task == MOTIONS else TASKS[task](data, TaskOptions(), silent)
+        result = motions_task(data, subject.run) if task == MOTIONS else TASKS[task](data, TaskOptions(), silent)
         kept["result"] = result.describe()
+        kept["headline"] = {name: plain(value) for name, value in result.headline().items()}
         kept["tables"] = [_plain(table) for table in result.tables()]
         drawings = DRAWN[task](result, data) if task in DRAWN else {}
         kept["figures"] = [save_drawing(drawn, subject.tasks, name).name for name, drawn in drawings.items()]
     except EgoEquivError as problem:
         kept["problem"] = str(problem)
     write_json(subject.tasks / f"{task}.json", kept)
-
-
-@contextmanager
-def _no_half_measures() -> Iterator[None]:
-    """Let Ctrl-C end a task: scikit-learn's networks would take it as a wish to go on with what is fitted so far."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", message="Training interrupted by user", category=UserWarning)
-        try:
-            yield
-        except UserWarning:
-            raise KeyboardInterrupt from None
-
-
-def _made_of(subject: Subject) -> dict[str, str]:
-    """What decides a finding: the weights of the run, its data, and the code."""
-    weights = subject.run / "last.safetensors"
-    digest = sha256(weights.read_bytes()).hexdigest() if weights.exists() else ""
-    data = read_json(subject.run / DATA, RUN_KIND).get("fingerprint", "") if (subject.run / DATA).exists() else ""
-    return {"run": subject.run.name, "weights": digest, "data": data, "version": __version__}
 
 
 def _plain(table: TaskTable) -> dict[str, Any]:

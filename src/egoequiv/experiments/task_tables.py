@@ -1,0 +1,116 @@
+"""What features are good for, over the repetitions of each method: one table for each task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any
+
+from egoequiv.errors import DataError, EgoEquivError
+from egoequiv.evaluation import Result
+from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, silent
+from egoequiv.evaluation.tasks import get_tasks
+from egoequiv.experiments.published import Metrics
+from egoequiv.experiments.table import Row, Table, compare_rows
+from egoequiv.experiments.task_data import made_of, open_task_data
+from egoequiv.files import read_json, write_json
+from egoequiv.models.checkpoint import RUN_KIND
+
+KEPT = "task-headlines.json"  # in the folder of a run: what was measured before
+STAGE = "tasks of runs"
+Headline = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Repetitions:
+    """The finished runs of one method."""
+
+    method: str
+    labels: bool
+    runs: tuple[Path, ...]
+    published: Metrics = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TaskTables:
+    """A table for each task that could be done, and of which runs it could not be, and why."""
+
+    tables: dict[str, Table]
+    problems: list[str]
+
+
+def task_tables(
+    methods: Sequence[Repetitions],
+    tasks: Sequence[str],
+    *,
+    options: TaskOptions | None = None,
+    published_on: str = "",
+    on_progress: OnProgress = silent,
+) -> TaskTables:
+    """Measure every run, and set the methods side by side; what was measured before is kept in the run's folder.
+
+    A method of which one run cannot be measured is left out of the table, for its mean would be over other
+    repetitions than those of the rest.
+    """
+    options = options or TaskOptions()
+    get_tasks(tasks)  # before anything is opened: a typing error is told at once
+    runs = [run for method in methods for run in method.runs]
+    found: dict[tuple[Path, str], Headline] = {}
+    problems = []
+    for number, run in enumerate(runs):
+        opened = lru_cache(lambda run=run: open_task_data(run))
+        for place, task in enumerate(tasks):
+            on_progress(STAGE, number * len(tasks) + place, len(runs) * len(tasks))
+            try:
+                found[run, task] = headline_of(run, task, options, opened)
+            except EgoEquivError as problem:
+                problems.append(f"{task} of {run.name}: {problem}")
+    on_progress(STAGE, len(runs) * len(tasks), len(runs) * len(tasks))
+    tables = {}
+    for task in tasks:
+        whole = [method for method in methods if all((run, task) in found for run in method.runs)]
+        rows = [_row(method, [found[run, task] for run in method.runs]) for method in whole]
+        if rows:
+            tables[task] = _table(task, rows, options, published_on)
+    return TaskTables(tables, problems)
+
+
+def headline_of(run: Path, task: str, options: TaskOptions, opened: Callable[[], TaskData]) -> Headline:
+    """The few numbers of a task, measured, or as they were kept of the same weights, data and code."""
+    path = run / KEPT
+    kept = read_json(path, RUN_KIND) if path.exists() else {}
+    made = made_of(run)
+    if kept.get("made_of") != made:
+        kept = {"made_of": made, "tasks": {}}
+    asked = {"options": {**asdict(options), "motions": list(options.motions or ())}}
+    key = f"{task}, {options.apart} apart"
+    try:
+        earlier = kept["tasks"].get(key, {})
+        if {"options": earlier.get("options")} != asked:
+            headline = get_tasks([task])[task](opened(), options, silent).headline()
+            numbers = {name: value if isfinite(value) else None for name, value in headline.items()}
+            kept["tasks"][key] = {**asked, "headline": numbers}
+            with suppress(DataError, OSError):  # a run on a read-only disk can be measured, only not kept
+                write_json(path, kept)
+        return {name: nan if value is None else float(value) for name, value in kept["tasks"][key]["headline"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise DataError(f"{path} is damaged ({problem!r}): delete it, and it is made anew") from problem
+
+
+def _row(method: Repetitions, headlines: Sequence[Headline]) -> Row:
+    names = [name for name in headlines[0] if all(name in headline for headline in headlines)]
+    metrics = {name: Result(tuple(headline[name] for headline in headlines)) for name in names}
+    published = {name: value for name, value in method.published.items() if name in metrics}
+    return Row(method.method, method.labels, metrics, published)
+
+
+def _table(task: str, rows: list[Row], options: TaskOptions, published_on: str) -> Table:
+    columns = tuple(dict.fromkeys(name for row in rows for name in row.metrics))
+    beside = published_on if any(row.published for row in rows) else ""
+    about: dict[str, Any] = {"task": task, "repetitions": max(len(row.metrics[columns[0]].values) for row in rows)}
+    about |= {"kept apart": options.apart, "neighbours": options.neighbours, "seed": options.seed}
+    return Table(f"Task {task}", columns, rows, compare_rows(rows, columns[0]), about, beside)

@@ -1,0 +1,46 @@
+"""`egoequiv reproduce tasks` on the runs of a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from egoequiv.store import FrameStore
+from egoequiv.training import train
+from running import Cli
+
+FEW = {"per_class": 3, "split": "by-recording", "split_seed": 1, "iterations": 20, "log_every": 10}
+FEW |= {"checkpoint_every": 20, "validate_every": 20, "max_gap_s": 1.0}
+
+
+def test_the_runs_of_a_folder_become_tables(small_store: FrameStore, tmp_path: Path, cli: Cli) -> None:
+    for method in ("drlim", "equiv"):
+        for seed in range(2):
+            train(small_store.path, tmp_path / f"{method}-{seed}", method=method, seed=seed, **FEW)
+    shown = json.loads(cli("reproduce", "tasks", tmp_path, "--task", "next-view,composition,slowness", "--json").out)
+    assert set(shown["tables"]) == {"next-view", "composition", "slowness"} or shown["problems"]
+    rows = shown["tables"]["next-view"]["rows"]
+    assert [row["method"] for row in rows] == ["drlim", "equiv"]
+    for row in rows:
+        figures = {name: metric["mean"] for name, metric in row["metrics"].items()}
+        assert figures["random_move"] <= figures["best_move"]
+        assert len(row["metrics"]["two_views"]["values"]) == 2
+    text = (tmp_path / "slowness.md").read_text()
+    assert "| drlim |" in text
+    assert "AUROC, validation frames" in text
+    printed = cli("reproduce", "tasks", tmp_path, "--task", "slowness", "--methods", "equiv")
+    assert "equiv" in printed.out
+    assert "drlim" not in printed.out
+    page = cli("report", tmp_path, "--no-evaluate", "-o", tmp_path / "page.md")
+    assert "Task slowness" in (tmp_path / "page.md").read_text(), page.err
+
+
+def test_mistakes_are_told_in_one_line(small_store: FrameStore, tmp_path: Path, cli: Cli) -> None:
+    assert "is not a folder" in cli("reproduce", "tasks", tmp_path / "nosuch", code=2).err
+    train(small_store.path, tmp_path / "run", method="random", **{**FEW, "iterations": 0})
+    failed = cli("reproduce", "tasks", tmp_path, "--methods", "temporal", code=2)
+    assert "has no method 'temporal' with runs; choose from random" in failed.err
+    assert "'dance' is not known" in cli("reproduce", "tasks", tmp_path, "--task", "dance", code=2).err
+    none = cli("reproduce", "tasks", tmp_path, "--task", "readout", "--apart", "colour", code=2)
+    assert "not measured: readout of run" in none.err
+    assert "none of these tasks could be measured" in none.err
