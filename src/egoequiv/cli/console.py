@@ -84,7 +84,7 @@ def print_table(table: Table) -> None:
     single = [c for c in table.columns if c.startswith("rho_") and c not in ("rho_atomic", "rho_composite")]
     summary = [c for c in table.columns if c not in single]
     beside = f"  (in brackets: the paper, on {table.published_on})" if table.published_on else ""
-    console.print(f"[bold]{table.title}[/bold]{beside}")
+    console.print(f"[bold]{escape(table.title)}[/bold]{escape(beside)}")
     wide = [summary[start : start + MOST_COLUMNS] for start in range(0, len(summary), MOST_COLUMNS)]
     for columns in (*wide, single):
         if not columns:
@@ -92,8 +92,8 @@ def print_table(table: Table) -> None:
         shown = RichTable("method", *(escape(title_of(c)) for c in columns))
         for row in table.rows:
             if any(column in row.metrics for column in columns) or row.diverged:
-                name = f"{row.name} [red]{row.diverged} diverged[/red]" if row.diverged else row.name
-                shown.add_row(name, *(cell(row, column) for column in columns))
+                lost = f" [red]{row.diverged} diverged[/red]" if row.diverged else ""
+                shown.add_row(f"{escape(row.name)}{lost}", *(cell(row, column) for column in columns))
         console.print(shown)
     tested = "top1" if "top1" in table.columns else table.columns[0]
     tests = [c for c in table.comparisons if c.metric == tested]
