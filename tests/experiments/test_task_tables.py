@@ -61,6 +61,16 @@ def test_rows_are_means_over_repetitions_and_are_measured_once(
     assert again.tables["next-view"].describe() == table.describe()
 
 
+def test_rows_may_lack_figures_that_others_have(runs: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {runs[0]: {"a": 1.0, "b": 2.0}, runs[1]: {"b": 3.0}, runs[2]: {"c": 4.0}}
+    monkeypatch.setattr(module, "headline_of", lambda run, *_: told[run])
+    methods = [Repetitions("x", True, runs[:1]), Repetitions("y", True, runs[:2]), Repetitions("z", True, runs)]
+    table = task_tables(methods, ["slowness"]).tables["slowness"]
+    assert [(row.method, set(row.metrics)) for row in table.rows] == [("x", {"a", "b"}), ("y", {"b"})]
+    assert table.columns == ("a", "b")
+    assert table.about["repetitions"] == 2
+
+
 def test_what_cannot_be_measured_is_told_and_leaves_the_rest(runs: tuple[Path, ...]) -> None:
     found = task_tables(
         [Repetitions("random", True, runs)], ["readout", "slowness"], options=TaskOptions(apart="colour")

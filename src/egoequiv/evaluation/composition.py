@@ -24,6 +24,7 @@ from egoequiv.evaluation.motion_chains import MotionChains, Motions, find_motion
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable, silent
 
 LONGEST = 5  # steps of a chain
+TOLD = (3, 5)  # lengths of the chains that stand for the others
 Map = NDArray[np.float64]  # (D + 1, D), as `fit_map` gives it
 
 
@@ -62,12 +63,11 @@ class CompositionResult:
         }
 
     def headline(self) -> dict[str, float]:
-        """Rho of the longest chains, all motions in turn first, of composites, and the error of there and back."""
-        longest = [
-            (f"{name}, {len(steps[-1].motions)} steps", steps[-1]) for name, steps in self.chains.items() if steps
-        ]
+        """Rho of some long chains, all motions in turn first, of composites, and the error of there and back."""
+        chains = [(f"{name}, {len(e.motions)} steps", e) for name, steps in self.chains.items() for e in steps]
+        told = [(name, error) for name, error in reversed(chains) if len(error.motions) in TOLD]
         numbers: dict[str, float] = {}
-        for name, error in [*reversed(longest), *((error.name, error) for error in self.composites)]:
+        for name, error in [*told, *((error.name, error) for error in self.composites)]:
             numbers |= {f"rho of {name}, product": error.composed.rho, f"rho of {name}, own map": error.fitted.rho}
         return numbers | {f"error of {error.motion}": error.rho for error in self.returns}
 

@@ -74,6 +74,7 @@ def task_tables(
     for task in tasks:
         whole = [method for method in methods if all((run, task) in found for run in method.runs)]
         rows = [_row(method, [found[run, task] for run in method.runs]) for method in whole]
+        rows = [row for row in rows if row.metrics]
         if rows:
             tables[task] = _table(task, rows, options, published_on)
     return TaskTables(tables, problems)
@@ -102,6 +103,7 @@ def headline_of(run: Path, task: str, options: TaskOptions, opened: Callable[[],
 
 
 def _row(method: Repetitions, headlines: Sequence[Headline]) -> Row:
+    # What is not measured in every repetition, such as a chain that has too few pairs in one, is left out.
     names = [name for name in headlines[0] if all(name in headline for headline in headlines)]
     metrics = {name: Result(tuple(headline[name] for headline in headlines)) for name in names}
     published = {name: value for name, value in method.published.items() if name in metrics}
@@ -111,6 +113,7 @@ def _row(method: Repetitions, headlines: Sequence[Headline]) -> Row:
 def _table(task: str, rows: list[Row], options: TaskOptions, published_on: str) -> Table:
     columns = tuple(dict.fromkeys(name for row in rows for name in row.metrics))
     beside = published_on if any(row.published for row in rows) else ""
-    about: dict[str, Any] = {"task": task, "repetitions": max(len(row.metrics[columns[0]].values) for row in rows)}
+    repetitions = max(len(result.values) for row in rows for result in row.metrics.values())
+    about: dict[str, Any] = {"task": task, "repetitions": repetitions}
     about |= {"kept apart": options.apart, "neighbours": options.neighbours, "seed": options.seed}
     return Table(f"Task {task}", columns, rows, compare_rows(rows, columns[0]), about, beside)
