@@ -86,9 +86,19 @@ def test_rho_by_hand() -> None:
         error = equivariance_error(z_i, z_j, np.arange(8), seed=seed)
         (k,) = (k for k, rho in rho_of.items() if math.isclose(error.rho, rho, rel_tol=1e-9))
         assert error.ratio_of_means == pytest.approx(ratio_of[k])
+        assert error.constant == pytest.approx(error.rho)  # no map of a constant can do more than the mean
         assert (error.pairs_fitted, error.pairs_scored, error.pairs_excluded) == (4, 4, 0)
         seen.add(k)
     assert {1, 2, 3} <= seen
+
+
+def test_features_of_noise_are_below_copying_and_not_below_a_constant() -> None:
+    z_i, z_j = np.random.default_rng(0).normal(size=(2, 2_000, 40))
+    error = equivariance_error(z_i, z_j, np.arange(2_000))
+    assert error.constant == pytest.approx(0.5**0.5, abs=0.01)
+    assert error.constant <= error.rho < 1
+    moved = equivariance_error(z_j @ np.diag(np.linspace(0.5, 1, 40)), z_j, np.arange(2_000))
+    assert moved.rho < 1e-9 < moved.constant
 
 
 def test_rho_against_plain_loops(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ def test_precision_by_hand() -> None:
         allowed=np.array([3, 3, 3]),
         same_motion=np.array([1, 1, 0]),
     )
-    everything, up, right = precision_of(store, pairs, neighbours)
+    everything, up, right = precision_of(store.recording, pairs, neighbours)
     assert (everything.motion, everything.queries) == ("all", 3)
     assert (everything.at_1, everything.at_k) == (pytest.approx(1 / 3), pytest.approx((1 / 2 + 1 / 2 + 0) / 3))
     assert everything.chance == pytest.approx((1 / 3 + 1 / 3 + 0) / 3)

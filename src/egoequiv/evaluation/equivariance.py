@@ -27,7 +27,12 @@ RANK_TOLERANCE = 1e-6  # of the largest singular value
 
 @dataclass(frozen=True)
 class MotionError:
-    """The equivariance error of one motion; a rho of 1 is what copying the features would give."""
+    """The equivariance error of one motion.
+
+    Two maps that know nothing stand beside it: copying the features has a rho of 1, and answering with the mean of all
+    features has one of `constant`, which is 0.71 for features that have nothing to do with each other. Only a rho below
+    both says that features answer to the motion.
+    """
 
     motion: str
     rho: float  # mean over pairs of |z(x) - M'z(gx)| / |z(x) - z(gx)|
@@ -37,6 +42,7 @@ class MotionError:
     pairs_scored: int
     pairs_excluded: int  # scored pairs left out of rho because both images have the same features
     pairs_needed: int | None = None  # where there are too few, how many it would take
+    constant: float = nan  # rho of the map that answers with the mean of z(x), whatever z(gx) is
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,16 @@ def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: s
         return MotionError(motion, nan, (nan, nan), nan, 0, count, 0, needed)
     fit, held = halves(count, seed)
     mapped = apply_map(fit_map(z_j[fit], z_i[fit]), z_j[held])
-    return score_mapped(mapped, z_i[held], z_j[held], groups[held], seed).of(motion, len(fit))
+    error = score_mapped(mapped, z_i[held], z_j[held], groups[held], seed).of(motion, len(fit))
+    return replace(error, constant=constant_rho(z_i[fit], z_i[held], z_j[held]))
+
+
+def constant_rho(z_fit: Features, z_i: Features, z_j: Features) -> float:
+    """Rho of always answering with the mean of some features z(x); (M, D), (N, D), (N, D)."""
+    moved = np.linalg.norm(np.asarray(z_i, np.float64) - z_j, axis=1)
+    distinct = moved > SAME * moved.mean()
+    error = np.linalg.norm(z_i - np.asarray(z_fit, np.float64).mean(axis=0), axis=1)
+    return float((error[distinct] / moved[distinct]).mean()) if distinct.any() else nan
 
 
 def halves(count: int, seed: int) -> tuple[Indices, Indices]:

@@ -69,7 +69,7 @@ class SmallNetwork:
         )
         stops = torch.from_numpy(groups_that_stop(self._part))
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self._part.seed)
+            torch.manual_seed(self._part.seed % 2**63)
             self._net = nn.Sequential(
                 nn.Linear(inputs.shape[1], HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, outputs.shape[1])
             )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from egoequiv.evaluation.frame_features import FrameFeatures
+from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.statistics import bootstrap_mean
 from egoequiv.evaluation.task import TaskTable
 from egoequiv.pairs.candidates import Indices
@@ -53,7 +53,7 @@ class RankScore:
     questions: int
     candidates: float  # mean number
     mrr: float
-    mrr_interval: tuple[float, float]  # 95 %, bootstrap over recordings
+    mrr_interval: tuple[float, float]  # 95 %, bootstrap over recordings, or what else is kept apart
     hit_at_1: float
     hit_at_5: float
     chance_mrr: float
@@ -123,10 +123,8 @@ def rank_answers(features: FrameFeatures, predicted: NDArray[np.float64], questi
     return ranks
 
 
-def score_ranks(
-    ranks: Ranks, recordings: Indices, *, motion: str, prediction: str, scope: str, seed: int = 0
-) -> RankScore:
-    """MRR and hit@k of some questions, which begin in the given recordings (Q,)."""
+def score_ranks(ranks: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str, seed: int = 0) -> RankScore:
+    """MRR and hit@k of some questions, which are of the given recordings or other groups (Q,)."""
     reciprocal = 1 / ranks.rank
     shapes = list(zip(ranks.candidates.tolist(), ranks.answers.tolist(), strict=True))
     chance = np.array([chance_levels(*shape) for shape in shapes])
@@ -137,7 +135,7 @@ def score_ranks(
         questions=len(ranks.rank),
         candidates=float(ranks.candidates.mean()),
         mrr=float(reciprocal.mean()),
-        mrr_interval=bootstrap_mean(reciprocal, recordings, seed=seed),
+        mrr_interval=bootstrap_mean(reciprocal, groups, seed=seed),
         hit_at_1=float((ranks.rank <= 1).mean()),
         hit_at_5=float((ranks.rank <= 5).mean()),
         chance_mrr=float(chance[:, 0].mean()),
@@ -153,6 +151,7 @@ def score_predictions(
     motion_of: NDArray[np.str_],
     *,
     scope: str,
+    apart: str = "recording",
     seed: int = 0,
 ) -> tuple[RankScore, ...]:
     """The scores of each way to predict, (Q, D) each, over all questions and motion by motion.
@@ -160,7 +159,7 @@ def score_predictions(
     A prediction that is not a number for a motion is left out there, and "all" then stands for the other motions.
     """
     scores: list[RankScore] = []
-    recordings = features.store.recording[questions.asked_of]
+    groups = groups_of(features.store, apart)[questions.asked_of]
     for name, values in predicted.items():
         known = np.asarray(np.isfinite(values).all(axis=1))
         if not known.any():
@@ -170,9 +169,7 @@ def score_predictions(
             own = known if motion == "all" else known & np.isin(motion_of, motion)
             if own.any():
                 kept = Ranks(ranks.rank[own], ranks.candidates[own], ranks.answers[own])
-                scores.append(
-                    score_ranks(kept, recordings[own], motion=motion, prediction=name, scope=scope, seed=seed)
-                )
+                scores.append(score_ranks(kept, groups[own], motion=motion, prediction=name, scope=scope, seed=seed))
     return tuple(scores)
 
 

@@ -23,7 +23,6 @@ from egoequiv.evaluation.statistics import bootstrap_mean
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
-from egoequiv.store import FrameStore
 
 MOST_PAIRS, MOST_QUERIES = 100_000, 1_000
 K = 10
@@ -36,7 +35,7 @@ class MotionPrecision:
     motion: str  # "all" for all of them together
     queries: int
     at_1: float
-    at_1_interval: tuple[float, float]  # 95 %, bootstrap over recordings
+    at_1_interval: tuple[float, float]  # 95 %, bootstrap over recordings, or what else is kept apart
     at_k: float
     at_k_interval: tuple[float, float]
     chance: float
@@ -105,14 +104,17 @@ class RetrievalResult:
 
 
 def precision_of(
-    store: FrameStore, pairs: MotionPairs, neighbours: Neighbours, seed: int = 0
+    groups: Indices, pairs: MotionPairs, neighbours: Neighbours, seed: int = 0
 ) -> tuple[MotionPrecision, ...]:
-    """The share of the pairs found that have the motion of the query, for all queries and motion by motion."""
+    """The share of the pairs found that have the motion of the query, for all queries and motion by motion.
+
+    groups: (N,) of every frame of the store, for the intervals.
+    """
     pattern = pairs.pattern[neighbours.query]
     right = pairs.pattern[neighbours.nearest] == pattern[:, None]
     at_1, at_k = right[:, 0].astype(np.float64), right.mean(axis=1)
     chance = neighbours.same_motion / neighbours.allowed
-    recording = store.recording[pairs.i[neighbours.query]]
+    own_group = groups[pairs.i[neighbours.query]]
     rows = []
     for number in (None, *np.unique(pattern)):
         own = np.full(len(pattern), True) if number is None else pattern == number
@@ -121,9 +123,9 @@ def precision_of(
                 motion="all" if number is None else pairs.names[number],
                 queries=int(own.sum()),
                 at_1=float(at_1[own].mean()),
-                at_1_interval=bootstrap_mean(at_1[own], recording[own], seed=seed),
+                at_1_interval=bootstrap_mean(at_1[own], own_group[own], seed=seed),
                 at_k=float(at_k[own].mean()),
-                at_k_interval=bootstrap_mean(at_k[own], recording[own], seed=seed),
+                at_k_interval=bootstrap_mean(at_k[own], own_group[own], seed=seed),
                 chance=float(chance[own].mean()),
             )
         )
@@ -168,7 +170,7 @@ def retrieve_pairs(
         neighbours[space] = nearest_pairs(
             store, pairs, differences, queries, exclusion, k=K, seed=seed, on_progress=report
         )
-    precision = {space: precision_of(store, pairs, found, seed) for space, found in neighbours.items()}
+    precision = {space: precision_of(exclusion.group, pairs, found, seed) for space, found in neighbours.items()}
     return RetrievalResult(precision, neighbours, pairs, exclusion)
 
 
