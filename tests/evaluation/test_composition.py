@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -49,7 +50,8 @@ def test_maps_that_change_nothing_give_the_copy_baseline() -> None:
 def test_one_step_is_what_rho_is(seed: int) -> None:
     pairs = some_pairs(seed)
     product = product_error(pairs, ("g",), {"g": fit_back(pairs, seed)}, seed)
-    assert product == equivariance_error(pairs.z_i, pairs.z_j, pairs.groups, motion="g", seed=seed)
+    single = equivariance_error(pairs.z_i, pairs.z_j, pairs.groups, motion="g", seed=seed)
+    assert replace(product, constant=single.constant) == single
 
 
 @given(seeds)

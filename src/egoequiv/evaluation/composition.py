@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -24,6 +24,7 @@ from egoequiv.evaluation.motion_chains import MotionChains, Motions, find_motion
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable, silent
 
 LONGEST = 5  # steps of a chain
+MOST_NAMED = 5  # of what has too few pairs, in words
 TOLD = (3, 5)  # lengths of the chains that stand for the others
 Map = NDArray[np.float64]  # (D + 1, D), as `fit_map` gives it
 
@@ -92,6 +93,7 @@ class CompositionResult:
             notes = (
                 "rho is 0 for a perfect product and 1 for the copy baseline (a map that changes nothing);",
                 "there and back, a map that changes nothing gives 0 as well: read it beside the rho of one step.",
+                "halves are of pairs, as for rho: in video a pair has near-twins in the other half, which flatters.",
                 *self._missing(),
             )
             title = "there and back: the product of a motion's map and of the map that undoes it"
@@ -103,7 +105,7 @@ class CompositionResult:
     def _missing(self) -> list[str]:
         if not self.too_few:
             return []
-        counts = ", ".join(f"{name} ({pairs})" for name, pairs in self.too_few.items())
+        counts = _some([f"{name} ({pairs})" for name, pairs in self.too_few.items()])
         return [f"too few pairs to fit and measure a map, so left out: {counts}"]
 
 
@@ -131,7 +133,7 @@ def composition(data: TaskData, options: TaskOptions, on_progress: OnProgress = 
     errors, too_few = _measure(pairs, options.seed, on_progress)
     lacking = [name_of(sequence) for sequence in composites if sequence not in errors]
     if not errors or (options.motions is not None and lacking):
-        counts = ", ".join(f"{name} has {count}" for name, count in too_few.items())
+        counts = _some([f"{name} has {count}" for name, count in too_few.items()])
         raise TooFewPairsError(
             f"{data.store.path}: too few pairs of validation frames to fit and measure maps ({counts}): take more or "
             "longer recordings, or other motions"
@@ -168,7 +170,9 @@ def _measure(
         if len(motions) == 1:
             maps[motions[0]] = fit_back(own, seed)
         if all(motion in maps for motion in motions):
-            errors[motions] = ComposedError(motions, product_error(own, motions, maps, seed), fitted)
+            fewest = min(len(pairs[motion,].z_i) // 2 for motion in motions)
+            product = replace(product_error(own, motions, maps, seed), pairs_fitted=fewest)
+            errors[motions] = ComposedError(motions, product, fitted)
     return errors, too_few
 
 
@@ -231,6 +235,12 @@ def _plain(error: MotionError) -> dict[str, Any]:
     values = asdict(error)
     values["interval"] = [end if isfinite(end) else None for end in error.interval]
     return {name: None if isinstance(value, float) and not isfinite(value) else value for name, value in values.items()}
+
+
+def _some(words: Sequence[str]) -> str:
+    """The first few of them, and how many more there are."""
+    more = len(words) - MOST_NAMED
+    return ", ".join(words[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _cells(error: ComposedError) -> tuple[str, ...]:
