@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from egoequiv.errors import ConfigError
@@ -31,8 +32,8 @@ def test_rows_are_means_over_repetitions_and_are_measured_once(
     runs: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     methods = [
-        Repetitions("random", True, runs, NORB["random", True]),
-        Repetitions("clsnet", True, runs[::-1], NORB["clsnet", True]),
+        Repetitions("random", True, runs, (0, 1, 2), NORB["random", True]),
+        Repetitions("clsnet", True, runs[::-1], (2, 1, 0), NORB["clsnet", True]),
     ]
     options = TaskOptions(neighbours=5)
     told: list[tuple[str, int, int]] = []
@@ -51,7 +52,8 @@ def test_rows_are_means_over_repetitions_and_are_measured_once(
     assert set(row.metrics) == set(table.columns)
     assert (row.published["two_views"].mean, table.published_on) == (4.0, "small NORB")
     assert found.tables["slowness"].published_on == ""
-    assert [test.metric for test in table.comparisons] == ["two_views"]
+    (test,) = table.comparisons  # the same runs under two names, seed by seed
+    assert (test.metric, test.difference, test.p_value) == ("two_views", 0.0, 1.0)
     assert told[-1][1:] == (12, 12)
     for floor, ceiling in zip(row.metrics["random_move"].values, row.metrics["best_move"].values, strict=True):
         assert floor <= ceiling
@@ -61,10 +63,26 @@ def test_rows_are_means_over_repetitions_and_are_measured_once(
     assert again.tables["next-view"].describe() == table.describe()
 
 
+def test_methods_are_tested_over_the_seeds_that_both_have(
+    runs: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {run: {"a": value} for run, value in zip(runs, (1.0, 5.0, 9.0), strict=True)}
+    monkeypatch.setattr(module, "headline_of", lambda run, *_: told[run])
+    first = Repetitions("x", True, runs, (0, 1, 2))
+    shifted = Repetitions("y", True, runs, (1, 2, 3))
+    turned = Repetitions("z", True, runs, (2, 0, 1))
+    assert task_tables([first, shifted], ["slowness"]).tables["slowness"].comparisons == []  # two seeds in common
+    (test,) = task_tables([first, turned], ["slowness"]).tables["slowness"].comparisons
+    assert (test.a, test.b, test.difference) == ("z", "x", 0.0)
+    assert test.stderr == pytest.approx(np.std([4.0, 4.0, -8.0], ddof=1) / 3**0.5)
+    unpaired = task_tables([first, turned], ["slowness"], same_frames=False).tables["slowness"]
+    assert unpaired.comparisons == []
+
+
 def test_rows_may_lack_figures_that_others_have(runs: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     told = {runs[0]: {"a": 1.0, "b": 2.0}, runs[1]: {"b": 3.0}, runs[2]: {"c": 4.0}}
     monkeypatch.setattr(module, "headline_of", lambda run, *_: told[run])
-    methods = [Repetitions("x", True, runs[:1]), Repetitions("y", True, runs[:2]), Repetitions("z", True, runs)]
+    methods = [Repetitions(name, True, runs[: k + 1], tuple(range(k + 1))) for k, name in enumerate("xyz")]
     table = task_tables(methods, ["slowness"]).tables["slowness"]
     assert [(row.method, set(row.metrics)) for row in table.rows] == [("x", {"a", "b"}), ("y", {"b"})]
     assert table.columns == ("a", "b")
@@ -73,20 +91,20 @@ def test_rows_may_lack_figures_that_others_have(runs: tuple[Path, ...], monkeypa
 
 def test_what_cannot_be_measured_is_told_and_leaves_the_rest(runs: tuple[Path, ...]) -> None:
     found = task_tables(
-        [Repetitions("random", True, runs)], ["readout", "slowness"], options=TaskOptions(apart="colour")
+        [Repetitions("random", True, runs, (0, 1, 2))], ["readout", "slowness"], options=TaskOptions(apart="colour")
     )
     assert set(found.tables) == {"slowness"}
     assert len(found.problems) == 3
     assert "colour" in found.problems[0]
     with pytest.raises(ConfigError, match="dance"):
-        task_tables([Repetitions("random", True, runs)], ["slowness", "dance"])
+        task_tables([Repetitions("random", True, runs, (0, 1, 2))], ["slowness", "dance"])
 
 
 def test_figures_of_other_weights_are_measured_anew_and_damage_is_told(
     runs: tuple[Path, ...], small_store: FrameStore, tmp_path: Path
 ) -> None:
     run = train(small_store.path, tmp_path / "run", method="random", seed=7, **FEW).path
-    alone = [Repetitions("random", True, (run,))]
+    alone = [Repetitions("random", True, (run,), (7,))]
     first = task_tables(alone, ["slowness"]).tables["slowness"].rows[0].metrics
     (run / "last.safetensors").write_bytes((runs[0] / "last.safetensors").read_bytes())
     second = task_tables(alone, ["slowness"]).tables["slowness"].rows[0].metrics

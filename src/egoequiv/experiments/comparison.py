@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.evaluation import PairedTest, Result, class_scores, embed, paired_test
 from egoequiv.evaluation.comparison import AnswersCompared, compare_answers
 from egoequiv.evaluation.equivariance import why_undefined
@@ -61,10 +61,11 @@ class Answered:
 
 @dataclass(frozen=True)
 class Untested:
-    """Two groups between which nothing was tested, and why."""
+    """Two groups between which some figures were not tested, and why."""
 
     a: int
     b: int
+    figures: Literal["all", "rho"]
     reason: str
 
 
@@ -138,12 +139,7 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_stage: OnSta
     on_stage("measuring", total, total)
     tests = [test for a, b in combinations(range(len(groups)), 2) for test in _test(groups, measured, b, a)]
     answers = [] if store is not None else _answers(groups, on_stage)
-    tested = {(one.a, one.b) for one in tests} | {(one.a, one.b) for one in answers}
-    untested = [
-        Untested(a, b, _why_untested(groups[a], groups[b], store))
-        for b, a in combinations(range(len(groups)), 2)
-        if (a, b) not in tested
-    ]
+    untested = _untested(groups, measured, tests, answers, store)
     return RunComparison(groups, differing_settings(groups), measured, tests, answers, untested, undefined)
 
 
@@ -168,14 +164,46 @@ def _undefined(each: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, str]:
     return words
 
 
+def _untested(
+    groups: list[RunGroup],
+    measured: list[dict[str, Result]],
+    tests: Sequence[Tested],
+    answers: Sequence[Answered],
+    store: str | None,
+) -> list[Untested]:
+    """The pairs of groups without any test, and those of which only the answers, that is top-1, were compared."""
+    tested, answered = {(one.a, one.b) for one in tests}, {(one.a, one.b) for one in answers}
+    found = []
+    for b, a in combinations(range(len(groups)), 2):
+        if (a, b) in answered and any(name.startswith("rho_") for name in measured[a].keys() & measured[b].keys()):
+            reason = f"{_too_few_seeds(groups[a], groups[b])}; answers to single frames tell of top-1 only"
+            found.append(Untested(a, b, "rho", reason))
+        elif (a, b) not in tested | answered:
+            found.append(Untested(a, b, "all", _why_untested(groups[a], groups[b], store)))
+    return found
+
+
 def _why_untested(a: RunGroup, b: RunGroup, store: str | None) -> str:
     common = len(set(a.repetitions) & set(b.repetitions))
     if common >= FEWEST:
         return f"no figure is defined for both in all of the {common} seeds that they have in common"
-    seeds = f"a test over seeds takes {FEWEST} in common, and they have {common}"
+    seeds = _too_few_seeds(a, b)
     if store is not None:
         return f"{seeds}; answers to single frames are not compared on another store"
     return f"{seeds}; answers to single frames are compared where both have learned labels"
+
+
+def _too_few_seeds(a: RunGroup, b: RunGroup) -> str:
+    return f"a test over seeds takes {FEWEST} in common, and they have {len(set(a.repetitions) & set(b.repetitions))}"
+
+
+def have_same_frames(groups: Sequence[RunGroup]) -> bool:
+    """Whether all runs are measured on the same frames."""
+    try:
+        check_same_frames(groups)
+    except EgoEquivError:
+        return False
+    return True
 
 
 def check_same_frames(groups: Sequence[RunGroup]) -> None:

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
+from itertools import combinations
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
 from egoequiv.errors import DataError, EgoEquivError
-from egoequiv.evaluation import Result
+from egoequiv.evaluation import Result, paired_test
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, silent
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.published import Metrics
-from egoequiv.experiments.table import Row, Table, compare_rows
+from egoequiv.experiments.table import Comparison, Row, Table
 from egoequiv.experiments.task_data import made_of, open_task_data
 from egoequiv.files import read_json, write_json
 from egoequiv.models.checkpoint import RUN_KIND
+from egoequiv.training.run_folder import RunFolder
 
+FEWEST = 3  # seeds of a test
 KEPT = "task-headlines.json"  # in the folder of a run: what was measured before
 STAGE = "tasks of runs"
 Headline = dict[str, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Repetitions:
     """The finished runs of one method."""
 
     method: str
     labels: bool
     runs: tuple[Path, ...]
+    seeds: tuple[Any, ...]  # of each run; runs of the same seed are paired in tests
     published: Metrics = field(default_factory=dict)
 
 
@@ -49,12 +53,13 @@ def task_tables(
     *,
     options: TaskOptions | None = None,
     published_on: str = "",
+    same_frames: bool = True,
     on_progress: OnProgress = silent,
 ) -> TaskTables:
     """Measure every run, and set the methods side by side; what was measured before is kept in the run's folder.
 
-    A method of which one run cannot be measured is left out of the table, for its mean would be over other
-    repetitions than those of the rest.
+    Methods are tested against each other over the seeds that both have, if all are measured on the same frames. If a
+    run cannot be measured its method is left out, for the mean would be over other repetitions than those of the rest.
     """
     options = options or TaskOptions()
     get_tasks(tasks)  # before anything is opened: a typing error is told at once
@@ -73,10 +78,12 @@ def task_tables(
     tables = {}
     for task in tasks:
         whole = [method for method in methods if all((run, task) in found for run in method.runs)]
-        rows = [_row(method, [found[run, task] for run in method.runs]) for method in whole]
-        rows = [row for row in rows if row.metrics]
+        rows = {method: _row(method, [found[run, task] for run in method.runs]) for method in whole}
+        rows = {method: row for method, row in rows.items() if row.metrics}
         if rows:
-            tables[task] = _table(task, rows, options, published_on)
+            columns = tuple(dict.fromkeys(name for row in rows.values() for name in row.metrics))
+            tests = _tests(rows, columns[0]) if same_frames else []
+            tables[task] = _table(task, columns, rows, tests, options, published_on)
     return TaskTables(tables, problems)
 
 
@@ -91,15 +98,33 @@ def headline_of(run: Path, task: str, options: TaskOptions, opened: Callable[[],
     key = f"{task}, {options.apart} apart"
     try:
         earlier = kept["tasks"].get(key, {})
-        if {"options": earlier.get("options")} != asked:
-            headline = get_tasks([task])[task](opened(), options, silent).headline()
-            numbers = {name: value if isfinite(value) else None for name, value in headline.items()}
-            kept["tasks"][key] = {**asked, "headline": numbers}
-            with suppress(DataError, OSError):  # a run on a read-only disk can be measured, only not kept
-                write_json(path, kept)
-        return {name: nan if value is None else float(value) for name, value in kept["tasks"][key]["headline"].items()}
+        if {"options": earlier.get("options")} == asked:
+            return {name: nan if value is None else float(value) for name, value in earlier["headline"].items()}
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise DataError(f"{path} is damaged ({problem!r}): delete it, and it is made anew") from problem
+    headline = get_tasks([task])[task](opened(), options, silent).headline()
+    numbers = {name: value if isfinite(value) else None for name, value in headline.items()}
+    kept["tasks"][key] = {**asked, "headline": numbers}
+    with suppress(DataError, OSError):  # a run on a read-only disk can be measured, only not kept
+        write_json(path, kept)
+    return headline
+
+
+def _tests(rows: Mapping[Repetitions, Row], metric: str) -> list[Comparison]:
+    """Paired tests between all methods, over the seeds that both have, three of them at the least."""
+    values = {
+        method: dict(zip(method.seeds, row.metrics[metric].values, strict=True))
+        for method, row in rows.items()
+        if metric in row.metrics
+    }
+    tests = []
+    for a, b in combinations(values, 2):
+        common = [seed for seed in values[a] if seed in values[b]]
+        if len(common) >= FEWEST:
+            test = paired_test([values[b][seed] for seed in common], [values[a][seed] for seed in common])
+            names = rows[b].name, rows[a].name
+            tests.append(Comparison(metric, *names, test.difference, test.stderr, test.p_value))
+    return tests
 
 
 def _row(method: Repetitions, headlines: Sequence[Headline]) -> Row:
@@ -110,10 +135,21 @@ def _row(method: Repetitions, headlines: Sequence[Headline]) -> Row:
     return Row(method.method, method.labels, metrics, published)
 
 
-def _table(task: str, rows: list[Row], options: TaskOptions, published_on: str) -> Table:
-    columns = tuple(dict.fromkeys(name for row in rows for name in row.metrics))
-    beside = published_on if any(row.published for row in rows) else ""
-    repetitions = max(len(result.values) for row in rows for result in row.metrics.values())
-    about: dict[str, Any] = {"task": task, "repetitions": repetitions}
-    about |= {"kept apart": options.apart, "neighbours": options.neighbours, "seed": options.seed}
-    return Table(f"Task {task}", columns, rows, compare_rows(rows, columns[0]), about, beside)
+def _table(
+    task: str,
+    columns: tuple[str, ...],
+    rows: Mapping[Repetitions, Row],
+    tests: list[Comparison],
+    options: TaskOptions,
+    published_on: str,
+) -> Table:
+    shown = list(rows.values())
+    beside = published_on if any(row.published for row in shown) else ""
+    about: dict[str, Any] = {"task": task}
+    about["repetitions"] = max(len(result.values) for row in shown for result in row.metrics.values())
+    configs = [RunFolder(method.runs[0]).config() for method in rows]
+    about["store"] = ", ".join(dict.fromkeys(config.data for config in configs))
+    about["split"] = ", ".join(dict.fromkeys(config.split for config in configs))
+    about |= {"neighbours": options.neighbours} if task == "next-view" else {}
+    about |= {"kept apart": options.apart, "seed": options.seed}
+    return Table(f"Task {task}", columns, shown, tests, about, beside)
