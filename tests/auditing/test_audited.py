@@ -10,11 +10,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from auditing.toys import WRONG, TinyNet, posed_store
+from auditing.toys import WRONG, Changing, TinyNet, posed_store
 from egoequiv.auditing import load_audited
 from egoequiv.auditing.audited import AuditedModel
 from egoequiv.auditing.layers import OUTPUT
 from egoequiv.auditing.preprocessing import Preprocessing
+from egoequiv.errors import ConfigError
 from helpers import data_error
 
 STORE = posed_store(2)
@@ -55,3 +56,21 @@ def test_a_model_that_takes_so_many_images_at_a_time() -> None:
     features = model.features(STORE.images[:10])
     assert seen == [4, 4, 4]
     np.testing.assert_allclose(features, STORE.images[:10].reshape(10, -1) / 255, rtol=1e-6)
+
+
+def test_the_number_of_features_is_the_same_for_all_images() -> None:
+    changing = Changing(1)
+    model = AuditedModel("changing", "test", Preprocessing(), lambda images, _: {OUTPUT: changing(images)}, batch=4)
+    with data_error("model changing", "4 features for some images and 1 for others"):
+        model.features(STORE.images[:8])
+
+
+def test_no_other_pooling() -> None:
+    with pytest.raises(ConfigError, match="pooling 'max' is not known; choose mean or flatten"):
+        load_audited("pixels", STORE).features(STORE.images[:2], pooling="max")  # type: ignore[arg-type]
+
+
+def test_what_a_model_prints_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    load_audited("auditing.toys:talking", STORE).features(STORE.images[:2])
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.split()) == ("", ["built", "called"])

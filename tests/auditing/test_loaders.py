@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,8 @@ def test_random_networks_are_the_same_every_time() -> None:
 
 @pytest.fixture(scope="module")
 def run(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train(small_store.path, tmp_path_factory.mktemp("run") / "run", method="random", use_labels=False).path
+    settings = {"use_labels": False, "iterations": 10, "log_every": 10, "checkpoint_every": 10, "validate_every": 10}
+    return train(small_store.path, tmp_path_factory.mktemp("run") / "run", method="drlim", **settings).path
 
 
 def test_a_run_gives_what_embed_gives(run: Path, small_store: FrameStore) -> None:
@@ -182,6 +185,21 @@ def test_transformers(folders: dict[str, Path]) -> None:
         load_audited(folders["text"], STORE)
 
 
+def test_a_folder_of_transformers_with_code_of_its_own_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*_: object) -> str:
+        raise AssertionError("the user was asked")
+
+    monkeypatch.setattr("builtins.input", asked)
+    code = {"AutoConfig": "own.Config", "AutoModel": "own.Model"}
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "very-own", "auto_map": code}))
+    (tmp_path / "own.py").write_text(f"open({str(tmp_path / 'marker')!r}, 'w')\nConfig = Model = None\n")
+    with data_error("code of its own (auto_map in config.json), which is not run here"):
+        load_audited(tmp_path, STORE)
+    assert not (tmp_path / "marker").exists()
+
+
 @pytest.mark.slow
 def test_the_processor_of_transformers_is_read(folders: dict[str, Path]) -> None:
     words = {
@@ -228,6 +246,8 @@ def test_what_is_no_model_is_one_line(tmp_path: Path, monkeypatch: pytest.Monkey
     torch.save({"a": torch.zeros(1)}, tmp_path / "pickle.pt")
     save_file({"a": torch.zeros(1)}, tmp_path / "other.safetensors")
     tiny = {"where": "auditing.toys:tiny"}
+    strange = partial(TinyNet.forward, TinyNet())
+    strange.preprocessing = {"size": 12}  # type: ignore[attr-defined]
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"where": tmp_path / "empty"}, "neither a run (model.json) nor a folder of transformers"),
         ({"where": tmp_path / "net.pth"}, "nothing is unpickled"),
@@ -244,6 +264,7 @@ def test_what_is_no_model_is_one_line(tmp_path: Path, monkeypatch: pytest.Monkey
         ({"where": "auditing.toys:failing_factory"}, "OSError: no such dial"),
         ({"where": "auditing.toys:ending_factory"}, "it called sys.exit('usage: train.py\\n --data FOLDER')"),
         ({"where": "ends_when_imported:net"}, "ends_when_imported:net: it called sys.exit(), which a model must not"),
+        ({"where": strange}, "its attribute preprocessing is a dict; expected an egoequiv.Preprocessing"),
         ({"where": Ending()}, "it called sys.exit(4)"),
         ({"where": "pixels", "weights": "a.safetensors"}, "weights are for package.module:factory"),
         (tiny | {"weights": tmp_path / "missing.safetensors"}, "do not exist"),

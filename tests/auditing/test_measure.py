@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 import egoequiv
-from auditing.toys import WRONG, TinyNet, driving_store, equivariant, posed_store
+from auditing.toys import WRONG, Changing, TinyNet, driving_store, equivariant, posed_store
 from egoequiv.auditing import load_audited
 from egoequiv.auditing.fits import LEAST_SQUARES
 from egoequiv.auditing.motion_error import measure_motion
@@ -53,6 +54,9 @@ def test_rho_against_plain_loops() -> None:
     assert found.ratio_of_means == pytest.approx(sum(errors) / sum(moves))
     assert found.interval[0] < found.rho < found.interval[1]
     assert (found.fit, found.pairs_excluded) == ("least squares", 0)
+    mean = [sum(z[i][k] for i in parts.fit.i) / len(parts.fit) for k in range(z.shape[1])]
+    constant = [np.sqrt(sum((a - b) ** 2 for a, b in zip(z[i], mean, strict=True))) for i in parts.measure.i]
+    assert found.constant == pytest.approx(sum(c / m for c, m in zip(constant, moves, strict=True)) / len(moves))
     whole = egoequiv.audit(
         TinyNet(), STORE, motions=["right"], layers=["body"], candidates=[LEAST_SQUARES], seed=3, baselines=False
     )
@@ -157,3 +161,47 @@ def test_motions_of_a_drive_are_mined_or_given() -> None:
     assert given.rows == table.rows
     with pytest.raises(ConfigError, match="another motion space"):
         egoequiv.audit("pixels", STORE, motions=MinedPatterns.from_description(patterns.describe(), "patterns"))
+
+
+def hashed(images: torch.Tensor) -> torch.Tensor:
+    """Features that have nothing to do with each other: noise that begins at the sum of the pixels."""
+    seeds = [int(image.double().sum() * 1e6) for image in images]
+    return torch.stack([torch.randn(40, generator=torch.Generator().manual_seed(seed)) for seed in seeds])
+
+
+def test_noise_is_no_better_than_a_constant_and_marked() -> None:
+    table = egoequiv.audit({"noise": hashed, "toy": equivariant}, STORE, motions=["up", "right"], baselines=False)
+    for found in table.rows[0].motions:
+        assert found.constant == pytest.approx(np.sqrt(0.5), abs=0.03)
+        assert found.rho == pytest.approx(found.constant, abs=0.01)
+        assert found.is_marked
+    assert not any(found.is_marked for found in table.rows[1].motions)
+    described = table.describe()["rows"][0]["motions"][0]
+    assert (described["is_below_references"], described["constant"]) == (False, table.rows[0].motions[0].constant)
+
+
+def test_a_model_that_is_not_deterministic_is_noted() -> None:
+    def dropping(images: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.dropout(images.flatten(1), 0.5)
+
+    table = egoequiv.audit([dropping, equivariant], STORE, motions=["up"], limit=80, baselines=False)
+    assert table.notes == ("dropping: not deterministic, its features of the same images differ between two calls",)
+
+
+@pytest.mark.parametrize("calls", [1, 3])
+def test_the_number_of_features_may_not_change(calls: int) -> None:
+    with data_error("model Changing", "4 features for some images and 1 for others"):
+        egoequiv.audit(Changing(calls), STORE, motions=["up"], limit=80, baselines=False, batch_size=10)
+
+
+def test_baselines_keep_their_names() -> None:
+    with pytest.raises(ConfigError, match=r"model pixels \(function\) has the name of a baseline"):
+        egoequiv.audit({"pixels": equivariant}, STORE)
+    alone = egoequiv.audit({"pixels": equivariant}, STORE, motions=["up"], limit=80, baselines=False)
+    assert [row.kind for row in alone.rows] == ["function"]
+
+
+@pytest.mark.parametrize(("wrong", "words"), [({"pooling": "max"}, "'max'"), ({"batch_size": 0}, "1 or more images")])
+def test_settings_that_make_no_sense(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        egoequiv.audit("pixels", STORE, **wrong)

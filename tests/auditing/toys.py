@@ -104,8 +104,33 @@ WRONG: dict[str, tuple[Callable[[Tensor], Any], tuple[str, ...]]] = {
     "gives one number": (lambda images: images.mean(), ("a single number for 4 images",)),
     "gives no features": (lambda images: images.flatten(1)[:, :0], ("no features",)),
     "gives too many": (lambda images: torch.zeros(len(images), 10_001), ("10,001 features", "10,000")),
+    "gives complex numbers": (lambda images: images.flatten(1) * 1j, ("a tensor of complex64", "real numbers")),
+    "gives sparse numbers": (lambda images: images.flatten(1).to_sparse(), ("a tensor laid out as sparse_coo",)),
+    "gives no values": (lambda images: images.flatten(1).to("meta"), ("a tensor without values",)),
     "gives NaN": (lambda images: images.flatten(1) / 0, ("not finite",)),
 }
+
+
+class Changing:
+    """Gives four features for the images of the first calls and one for those of later ones."""
+
+    def __init__(self, calls: int) -> None:
+        self.calls = calls
+
+    def __call__(self, images: Tensor) -> Tensor:
+        self.calls -= 1
+        return images.flatten(1)[:, : 4 if self.calls >= 0 else 1]
+
+
+def talking() -> Callable[[Tensor], Tensor]:
+    """A factory that prints, of a function that prints."""
+    print("built")
+
+    def features(images: Tensor) -> Tensor:
+        print("called")
+        return images.flatten(1)[:, :5]
+
+    return features
 
 
 def ending_model() -> Callable[[Tensor], Tensor]:

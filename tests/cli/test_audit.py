@@ -80,6 +80,8 @@ def test_models_have_names_and_settings(cli: Cli, small_store: FrameStore, tmp_p
         ([TINY, "--set", "other.size=3"], "no model is named 'other'"),
         ([TINY, "--set", "std=0"], "std above 0"),
         (["pixels", "--set", "size=3"], "none of these models takes it"),
+        ([f"pixels={TINY}"], f"model pixels ({TINY}) has the name of a baseline: give it another"),
+        ([TINY, "-o", __file__], "cannot write"),
         (["a=pixels", "a=random"], "two models are named 'a'"),
         (["pixels", "--weights", "w.safetensors"], "0 models are given as package.module:factory"),
         ([TINY, "--weights", "w.safetensors"], "weights w.safetensors do not exist or are no file"),
@@ -88,7 +90,7 @@ def test_models_have_names_and_settings(cli: Cli, small_store: FrameStore, tmp_p
         ([TINY, "--patterns", "p.json"], "p.json is missing"),
         ([TINY, "--device", "abacus"], "device 'abacus' cannot be used here"),
         ([TINY, "--apart", "colour"], "no attribute 'colour'"),
-        ([TINY, "--limit", "10"], "10 pairs are too few"),
+        ([TINY, "--limit", "10"], "at most 10 pairs of a motion (--limit) are too few"),
     ],
 )
 def test_mistakes_are_one_line(cli: Cli, small_store: FrameStore, arguments: list[str], words: str) -> None:
@@ -119,3 +121,17 @@ def test_patterns_of_another_space_are_refused(cli: Cli, small_store: FrameStore
 def test_torch_computes_as_before(cli: Cli, small_store: FrameStore) -> None:
     cli("audit", TINY, "--store", small_store.path, "--motions", "up", "--limit", 60, "--json")
     assert torch.is_grad_enabled()
+
+
+def test_json_stays_json_whatever_a_model_prints(cli: Cli, small_store: FrameStore) -> None:
+    arguments = ("--store", small_store.path, "--motions", "up", "--limit", 60, "--json", "--no-baselines")
+    printed = cli("audit", "auditing.toys:talking", *arguments)
+    assert json.loads(printed.out)["rows"][0]["motions"][0]["constant"] > 0
+    assert "built" in printed.err
+
+
+def test_a_folder_that_cannot_be_written_is_told_first(cli: Cli, small_store: FrameStore, tmp_path: Path) -> None:
+    (tmp_path / "audit.png").mkdir()
+    error = cli("audit", TINY, "--store", small_store.path, "-o", tmp_path, code=2).err
+    assert "audit.png is a folder" in " ".join(error.split())
+    assert "features of" not in error

@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoequiv.auditing.foreign import FAULTS, fault_of, words_of
-from egoequiv.auditing.layers import OUTPUT, Pooling, pooled, to_array
+from egoequiv.auditing.foreign import FAULTS, fault_of, prints_aside, told, words_of
+from egoequiv.auditing.layers import OUTPUT, Pooling, check_pooling, kind_of_value, pooled, to_array
 from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.errors import DataError, EgoEquivError
 
@@ -46,10 +46,26 @@ class AuditedModel:
         self, images: NDArray[np.uint8], layers: Sequence[str], pooling: Pooling = "mean"
     ) -> dict[str, NDArray[np.float32]]:
         """Feature vectors (N, D) of images (N, H, W, C), for each of some layers."""
-        parts = []
+        check_pooling(pooling)
+        parts: list[dict[str, NDArray[np.float32]]] = []
         for start in range(0, len(images), self.batch or len(images)):
-            parts.append(self._run(images[start : start + (self.batch or len(images))], layers, pooling))
+            with prints_aside():
+                found = self._run(images[start : start + (self.batch or len(images))], layers, pooling)
+            for layer in layers if parts else ():
+                self.check_count(layer, parts[0][layer].shape[1], found[layer].shape[1])
+            parts.append(found)
         return {layer: np.concatenate([part[layer] for part in parts]) for layer in layers}
+
+    def check_count(self, layer: str, before: int, now: int) -> None:
+        """Refuse features whose number is not the same for all images."""
+        if before != now:
+            raise DataError(
+                f"{self._where(layer)}: it returned {before:,} features for some images and {now:,} for others; "
+                "expected the same number for all"
+            )
+
+    def _where(self, layer: str) -> str:
+        return f"model {self.name}" + (f", layer {layer}" if layer != OUTPUT else "")
 
     def _run(
         self, images: NDArray[np.uint8], layers: Sequence[str], pooling: Pooling
@@ -80,11 +96,14 @@ class AuditedModel:
         return f"it {fault_of(problem)}, on images of {seen}{': ' if words else ''}{words[:300]}"
 
     def _checked(self, value: Any, count: int, layer: str, pooling: Pooling) -> NDArray[np.float32]:
-        where = f"model {self.name}" + (f", layer {layer}" if layer != OUTPUT else "")
-        array = to_array(value)
+        where = self._where(layer)
+        try:
+            array = to_array(value)
+        except FAULTS as problem:  # tensors of classes that forbid it
+            raise DataError(f"{where}: its features cannot be read: {told(problem)}") from problem
         if array is None:
-            kind = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-            raise DataError(f"{where}: it returned {kind}; expected one tensor of features, a row for each image")
+            expected = "one tensor of features, real numbers, a row for each image"
+            raise DataError(f"{where}: it returned {kind_of_value(value)}; expected {expected}")
         if array.ndim == 0 or len(array) != count:
             found = "a single number" if array.ndim == 0 else f"{len(array)} rows"
             raise DataError(f"{where}: it returned {found} for {count} images; expected a row of features for each")

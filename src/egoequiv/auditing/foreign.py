@@ -1,9 +1,20 @@
-"""Code of others that is run in an audit: whatever it does wrong is told in one line."""
+"""Code of others that is run in an audit: what it does wrong is told in one line, what it prints is no result."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+
 # A script that was never meant to be imported may end the program; Ctrl-C is the user's and passes.
 FAULTS = (Exception, SystemExit)
+
+
+@contextmanager
+def prints_aside() -> Iterator[None]:
+    """What is printed meanwhile goes to stderr: stdout is for what was measured, such as one JSON object."""
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 def fault_of(problem: BaseException) -> str:

@@ -31,9 +31,14 @@ def load_huggingface(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noq
     logging.disable_progress_bar()
     try:
         model, loading = transformers.AutoModel.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, output_loading_info=True
+            folder, local_files_only=True, use_safetensors=True, trust_remote_code=False, output_loading_info=True
         )
     except Exception as problem:
+        if "auto_map" in read_json(folder / "config.json", "a folder of transformers"):
+            raise DataError(
+                f"{folder}: it would have to be loaded by code of its own (auto_map in config.json), which is not run "
+                "here: name what builds the model as package.module:factory"
+            ) from None
         raise DataError(f"{folder}: transformers cannot load it: {' '.join(str(problem).split())[:300]}") from None
     finally:
         logging.set_verbosity(verbosity)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -15,6 +15,13 @@ from egoequiv.errors import ConfigError, DataError
 
 OUTPUT = "output"  # the name of what a model returns, beside those of its layers
 Pooling = Literal["mean", "flatten"]
+POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
+
+
+def check_pooling(pooling: str) -> None:
+    """Refuse what is done neither to maps nor to tokens."""
+    if pooling not in POOLINGS:
+        raise ConfigError(f"pooling {pooling!r} is not known; choose {' or '.join(POOLINGS)}")
 
 
 def check_layer(name: str, known: Iterable[str], whose: str) -> None:
@@ -77,9 +84,24 @@ def pooled(values: NDArray[np.float32], pooling: Pooling) -> NDArray[np.float32]
 
 
 def to_array(value: Any) -> NDArray[np.float32] | None:
-    """A tensor or an array as float32, None if it is neither."""
+    """A tensor or an array of real numbers as float32, None if it is neither."""
     if isinstance(value, Tensor):
+        if value.is_complex() or value.is_meta or value.layout != torch.strided:
+            return None
         value = value.detach().to("cpu", torch.float32).numpy()
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub":
         return None
     return np.asarray(value, np.float32)
+
+
+def kind_of_value(value: Any) -> str:
+    """What something is that is no array of real numbers, such as "a tensor laid out as sparse_coo" or "a list"."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}"
+    if not isinstance(value, Tensor):
+        return f"a {type(value).__name__}"
+    if value.is_meta:
+        return "a tensor without values (of the device meta)"
+    if value.layout != torch.strided:
+        return f"a tensor laid out as {str(value.layout).removeprefix('torch.')}"
+    return f"a tensor of {str(value.dtype).removeprefix('torch.')}"

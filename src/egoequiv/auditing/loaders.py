@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.auditing.audited import AuditedModel
-from egoequiv.auditing.foreign import told
+from egoequiv.auditing.foreign import prints_aside, told
 from egoequiv.auditing.huggingface_models import load_huggingface
 from egoequiv.auditing.onnx_models import load_onnx
 from egoequiv.auditing.spec import ModelSpec
@@ -97,7 +97,8 @@ def load_audited(
     if spec.weights is not None and kind != "import path":
         raise ConfigError(f"model {spec.name}: weights are for package.module:factory; this one has its own")
     try:
-        return LOADERS[kind](spec, store)
+        with prints_aside():
+            return LOADERS[kind](spec, store)
     except SystemExit as problem:
         raise DataError(f"model {spec.name}: {told(problem)}") from problem
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from egoequiv.auditing.audited import AuditedModel
 from egoequiv.auditing.fits import CANDIDATES, Fit
-from egoequiv.auditing.layers import OUTPUT, Pooling, check_layer
+from egoequiv.auditing.layers import OUTPUT, Pooling, check_layer, check_pooling
 from egoequiv.auditing.loaders import BASELINES, load_audited
 from egoequiv.auditing.motion_error import measure_motion
 from egoequiv.auditing.pair_choice import choose_motions, divide_store
@@ -30,6 +30,7 @@ from egoequiv.store import FrameStore
 
 LIMIT = 2_000
 BATCH = 64
+UNSTEADY = 1e-4  # of the largest feature: more than rounding makes of the same images
 TRIED = 4  # images that every model is tried on before any of them is measured
 
 
@@ -76,6 +77,9 @@ def audit(
     motion, at most `limit` of them, are divided into three parts, by whole recordings where there are enough: one to
     fit every candidate of the map, one to choose the candidate, one to measure.
     """
+    check_pooling(pooling)
+    if batch_size < 1:
+        raise ConfigError(f"batch_size must be 1 or more images at a time, found {batch_size}")
     opened = store if isinstance(store, FrameStore) else FrameStore.open(store)
     patterns = choose_motions(opened, motions, max_gap_s)
     parts, notes = divide_store(opened, patterns, max_gap_s, apart, limit, seed)
@@ -85,10 +89,9 @@ def audit(
         check_layer(layer, [name for model in audited for name in model.layer_names], whose)
     frames = np.unique(np.concatenate([part.rows() for part in parts]))
     plan = _Plan(opened, frames, parts, layers, pooling, candidates, batch_size, seed, on_progress)
-    for model in audited:  # before anything that takes long
-        model.layer_features(opened.images[frames[:TRIED]], plan.layers_of(model), pooling)
+    tried = [_try(model, plan) for model in audited]  # before anything that takes long
     rows = [row for model in audited for row in _audit_model(model, plan)]
-    notes += [note for model in audited for note in model.notes]
+    notes += [note for model, own in zip(audited, tried, strict=True) for note in (*model.notes, *own)]
     notes += [
         f"{row.name}, {found.motion}: not defined, for the two images of a pair have the same features"
         for row in rows
@@ -106,9 +109,6 @@ def _load(models: Any, store: FrameStore, baselines: bool, device: str) -> list[
         asked = [(str(name), where) for name, where in models.items()]
     else:
         asked = [(None, where) for where in (models if isinstance(models, list | tuple) else [models])]
-    if baselines:
-        given = {where.name if isinstance(where, AuditedModel) else str(where) for _, where in asked}
-        asked = [*((None, name) for name in BASELINES if name not in given), *asked]
     loaded: list[AuditedModel] = []
     for name, where in asked:
         if isinstance(where, AuditedModel):
@@ -117,9 +117,37 @@ def _load(models: Any, store: FrameStore, baselines: bool, device: str) -> list[
             model = load_audited(where, store, name=name, device=device)
         model.preprocessing.shape(store.image_shape)  # refuses channels that do not go together
         loaded.append(replace(model, name=_free_name(model.name, {other.name for other in loaded})))
+    if baselines:
+        loaded = _with_baselines(loaded, store, device)
     if not loaded:
         raise ConfigError("no model was named; give at least one")
     return loaded
+
+
+def _with_baselines(models: Sequence[AuditedModel], store: FrameStore, device: str) -> list[AuditedModel]:
+    """The baselines that are not among the models, then these; no other model may go by the name of a baseline."""
+    added = []
+    for baseline in (load_audited(name, store, device=device) for name in BASELINES):
+        same = next((model for model in models if model.name == baseline.name), None)
+        if same is None:
+            added.append(baseline)
+        elif same.kind != baseline.kind:
+            raise ConfigError(
+                f"model {same.name} ({same.kind}) has the name of a baseline: give it another, as in NAME=MODEL, or "
+                "leave the baselines out with --no-baselines (baselines=False)"
+            )
+    return [*added, *models]
+
+
+def _try(model: AuditedModel, plan: _Plan) -> list[str]:
+    """Run a model on a few images, twice, and note what is odd."""
+    images = plan.store.images[plan.frames[:TRIED]]
+    first, again = (model.layer_features(images, plan.layers_of(model), plan.pooling) for _ in range(2))
+    for layer, values in first.items():
+        model.check_count(layer, values.shape[1], again[layer].shape[1])
+        if np.abs(values - again[layer]).max() > UNSTEADY * np.abs(values).max():
+            return [f"{model.name}: not deterministic, its features of the same images differ between two calls"]
+    return []
 
 
 def _free_name(name: str, taken: set[str]) -> str:
@@ -155,6 +183,7 @@ def _features(model: AuditedModel, plan: _Plan, folder: Path) -> dict[str, NDArr
                 shape = (len(frames), values.shape[1])
                 path = folder / f"{number}.npy"
                 features[layer] = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
+            model.check_count(layer, features[layer].shape[1], values.shape[1])
             features[layer][start : start + len(values)] = values
     plan.on_progress(f"features of {model.name}", len(frames), len(frames))
     return features

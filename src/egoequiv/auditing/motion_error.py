@@ -10,7 +10,7 @@ import numpy as np
 from egoequiv.auditing.fits import CANDIDATES, Fit, choose_map
 from egoequiv.auditing.parts import PairParts
 from egoequiv.auditing.table import MotionAudit
-from egoequiv.evaluation.equivariance import SAME, Features, score_mapped
+from egoequiv.evaluation.equivariance import SAME, Features, constant_rho, score_mapped
 from egoequiv.pairs.candidates import Indices
 
 
@@ -32,4 +32,5 @@ def measure_motion(
         ratio_of_means=score.ratio_of_means,
         fit=back.fit.in_words(),
         pairs_excluded=score.pairs_excluded,
+        constant=constant_rho(fit[1], z_i, z_j),
     )

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import TooFewPairsError
+from egoequiv.errors import ConfigError, TooFewPairsError
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
 
@@ -60,13 +60,18 @@ def divide_pairs(
 
     Groups and times are those of all frames of the store, (frames,).
     """
+    needed = round(FEWEST / min(SHARES))
+    if limit < needed:
+        raise ConfigError(
+            f"at most {limit} pairs of a motion (--limit) are too few to fit a map, to choose and to measure it: "
+            f"{needed} at the least"
+        )
     own = pairs.of(motion)
     group = groups[own.i]
     rng = np.random.default_rng([seed, 0xA0D1, pairs.names.index(motion)])
-    if min(len(own), limit) * min(SHARES) < FEWEST:
-        needed = round(FEWEST / min(SHARES))
+    if len(own) < needed:
         raise TooFewPairsError(
-            f"motion {motion!r}: {min(len(own), limit)} pairs are too few to fit a map, to choose and to measure it; "
+            f"motion {motion!r}: {len(own)} pairs are too few to fit a map, to choose and to measure it; "
             f"{needed} at the least: take more frames, or leave this motion out"
         )
     by: DividedBy = "groups"

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import isfinite
+from math import isfinite, isnan, nan
 from typing import Any
 
 from egoequiv.evaluation.ranking import plain
 
 NORM = "Euclidean norm of the features as the model gives them, none of them rescaled"
 COPY = "1.00 is the copy baseline: a map that changes nothing; 0 is perfectly equivariant"
+
+CONSTANT = (
+    "constant: rho of a map that does not look at z(gx) and answers with the mean of z(x) over the pairs to fit; for "
+    "many features that have nothing to do with each other it is 0.71"
+)
+MARK = (
+    "asterisk (*): not below both copying and a constant, to two decimals: no map was found by which these features "
+    "answer to this motion"
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,18 @@ class MotionAudit:
     ratio_of_means: float  # mean |z(x) - M'z(gx)| / mean |z(x) - z(gx)|, which leaves no pair out
     fit: str  # the fit that was chosen, in words
     pairs_excluded: int  # measured pairs left out of rho because both images have the same features
+    constant: float = nan  # rho of the mean of z(x) over the pairs to fit, whatever z(gx) is
+
+    @property
+    def is_below_references(self) -> bool:
+        """Whether rho is below what copying gives and what a constant gives, as far as two decimals tell."""
+        least = 1.0 if isnan(self.constant) else min(1.0, self.constant)
+        return not isnan(self.rho) and round(self.rho, 2) < round(least, 2)
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether there is a rho, and it is not below its references."""
+        return not isnan(self.rho) and not self.is_below_references
 
 
 @dataclass(frozen=True)
@@ -79,6 +100,7 @@ class AuditTable:
             "store": self.store,
             "norm": NORM,
             "baseline": COPY,
+            "constant_baseline": CONSTANT,
             "frames": self.frames,
             "apart": self.apart,
             "pooling": self.pooling,
@@ -89,17 +111,24 @@ class AuditTable:
 
 
 def rho_text(found: MotionAudit) -> str:
-    """Such as "0.912 [0.88, 0.94]"."""
+    """Such as "0.912 [0.88, 0.94]"; with an asterisk where it is not below its references."""
     if not isfinite(found.rho):
         return "not defined"
     low, high = found.interval
-    return f"{found.rho:.3f} [{low:.2f}, {high:.2f}]" if isfinite(low) else f"{found.rho:.3f}"
+    value = f"{found.rho:.3f}{'*' if found.is_marked else ''}"
+    return f"{value} [{low:.2f}, {high:.2f}]" if isfinite(low) else value
+
+
+def constant_text(found: MotionAudit) -> str:
+    """Such as "constant 0.71"; nothing where it is not defined."""
+    return f"constant {found.constant:.2f}" if isfinite(found.constant) else ""
 
 
 def _described(row: AuditRow) -> dict[str, Any]:
     values = asdict(row)
     values["motions"] = [
         {name: [plain(end) for end in value] if name == "interval" else plain(value) for name, value in motion.items()}
-        for motion in values["motions"]
+        | {"is_below_references": found.is_below_references}
+        for motion, found in zip(values["motions"], row.motions, strict=True)
     ]
     return values

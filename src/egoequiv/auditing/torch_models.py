@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from math import sqrt
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -20,18 +21,16 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from egoequiv.auditing.audited import MOST_FEATURES, AuditedModel
+from egoequiv.auditing.export_archive import check_archive, tensors_only
 from egoequiv.auditing.foreign import FAULTS, one_line, told
 from egoequiv.auditing.layers import OUTPUT, module_names, run_with_layers
 from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.auditing.spec import ModelSpec
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import read_json
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
-from egoequiv.models.checkpoint import RUN_KIND
 from egoequiv.store import FrameStore
-from egoequiv.store.frame_store import META
 from egoequiv.training.loop import pixel_statistics
-from egoequiv.training.run_folder import DATA, RunFolder
+from egoequiv.training.run_folder import RunFolder
 
 STATISTICS_FRAMES = 2_000
 NO_PICKLE = "nothing is unpickled here"
@@ -78,20 +77,10 @@ def load_run(spec: ModelSpec, store: FrameStore) -> AuditedModel:
     if isinstance(spec.where, EgoNet):
         return _wrap_net(spec, spec.where, "network")
     model = _wrap_net(spec, load_model(spec.where), "run")
-    if _trained_on(Path(spec.where), store):
+    if RunFolder(Path(spec.where)).trained_on(store):
         seen = f"{spec.name} was trained on frames of this store, and some of them are measured here"
         return replace(model, notes=(seen,))
     return model
-
-
-def _trained_on(run: Path, store: FrameStore) -> bool:
-    """Whether the data of a run is this store, or the same at another place."""
-    data = RunFolder(run).config().data
-    if data == store.url or Path(data).resolve() == store.path.resolve():
-        return True
-    if not (run / DATA).exists() or not (store.path / META).exists():
-        return False
-    return store.fingerprint() in str(read_json(run / DATA, RUN_KIND).get("fingerprint"))
 
 
 def _wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
@@ -106,9 +95,7 @@ def _wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
 def wrap_module(spec: ModelSpec, default: Preprocessing | None = None, kind: str = "nn.Module") -> AuditedModel:
     """A module that takes float images (N, C, H, W); one that has a `preprocessing` of its own says how."""
     module = spec.where
-    default = default or getattr(module, "preprocessing", None) or Preprocessing()
-    if not isinstance(default, Preprocessing):
-        raise ConfigError(f"model {spec.name}: its attribute preprocessing must be an egoequiv.Preprocessing")
+    default = default or _own_preprocessing(spec)
     try:
         module = module.to(spec.device).eval()
     except FAULTS as problem:
@@ -126,8 +113,21 @@ def wrap_callable(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: 
     def forward(images: Tensor, _layers: Sequence[str]) -> dict[str, Any]:
         return {OUTPUT: call(images.to(spec.device))}
 
-    default = getattr(call, "preprocessing", None) or Preprocessing()
-    return AuditedModel(spec.name, "function", spec.preprocessing(default), forward)
+    return AuditedModel(spec.name, "function", spec.preprocessing(_own_preprocessing(spec)), forward)
+
+
+def _own_preprocessing(spec: ModelSpec) -> Preprocessing:
+    """What a model says of itself in its attribute `preprocessing`, else values of 0 to 1."""
+    try:
+        own = getattr(spec.where, "preprocessing", None)
+    except FAULTS as problem:
+        raise DataError(f"model {spec.name}: its attribute preprocessing: {told(problem)}") from problem
+    if own is not None and not isinstance(own, Preprocessing):
+        raise ConfigError(
+            f"model {spec.name}: its attribute preprocessing is a {type(own).__name__}; expected an "
+            "egoequiv.Preprocessing, or none"
+        )
+    return own or Preprocessing()
 
 
 def load_import(spec: ModelSpec, store: FrameStore) -> AuditedModel:
@@ -189,12 +189,19 @@ def load_export(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: AR
     """A torch.export file; sizes that it fixes are taken from it."""
     logger = logging.getLogger("torch.export")
     level = logger.level
+    check_archive(Path(spec.where))
     try:
         logger.setLevel(logging.CRITICAL)  # it logs a traceback of what is told in one line here
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=FutureWarning)  # of torch about itself
-            program = torch.export.load(str(spec.where))
+            warnings.filterwarnings("ignore", category=UserWarning)  # of pickles, which are refused
+            with tensors_only():
+                program = torch.export.load(str(spec.where))
             inside = torch.export.unflatten(program).to(spec.device)
+    except UnpicklingError:
+        raise DataError(
+            f"{spec.where} holds more than tensors, and {NO_PICKLE}: save it without such objects"
+        ) from None
     except Exception as problem:
         raise DataError(f"{spec.where} is no torch.export file ({_first(problem)})") from None
     finally:

@@ -16,12 +16,14 @@ from egoequiv.cli.console import output, print_json, progress_bar, say
 from egoequiv.cli.settings import parse_size
 from egoequiv.cli.stores import fetch
 from egoequiv.errors import ConfigError
+from egoequiv.files import check_writable
 
 if TYPE_CHECKING:
     from egoequiv.auditing import AuditedModel, AuditTable
     from egoequiv.pairs import MinedPatterns
     from egoequiv.store import FrameStore
 
+FILES = ("audit.json", "audit.md", "audit.png")
 NAMED = re.compile(r"([A-Za-z][\w+-]*)=(.+)")
 
 
@@ -54,7 +56,7 @@ Assignments = Annotated[
         "mean=0.485,0.456,0.406, std=...; and NAME.weights=FILE.",
     ),
 ]
-Weights = Annotated[Path | None, typer.Option(help="Of package.module:factory: its weights, a safetensors file.")]
+Weights = Annotated[Path | None, typer.Option(help="The weights of a model that a factory builds, a safetensors file.")]
 MotionNames = Annotated[
     str | None, typer.Option(help="These motions, such as up,right; by default all steps, or mined patterns.")
 ]
@@ -63,7 +65,7 @@ PatternsFile = Annotated[
 ]
 Apart = Annotated[str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")]
 MaxGap = Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")]
-Limit = Annotated[int, typer.Option(min=1, help="The most pairs of a motion.")]
+Limit = Annotated[int, typer.Option(min=1, help="The most pairs of a motion, 40 or more.")]
 Baselines = Annotated[bool, typer.Option(help="Have pixels and a random network beside the models.")]
 Device = Annotated[str, typer.Option(help="Where torch computes: cpu, cuda, mps.")]
 BatchSize = Annotated[int, typer.Option(min=1, help="Images at a time.")]
@@ -100,6 +102,9 @@ def audit(
     from egoequiv.store import FrameStore
     from egoequiv.training.loop import choose_device
 
+    if out is not None:
+        for name in FILES:  # before all the work
+            check_writable(out / name)
     named = _named(models)
     settings = _settings(named, setting or [], weights)
     device = str(choose_device(device))
@@ -231,7 +236,7 @@ def _save(table: AuditTable, out: Path) -> list[str]:
     write_json(out / "audit.json", table.describe())
     write_text(out / "audit.md", audit_page(table))
     save_figure(audit_figure(table), out / "audit.png")
-    return [str(out / name) for name in ("audit.json", "audit.md", "audit.png")]
+    return [str(out / name) for name in FILES]
 
 
 def _show(table: AuditTable) -> None:

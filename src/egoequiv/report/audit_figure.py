@@ -18,7 +18,7 @@ HIGHEST = 1.6  # what lies further right is cut off, with an arrow: one bad fit 
 
 
 def audit_figure(table: AuditTable) -> Figure:
-    """A panel for each motion and a dot for each model, with its interval; copying the features is the dotted line."""
+    """A panel for each motion, a dot for each model with its interval; copying is a dotted line, a constant a tick."""
     count = len(table.rows)
     width, height = min(16.0, 2.6 + 2.3 * len(table.motions)), 1.4 + 0.34 * count
     figure, panels = plt.subplots(
@@ -32,6 +32,7 @@ def audit_figure(table: AuditTable) -> Figure:
         axes.axvline(1, color="black", linewidth=0.8, linestyle=":")
         for place, row in enumerate(table.rows):
             found = row.of(motion)
+            axes.plot(found.constant, place, "|", color="black", markersize=13, markeredgewidth=1.0, zorder=3)
             if np.isnan(found.rho):
                 axes.text(0.02, place, "not defined", fontsize=7, va="center", color="gray")
                 continue
@@ -41,7 +42,8 @@ def audit_figure(table: AuditTable) -> Figure:
                 )
                 continue
             axes.plot(found.interval, (place, place), color=colors[place], linewidth=1.6, solid_capstyle="butt")
-            axes.plot(found.rho, place, "o", color=colors[place], markersize=5)
+            fill = "white" if found.is_marked else colors[place]
+            axes.plot(found.rho, place, "o", color=colors[place], markerfacecolor=fill, markersize=5)
         axes.set_title(motion, fontsize=9)
         axes.set_xlim(0, min(reach * 1.03, HIGHEST))
         axes.spines[["top", "right"]].set_visible(False)
@@ -51,5 +53,6 @@ def audit_figure(table: AuditTable) -> Figure:
         axes.tick_params(axis="x", labelsize=8)
     panels[0, 0].set_yticks(range(count), [row.name for row in table.rows], fontsize=8)
     panels[0, 0].invert_yaxis()
-    figure.supxlabel("equivariance error rho with its 95 % interval (lower is better; dotted: copying)", fontsize=9)
+    references = "dotted: copying; ticks: a constant; hollow: not below both"
+    figure.supxlabel(f"equivariance error rho with its 95 % interval (lower is better; {references})", fontsize=9)
     return figure

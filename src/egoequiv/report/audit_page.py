@@ -6,16 +6,30 @@ from collections import Counter
 from collections.abc import Sequence
 from math import isfinite
 
-from egoequiv.auditing.table import COPY, NORM, AuditRow, AuditTable, rho_text
+from egoequiv.auditing.table import (
+    CONSTANT,
+    COPY,
+    MARK,
+    NORM,
+    AuditRow,
+    AuditTable,
+    MotionAudit,
+    constant_text,
+    rho_text,
+)
 from egoequiv.report.markdown import escape_markdown, markdown_table, paragraph
 
 Cells = tuple[Sequence[str], list[Sequence[str]]]  # heads and rows
 
 
-def rho_cells(table: AuditTable) -> Cells:
-    """Rho of each model and motion, with its interval."""
+def rho_cells(table: AuditTable, between: str = "\n") -> Cells:
+    """Rho of each model and motion, with its interval and what a constant gives, on a line of its own or not."""
+
+    def both(found: MotionAudit) -> str:
+        return between.join(text for text in (rho_text(found), constant_text(found)) if text)
+
     heads = ("model", "features", *(f"rho {motion}" for motion in table.motions))
-    rows = [(row.name, f"{row.dimension:,}", *(rho_text(found) for found in row.motions)) for row in table.rows]
+    rows = [(row.name, f"{row.dimension:,}", *(both(found) for found in row.motions)) for row in table.rows]
     return heads, list(rows)
 
 
@@ -50,6 +64,8 @@ def conclusions(table: AuditTable) -> list[str]:
     """What has to be known to read the tables, a line each."""
     return [
         f"{COPY}.",
+        f"{CONSTANT}.",
+        *([f"{MARK}."] if any(found.is_marked for row in table.rows for found in row.motions) else []),
         f"norm: {NORM}; intervals: 95 %, bootstrap over {table.apart}s.",
         "fit: of least squares, PCA to some dimensions and ridge of several strengths, the one with the least rho on "
         "the pairs to choose by.",
@@ -62,7 +78,7 @@ def conclusions(table: AuditTable) -> list[str]:
 def audit_page(table: AuditTable) -> str:
     """Everything that was found, as Markdown."""
     lines = [f"# Audit on {escape_markdown(table.store)}", ""]
-    for cells in (rho_cells(table), model_cells(table), pair_cells(table)):
+    for cells in (rho_cells(table, "; "), model_cells(table), pair_cells(table)):
         lines += [*markdown_table(*cells), ""]
     lines += [f"- {paragraph(line)}" for line in conclusions(table)]
     lines += ["", *markdown_table(*_details(table))]
@@ -70,12 +86,21 @@ def audit_page(table: AuditTable) -> str:
 
 
 def _details(table: AuditTable) -> Cells:
-    heads = ("model", "motion", "rho", "ratio of the mean distances", "fit chosen", "pairs left out of rho")
+    heads = (
+        "model",
+        "motion",
+        "rho",
+        "rho of a constant",
+        "ratio of the mean distances",
+        "fit chosen",
+        "pairs left out of rho",
+    )
     rows = [
         (
             row.name,
             found.motion,
             rho_text(found),
+            f"{found.constant:.3f}" if isfinite(found.constant) else "not defined",
             f"{found.ratio_of_means:.3f}" if isfinite(found.ratio_of_means) else "not defined",
             found.fit,
             str(found.pairs_excluded),
