@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.evaluation.comparison import BOOTSTRAP
 from egoequiv.experiments import comparison, measure_run
 from egoequiv.experiments.comparison import compare_runs, right_answers
 from egoequiv.experiments.run_groups import differing_settings, group_runs
+from egoequiv.pose import NoMotion
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore, ingest
 from egoequiv.training import train
-from helpers import GRID, grid_recording
+from helpers import GRID, grid_recording, grid_source
 
 SHORT = {
     "iterations": 20,
@@ -64,6 +65,9 @@ def test_single_runs_are_compared_frame_by_frame(runs: dict[str, list[Path]], sm
     compared = compare_runs([runs["random"][0], runs["equiv"][1]])
     assert not compared.tests
     (only,) = compared.answers
+    (rho,) = compared.untested
+    assert (rho.a, rho.b, rho.figures) == (1, 0, "rho")
+    assert rho.reason.endswith("tell of top-1 only")
     top1 = [metrics["top1"].mean for metrics in compared.metrics]
     assert 100 * only.compared.difference == pytest.approx(top1[1] - top1[0])
     assert only.compared.test == BOOTSTRAP
@@ -84,9 +88,31 @@ def test_other_frames_are_refused_in_one_line(
     train(other.path, tmp_path / "store", method="random", **SHORT)
     with pytest.raises(ConfigError, match="different stores"):
         compare_runs([runs["random"][0], tmp_path / "store"])
+    train(small_store.path, tmp_path / "plain", method="drlim", use_labels=False, **SHORT)
+    for labels in (small_store.path, other.path):
+        settings = {"labels": str(labels), "split": "paper", **SHORT}
+        train(small_store.path, tmp_path / labels.name / "run", method="equiv", **settings)
+    places = [tmp_path / "plain", *(tmp_path / labels.name / "run" for labels in (small_store.path, other.path))]
+    with pytest.raises(ConfigError, match="store of labelled images"):  # though the first has no labels
+        compare_runs(places)
     on_third = compare_runs([runs["random"][0], tmp_path / "store"], str(small_store.path))
     assert all("rho_atomic" in metrics for metrics in on_third.metrics)
     assert not on_third.answers
+
+
+def test_one_run_by_two_paths_is_no_repetition(runs: dict[str, list[Path]]) -> None:
+    first = runs["random"][0]
+    compared = compare_runs(
+        [first, first.parent / "." / first.name, first.parent / ".." / first.parent.name / first.name]
+    )
+    assert [group.runs for group in compared.groups] == [(first,)]
+
+
+def test_a_store_on_which_nothing_can_be_measured_is_refused(runs: dict[str, list[Path]], tmp_path: Path) -> None:
+    source = Source("pictures", NoMotion(), grid_source().recordings, {}, GRID.pose_names)
+    pictures = ingest(source, tmp_path / "bare", workers=1)
+    with pytest.raises(EgoEquivError, match="bare"):
+        compare_runs([runs["random"][0], runs["equiv"][0]], str(pictures.path))
 
 
 def test_why_nothing_was_tested(runs: dict[str, list[Path]], small_store: FrameStore, tmp_path: Path) -> None:
@@ -96,7 +122,7 @@ def test_why_nothing_was_tested(runs: dict[str, list[Path]], small_store: FrameS
     assert [(one.a, one.b) for one in compared.untested] == [(2, 0), (2, 1)]
     reason = compared.untested[0].reason
     assert reason.startswith("a test over seeds takes 3 in common, and they have 1; answers to single frames")
-    assert compared.describe()["untested"][1] == {"a": 2, "b": 1, "reason": reason}
+    assert compared.describe()["untested"][1] == {"a": 2, "b": 1, "figures": "all", "reason": reason}
     (on_store,) = compare_runs([runs["random"][0], runs["equiv"][0]], str(small_store.path)).untested
     assert on_store.reason.endswith("are not compared on another store")
 

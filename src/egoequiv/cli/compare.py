@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Annotated
@@ -10,16 +11,21 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from egoequiv.cli.console import output, print_json, progress_bar
+from egoequiv.cli.console import output, print_json, progress_bar, say
 from egoequiv.cli.stores import fetch
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from egoequiv.experiments.comparison import RunComparison
 
+MOST_NAMED = 8  # of what is no run
+
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="The folders of two or more runs.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="The folders of two or more runs, or folders that hold runs; what is no run is left out."),
+    ],
     store: Annotated[
         str | None, typer.Option(help="Measure rho over all frames of this store, not on the validation frames.")
     ] = None,
@@ -32,15 +38,35 @@ def compare(
     """
     from egoequiv.experiments.comparison import compare_runs
 
-    if len(dict.fromkeys(runs)) < 2:
-        raise ConfigError("give two or more different runs to compare")
+    found = _runs_of(runs)
     fetch(store)
     with progress_bar() as progress:
-        compared = compare_runs(runs, store, progress)
+        compared = compare_runs(found, store, progress)
     if as_json:
         print_json(compared.describe())
         return
     _show(compared)
+
+
+def _runs_of(paths: Sequence[Path]) -> list[Path]:
+    """The runs that are meant: those named, and those in the folders named; what is neither is told of."""
+    from egoequiv.training.run_folder import runs_in
+
+    found: list[Path] = []
+    left_out: list[str] = []
+    for path in dict.fromkeys(paths):
+        if not path.exists():
+            raise DataError(f"{path} does not exist: give the folder of a run, or one that holds runs")
+        runs = runs_in(path) if path.is_dir() else []
+        found += runs
+        if not runs:
+            left_out.append(f"{path} ({'holds no run' if path.is_dir() else 'a file'})")
+    if left_out:
+        more = len(left_out) - MOST_NAMED
+        say(f"left out: {', '.join(left_out[:MOST_NAMED])}{f' and {more} more' if more > 0 else ''}")
+    if len(set(found)) < 2:
+        raise ConfigError(f"give two or more different runs to compare, found {len(set(found))}")
+    return found
 
 
 def _show(compared: RunComparison) -> None:
@@ -121,10 +147,11 @@ def _untested(compared: RunComparison, letters: list[str]) -> list[str]:
     """Why there is no test, a line for each reason."""
     if len(compared.groups) == 1:
         return ["no test: these runs are repetitions of one experiment, and there is no other to set against it"]
-    between: dict[str, list[str]] = {}
+    between: dict[tuple[str, str], list[str]] = {}
     for one in compared.untested:
-        between.setdefault(one.reason, []).append(f"{letters[one.a]} - {letters[one.b]}")
-    return [f"no test of {', '.join(own)}: {reason}" for reason, own in between.items()]
+        what = "" if one.figures == "all" else f"{one.figures} between "
+        between.setdefault((what, one.reason), []).append(f"{letters[one.a]} - {letters[one.b]}")
+    return [f"no test of {what}{', '.join(own)}: {reason}" for (what, reason), own in between.items()]
 
 
 def _letter(number: int) -> str:

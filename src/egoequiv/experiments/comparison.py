@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import ConfigError, EgoEquivError
+from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.evaluation import PairedTest, Result, class_scores, embed, paired_test
 from egoequiv.evaluation.comparison import AnswersCompared, compare_answers
 from egoequiv.evaluation.equivariance import why_undefined
@@ -121,7 +121,8 @@ class RunComparison:
 
 def compare_runs(runs: Sequence[Path], store: str | None = None, on_stage: OnStage = silent) -> RunComparison:
     """Measure runs on their validation frames, or on all frames of another store, and test their differences."""
-    groups = group_runs(list(dict.fromkeys(runs)))
+    distinct = {run.resolve(): run for run in reversed(runs)}  # the same run by two paths is no repetition
+    groups = group_runs([run for run in runs if distinct[run.resolve()] is run])
     if store is None:
         check_same_frames(groups)
     total = sum(len(group.runs) for group in groups)
@@ -137,6 +138,10 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_stage: OnSta
         measured.append(_results([one["metrics"] for one in each]))
         undefined.append(_undefined([one["motions"] for one in each]))
     on_stage("measuring", total, total)
+    if not any(measured):
+        raise DataError(
+            f"{store or 'the stores of these runs'}: no poses and no labels that the runs know: nothing to measure"
+        )
     tests = [test for a, b in combinations(range(len(groups)), 2) for test in _test(groups, measured, b, a)]
     answers = [] if store is not None else _answers(groups, on_stage)
     untested = _untested(groups, measured, tests, answers, store)
@@ -208,8 +213,7 @@ def have_same_frames(groups: Sequence[RunGroup]) -> bool:
 
 def check_same_frames(groups: Sequence[RunGroup]) -> None:
     """Refuse runs that are measured on different frames: the difference would be one of frames, not of features."""
-    first, *others = groups
-    for other in others:
+    for first, other in combinations(groups, 2):  # all with all: where the first has no labels, others still have
         for key, what in (("data", "store"), ("labels", "store of labelled images")):
             places = [group.settings[key] for group in (first, other)]
             if key == "labels" and not (first.labels and other.labels):
