@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -9,9 +12,10 @@ import torch
 import egoequiv
 from egoequiv.errors import ConfigError, DataError, TooFewPairsError
 from egoequiv.evaluation.next_view import NextViewSelector, declare_moves, default_moves
-from egoequiv.models import EgoNet, NetSpec, initialise
-from egoequiv.pairs import MotionPairs, declare_patterns, find_motion_pairs
+from egoequiv.models import EgoNet, NetSpec, initialise, load_model
+from egoequiv.pairs import MotionPairs, declare_patterns, find_motion_pairs, mine_patterns
 from egoequiv.pose import Axis, GridSpace, NoMotion
+from egoequiv.pose.spaces import space_named
 from egoequiv.store import FrameStore
 from evaluation.task_worlds import FRAMES, telling_world
 from helpers import GRID, bare_store
@@ -151,3 +155,43 @@ def test_bad_input_is_told(fitted: NextViewSelector, small_store: FrameStore) ->
         NextViewSelector.fit(EgoNet(NetSpec("norb", (1, 1, 1))), bare_store(np.zeros((2, 2)), [0, 0]))
     with pytest.raises(ConfigError, match="at least 1, found 0"):
         NextViewSelector.fit(EgoNet(NetSpec("norb", (12, 12, 1))), small_store, k=0)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda image: image / 255, r"uint8 with values 0 to 255, found float64"),
+        (lambda image: image[..., 0], r"found the shape \(12, 12\): a grey one gets its channel by image\[..., None\]"),
+        (lambda image: image[None], r"found the shape \(1, 12, 12, 1\)$"),
+        (lambda image: image.repeat(3, axis=2), "takes images of 1 channel, found 3 channels"),
+        (lambda image: image[:6], r"takes images of 12 x 12 \(height x width\), found 6 x 12: resize it"),
+    ],
+)
+def test_images_of_another_kind_are_refused(
+    change: Callable[[np.ndarray], np.ndarray], words: str, fitted: NextViewSelector, small_store: FrameStore
+) -> None:
+    image = small_store.images[8]
+    with pytest.raises(DataError, match=words):
+        fitted.suggest(change(image))
+    with pytest.raises(DataError, match=words):
+        fitted.classify(image, [("up", change(image))])
+
+
+def test_a_drive_has_moves_that_are_mined() -> None:
+    poses = np.column_stack([np.cumsum(np.arange(60) % 7), np.cumsum(np.repeat([0.0, 0.3], 30))])
+    store = bare_store(poses, [0] * 60, list(np.arange(60) / 10), space=space_named("planar"), labels=[0, 1] * 30)
+    net = EgoNet(NetSpec("norb", (1, 1, 1)))
+    with pytest.raises(ConfigError, match=r"motions=mine_patterns\(store\)"):
+        NextViewSelector.fit(net, store, np.arange(60))
+    mined = mine_patterns(store, clusters=3, keep=2)
+    features = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
+    selector = NextViewSelector.fit(net, store, np.arange(60), mined, k=1, features=features)
+    assert selector.moves == mined.patterns.names
+
+
+def test_model_and_store_may_be_folders(small_store: FrameStore, tmp_path: Path) -> None:
+    few = {"iterations": 0, "use_labels": False}
+    run = egoequiv.train(small_store.path, tmp_path / "run", method="random", **few).path
+    by_place = NextViewSelector.fit(run, str(small_store.path), np.arange(len(small_store)), k=5)
+    by_value = NextViewSelector.fit(load_model(run), small_store, np.arange(len(small_store)), k=5)
+    assert by_place.suggest(small_store.images[8]) == by_value.suggest(small_store.images[8])

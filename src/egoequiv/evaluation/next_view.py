@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,10 @@ from egoequiv.evaluation.chains import find_chains
 from egoequiv.evaluation.equivariance import apply_map, fit_map
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.votes import Matrix, NeighbourVotes, Votes
-from egoequiv.models import EgoNet
+from egoequiv.models import EgoNet, load_model
 from egoequiv.pairs import MotionPairs, MotionPatterns, declare_patterns, find_motion_pairs, make_split
 from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.mining import Mining
 from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
 
@@ -86,10 +88,10 @@ class NextViewSelector:
     @classmethod
     def fit(
         cls,
-        model: EgoNet,
-        store: FrameStore,
+        model: EgoNet | str | Path,
+        store: FrameStore | str | Path,
         frames: Indices | None = None,
-        motions: Sequence[str] | MotionPatterns | None = None,
+        motions: Sequence[str] | MotionPatterns | Mining | None = None,
         *,
         k: int = NEIGHBOURS,
         max_gap_s: float = 1.0,
@@ -98,13 +100,16 @@ class NextViewSelector:
     ) -> NextViewSelector:
         """Fit on training frames of a labelled store (by default those of `make_split`).
 
-        The moves are names of motions or patterns, by default `default_moves`; features of the whole store are computed
-        unless given.
+        The moves are names of motions, or patterns (such as `mine_patterns` finds), by default `default_moves`;
+        features of the whole store are computed unless given. Model and store may be given by the folders they are in.
         """
         if k < 1:
             raise ConfigError(f"the number of neighbours must be at least 1, found {k}")
+        store = store if isinstance(store, FrameStore) else FrameStore.open(store)
+        model = model if isinstance(model, EgoNet) else load_model(model)
         classes, class_names = store.classes(label_column)
-        patterns = motions if isinstance(motions, MotionPatterns) else declare_moves(store, motions)
+        named = motions.patterns if isinstance(motions, Mining) else motions
+        patterns = named if isinstance(named, MotionPatterns) else declare_moves(store, named)
         rows = make_split(store).train if frames is None else frames
         return cls(
             embed(model, store) if features is None else features,
@@ -117,7 +122,7 @@ class NextViewSelector:
         )
 
     def suggest(self, image: Image, then: Sequence[tuple[str, Image]] = ()) -> list[Suggestion]:
-        """All moves, the most promising first, from an image (H, W, C), or from the last of several.
+        """All moves, the most promising first, from a uint8 image (H, W, C), or from the last of several.
 
         `then` are the moves made since, each with the image seen after it. Among equally promising moves the one named
         first comes first.
@@ -187,14 +192,42 @@ class NextViewSelector:
         for move, _ in then:
             if move not in self.moves:
                 raise ConfigError(f"move {move!r} is not known here; choose from {', '.join(self.moves)}")
-        images = [image, *(seen for _, seen in then)]
+        images = [check_image(one, self._net.spec.image_shape) for one in (image, *(seen for _, seen in then))]
         return tuple(move for move, _ in then), embed(self._net, np.stack(images))
+
+
+def check_image(image: Image, wanted: tuple[int, int, int]) -> Image:
+    """Refuse an image that is not uint8 or not of the height, width and channels that are wanted."""
+    image = np.asarray(image)
+    if image.dtype != np.uint8:
+        raise DataError(
+            f"an image must be uint8 with values 0 to 255, found {image.dtype}: one of values 0 to 1 becomes that by "
+            '(255 * image).round().astype("uint8")'
+        )
+    if image.ndim != 3:
+        hint = ": a grey one gets its channel by image[..., None]" if image.ndim == 2 else ""
+        raise DataError(f"an image must be (height, width, channels), found the shape {image.shape}{hint}")
+    if image.shape[2] != wanted[2]:
+        raise DataError(f"the network takes images of {_channels(wanted[2])}, found {_channels(image.shape[2])}")
+    if image.shape[:2] != wanted[:2]:
+        found, size = (f"{height} x {width}" for height, width in (image.shape[:2], wanted[:2]))
+        raise DataError(f"the network takes images of {size} (height x width), found {found}: resize it")
+    return image
+
+
+def _channels(count: int) -> str:
+    return f"{count} channel{'' if count == 1 else 's'}"
 
 
 def declare_moves(store: FrameStore, motions: Sequence[str] | None) -> MotionPatterns:
     """The moves of these names, or the default ones of the store's motion space."""
     if not store.space.axes:
         raise DataError(f"{store.path} has no poses, so no motions to choose from: ingest frames with poses")
+    if not store.space.named_motions():
+        raise ConfigError(
+            f"{store.place}: motions have no names here as on a grid: mine patterns of them, and give these, as in "
+            "motions=mine_patterns(store)"
+        )
     return declare_patterns(store.space, default_moves(store.space) if motions is None else motions)
 
 

@@ -20,9 +20,10 @@ from egoequiv.pairs.candidates import Indices
 
 FEWEST_MOVES = 2  # with one there is nothing to choose
 NOTES = (
-    "a random move is the floor, the best move in hindsight the ceiling of what choosing can give;",
-    "alone: the first view by those training frames only that begin the tuples which vote on all views. It is the fair",
-    "thing to compare with, for fewer tuples of training frames vote on two views than frames on one.",
+    "a random move is the floor, the best move in hindsight the ceiling of what choosing a second view can give; "
+    "further moves of best are the best one at a time, which another walk may outdo",
+    "alone: the first view by those training frames only that begin the tuples which vote on all views, which is the "
+    "fair thing to compare with, for fewer tuples of training frames vote on two views than frames on one",
 )
 
 
