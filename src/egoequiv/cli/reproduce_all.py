@@ -34,7 +34,7 @@ def all_tables(
     Repeat the command to go on after a stop: what is finished is kept in OUT.
     """
     from egoequiv.cli import reproduce
-    from egoequiv.errors import ConfigError
+    from egoequiv.errors import ConfigError, DataError
     from egoequiv.evaluation.tasks import TASKS, get_tasks
     from egoequiv.report.page import write_report
     from egoequiv.report.page.gather import gather
@@ -43,6 +43,9 @@ def all_tables(
     get_tasks(names)  # before the long work begins: a typing error is told at once
     if kitti is not None and scenes is None:
         raise ConfigError("KITTI's video needs pictures to be tried on: give their folder with --scenes")
+    for option, path in (("--norb", norb), ("--kitti", kitti), ("--scenes", scenes)):
+        if path is not None and not path.exists():  # told now, not after hours of the tables before it
+            raise DataError(f"{option} {path} does not exist")
     shared: dict[str, Any] = {"repeats": repeats, "iterations": iterations, "methods": methods, "select": select}
     shared |= {"quick": quick, "engine": engine, "address": address, "processes": processes}
     # With --json the one object is all of stdout; the tables for people go where progress goes.
