@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from egoequiv.store import FrameStore
@@ -31,6 +32,14 @@ def test_the_runs_of_a_folder_become_tables(small_store: FrameStore, tmp_path: P
     printed = cli("reproduce", "tasks", tmp_path, "--task", "slowness", "--methods", "equiv")
     assert "equiv" in printed.out
     assert "drlim" not in printed.out
+    assert (tmp_path / "slowness.md").read_text() == text
+    assert "| drlim |" not in (tmp_path / "slowness-equiv.md").read_text()
+    asked = ["--task", "slowness", "--task", "next-view", "--neighbours", "9", "--motions", "up,right", "--steps", "2"]
+    cli("reproduce", "tasks", tmp_path, *asked, "-o", tmp_path / "elsewhere")
+    ending = "-motions-up-right-steps-2-neighbours-9"
+    assert {path.stem for path in (tmp_path / "elsewhere").iterdir()} == {f"slowness{ending}", f"next-view{ending}"}
+    about = json.loads((tmp_path / "elsewhere" / f"next-view{ending}.json").read_text())["about"]
+    assert (about["motions"], about["steps"], about["neighbours"]) == ("up, right", 2, 9)
     page = cli("report", tmp_path, "--no-evaluate", "-o", tmp_path / "page.md")
     assert "Task slowness" in (tmp_path / "page.md").read_text(), page.err
 
@@ -41,6 +50,19 @@ def test_mistakes_are_told_in_one_line(small_store: FrameStore, tmp_path: Path, 
     failed = cli("reproduce", "tasks", tmp_path, "--methods", "temporal", code=2)
     assert "has no method 'temporal' with runs; choose from random" in failed.err
     assert "'dance' is not known" in cli("reproduce", "tasks", tmp_path, "--task", "dance", code=2).err
-    none = cli("reproduce", "tasks", tmp_path, "--task", "readout", "--apart", "colour", code=2)
-    assert "not measured: readout of run" in none.err
-    assert "none of these tasks could be measured" in none.err
+    few = cli("reproduce", "tasks", tmp_path, "--task", "next-view", "--neighbours", "99999", code=2)
+    assert "not measured: next-view of run" in few.err
+    assert "none of these tasks could be measured" in few.err
+    assert "no attribute 'colour'" in cli("reproduce", "tasks", tmp_path, "--apart", "colour", code=2).err
+    one = cli("reproduce", "tasks", tmp_path, "--task", "next-view", "--motions", "up", code=2)
+    assert "name at least two" in one.err
+
+
+def test_runs_on_other_stores_have_tables_of_their_own(small_store: FrameStore, tmp_path: Path, cli: Cli) -> None:
+    for name in ("toys", "shapes"):
+        shutil.copytree(small_store.path, tmp_path / "stores" / name)
+        train(tmp_path / "stores" / name, tmp_path / "mix" / f"on-{name}", method="random", **FEW | {"iterations": 0})
+    shown = json.loads(cli("reproduce", "tasks", tmp_path / "mix", "--task", "slowness", "--json").out)
+    assert [[row["method"] for row in table["rows"]] for table in shown["tables"].values()] == [["random"]] * 2
+    assert set(shown["tables"]) == {"slowness-toys", "slowness-shapes"}
+    assert (tmp_path / "mix" / "slowness-toys.md").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -102,16 +103,59 @@ def test_help_names_every_task(cli: Cli) -> None:
     [
         (["--task", "magic"], "task 'magic' is not known; choose from next-view, composition"),
         (["--task", "next-view,"], "task '' is not known"),
-        (["--task", "next-view", "--motions", "sideways"], "'sideways' is not known here; choose from up, down"),
+        (["--task", "next-view", "--motions", "up,sideways"], "'sideways' is not known here; choose from up, down"),
         (["--task", "composition", "--motions", "up+sideways"], "'sideways' is not known here; choose from up, down"),
-        (["--task", "next-view", "--motions", "up"], "there is nothing to choose"),
+        (
+            ["--task", "next-view", "--motions", "up"],
+            "--motions up: next-view chooses between motions, name at least two",
+        ),
         (["--task", "next-view", "--neighbours", "100000"], "are fewer than the 100000 neighbours that vote"),
         (["--task", "next-view", "--neighbours", "300"], "motion 'up': "),
+        (["--task", "slowness", "--apart", "tyo"], "has no attribute 'tyo'; its attributes are: shape, take; or give"),
         (["--steps", "2"], "--steps concerns tasks: name one with --task"),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], words: str, cli: Cli, run: Path) -> None:
     assert words in error_of(cli, "evaluate", run, *arguments)
+
+
+def test_a_task_that_cannot_be_measured_does_not_stop_the_others(cli: Cli, small_run: Path, tmp_path: Path) -> None:
+    asked = ["evaluate", small_run, "--task", "composition", "--task", "next-view,slowness", "--neighbours", "99999"]
+    done = cli(*asked, "--json", "-o", tmp_path)
+    told = json.loads(done.out)
+    assert list(told["tasks"]) == ["composition", "next-view", "slowness"]
+    assert "too few pairs" in told["tasks"]["composition"]["problem"]
+    assert "auroc" in json.dumps(told["tasks"]["slowness"]).lower()
+    assert [path.stem for path in tmp_path.glob("*.json")] == ["slowness"]
+    assert "not measured: composition: " in done.err
+    assert "not measured: next-view: " in done.err
+    none = cli("evaluate", small_run, "--task", "composition,next-view", "--neighbours", "99999", code=2)
+    assert none.err.count("not measured: ") == 2
+    assert "egoequiv: error: " in none.err
+    assert "none of these tasks could be measured" in none.err
+
+
+def test_all_stands_for_every_task(monkeypatch: pytest.MonkeyPatch, cli: Cli, run: Path) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr("egoequiv.cli.evaluate.measure_tasks", lambda *given: asked.append(given[3]))
+    cli("evaluate", run, "--task", "all")
+    cli("evaluate", run, "--task", "slowness, readout", "--task", "slowness")
+    assert asked == [list(TASKS), ["slowness", "readout"]]
+
+
+def test_the_store_of_a_run_is_told_of(cli: Cli, small_store: FrameStore, tmp_path: Path) -> None:
+    shutil.copytree(small_store.path, tmp_path / "store")
+    run = train(tmp_path / "store", tmp_path / "run", method="clsnet", **FEW).path
+    own = json.loads(cli("evaluate", run, tmp_path / "store", "--json").out)["notes"]
+    assert "was trained on frames of this store, and rho is over all of them" in own[0]
+    (tmp_path / "store").rename(tmp_path / "moved")
+    error = error_of(cli, "evaluate", run)
+    assert f"or pass its new place: egoequiv evaluate {run} STORE" in error
+    assert (
+        f"it has the fingerprint of the run's own, {tmp_path / 'store'}" in cli("evaluate", run, tmp_path / "moved").out
+    )
+    other = ingest(Source("grid", GRID, [grid_recording(0, take) for take in range(6)]), tmp_path / "other", workers=1)
+    assert "notes" not in json.loads(cli("evaluate", run, other.path, "--json").out)
 
 
 def test_too_few_pairs_are_one_line(cli: Cli, small_run: Path) -> None:

@@ -77,6 +77,15 @@ def test_exactly_equivariant_features_compose_exactly() -> None:
     assert set(found.too_few) == {"up x 4", "up x 5"}  # the grid has four elevations
 
 
+def test_of_many_that_have_too_few_pairs_some_are_named() -> None:
+    store, z = turning_world(20)
+    found = composition(made_data(store, z, np.arange(len(store))), TaskOptions(steps=20))
+    assert len(found.describe()["too_few_pairs"]) > 8
+    (note,) = (note for table in found.tables() for note in table.notes if note.startswith("too few pairs"))
+    assert note.endswith(f"up x 8 (0) and {len(found.too_few) - 5} more")
+    assert "up x 4 (0), up x 5 (0), " in note
+
+
 def test_errors_of_a_product_grow_with_its_length() -> None:
     store, z = turning_world(40, noise=0.3)
     found = composition(made_data(store, z, np.arange(len(store))), TaskOptions(steps=5))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +13,7 @@ from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, say
 from egoequiv.cli.stores import fetch
+from egoequiv.cli.task_choice import motions_in, tasks_in
 from egoequiv.cli.task_output import measure_tasks
 from egoequiv.errors import ConfigError, DataError
 
@@ -34,10 +36,10 @@ def evaluate(
         ),
     ] = None,
     task: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="What the features are good for, one or several: next-view, composition, retrieval, analogy, readout, "
-            "prediction, slowness."
+            help="What the features are good for: next-view, composition, retrieval, analogy, readout, prediction, "
+            "slowness, or all; several with commas between them, or repeated."
         ),
     ] = None,
     motions: Annotated[
@@ -52,7 +54,10 @@ def evaluate(
     ] = None,
     apart: Annotated[
         str | None,
-        typer.Option(help="Of retrieval and readout: what is kept apart (recording): label, or an attribute."),
+        typer.Option(
+            help="Of retrieval, analogy, readout and prediction: what is kept apart (recording), label, or an "
+            "attribute."
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of tasks: where chance begins (0).")] = None,
     checkpoint: Annotated[
@@ -67,22 +72,39 @@ def evaluate(
 
     With a STORE, rho over all frames of that store. The best checkpoint was chosen on the validation frames, so its
     accuracy there is flattered; the last one was not chosen by anything. With --task, what the features are good for
-    is measured instead: training frames teach, validation frames are asked about.
+    is measured instead: training frames teach, validation frames are asked about. A task that cannot be measured is
+    told of, and the others are measured.
     """
     from egoequiv.training.run_folder import RunFolder
 
     which: Literal["last", "best"] = "best" if checkpoint is Checkpoint.best else "last"
     given: dict[str, Any] = {"steps": steps, "neighbours": neighbours, "apart": apart, "seed": seed}
-    given["motions"] = None if motions is None else tuple(name.strip() for name in motions.split(","))
+    given["motions"] = motions_in(motions)
     given = {name: value for name, value in given.items() if value is not None}
-    if task is None and given:
+    if not task and given:
         raise ConfigError(f"--{next(iter(given))} concerns tasks: name one with --task, such as --task next-view")
     config = RunFolder(run).config()
+    if store is None:
+        _check_there(run, config.data)
     fetch(*((store,) if store is not None else (config.data, config.labels)))
-    if task is not None:
-        measure_tasks(run, store, which, [name.strip() for name in task.split(",")], given, out, as_json)
+    unfinished = RunFolder(run).unfinished()
+    if unfinished is not None:
+        say(f"{run} is {unfinished}")
+    if task:
+        measure_tasks(run, store, which, tasks_in(task), given, out, as_json)
     else:
         _measure(run, store, which, out, as_json)
+
+
+def _check_there(run: Path, data: str) -> None:
+    """Refuse a run whose store is no longer where it was."""
+    from egoequiv.store.remote import is_url
+
+    if not is_url(data) and not Path(data).exists():
+        raise DataError(
+            f"{data} does not exist, and {run} was trained on it: bring it back, or pass its new place: "
+            f"egoequiv evaluate {shlex.quote(str(run))} STORE"
+        )
 
 
 def _measure(run: Path, store: str | None, which: Literal["last", "best"], out: Path | None, as_json: bool) -> None:
@@ -98,6 +120,8 @@ def _measure(run: Path, store: str | None, which: Literal["last", "best"], out: 
     metrics = {name: {"mean": value, "stderr": None, "published": None} for name, value in measured["metrics"].items()}
     row = {"method": measured["method"], "labels": measured["labels"], "metrics": metrics}
     described = {"rows": [row], "motions": measured["motions"], "checkpoint": measured["checkpoint"]}
+    if measured.get("notes"):
+        described["notes"] = measured["notes"]
     if out is not None:
         write_json(out / EVALUATION, described)
     if as_json:
@@ -116,7 +140,7 @@ def _show(measured: dict[str, Any]) -> None:
     for name, value in measured["metrics"].items():
         if name.startswith("top"):
             console.print(f"{title_of(name).removesuffix(' %')} {value:.2f} %")
-    table = Table("motion", "rho", "95 % interval", "ratio of means", "pairs fitted", "scored", "left out")
+    table = Table("motion", "rho", "95 % interval", "constant", "ratio of means", "pairs fitted", "scored", "left out")
     for motion in measured["motions"]:
         table.add_row(*_cells(motion))
     console.print(table)
@@ -126,19 +150,23 @@ def _show(measured: dict[str, Any]) -> None:
             advice = "" if motion["pairs_fitted"] else ": take more or longer recordings"
             console.print(escape(f"{motion['motion']}: not defined, {reason}{advice}"), highlight=False, soft_wrap=True)
     console.print(
-        "rho is 0 for perfectly equivariant features and 1 for the copy baseline (a map that changes nothing);"
+        "rho is 0 for perfectly equivariant features and 1 for the copy baseline, a map that changes nothing;"
     )
+    console.print("constant is rho of always answering with the mean: only a rho below both says something;")
     console.print("pairs whose two images have the same features are left out of rho, not of the ratio of means.")
+    for note in measured.get("notes", []):
+        console.print(escape(note), highlight=False, soft_wrap=True)
 
 
 def _cells(motion: dict[str, Any]) -> list[str]:
     """A row of the table; of a motion that was not measured nothing but its name."""
     if not motion["pairs_fitted"]:
-        return [escape(motion["motion"]), *("-" for _ in range(6))]
+        return [escape(motion["motion"]), *("-" for _ in range(7))]
     low, high = motion["interval"]
     counts = (str(motion[f"pairs_{what}"]) for what in ("fitted", "scored", "excluded"))
     interval = "-" if low is None else f"{_number(low)} to {_number(high)}"  # a single recording has none
-    return [escape(motion["motion"]), _number(motion["rho"]), interval, _number(motion["ratio_of_means"]), *counts]
+    rho, constant, ratio = (_number(motion.get(name)) for name in ("rho", "constant", "ratio_of_means"))
+    return [escape(motion["motion"]), rho, interval, constant, ratio, *counts]
 
 
 def _number(value: float | None) -> str:

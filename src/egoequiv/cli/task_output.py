@@ -10,6 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.task_choice import check_apart, check_motions
+from egoequiv.errors import DataError, EgoEquivError
 
 if TYPE_CHECKING:
     from egoequiv.evaluation.task import TaskData, TaskResult, TaskTable
@@ -24,23 +26,36 @@ def measure_tasks(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure tasks on a run, or on a run and another store; what one has found is kept when the next one fails."""
+    """Measure tasks on a run, or on a run and another store; one that cannot be measured does not stop the others."""
     from egoequiv.evaluation.task import TaskOptions
     from egoequiv.evaluation.tasks import get_tasks
     from egoequiv.experiments.task_data import open_task_data
 
     tasks = get_tasks(names)  # before anything is opened: a typing error is told at once
+    asked = TaskOptions(**options)
     data = open_task_data(run, store, which)
-    described, files = {}, []
+    check_apart(asked.apart, [data.store])
+    described: dict[str, Any] = {}
+    files: list[Path] = []
     for name, task in tasks.items():
-        with progress_bar() as progress:
-            result = task(data, TaskOptions(**options), progress)
+        try:
+            check_motions(name, asked.motions)
+            with progress_bar() as progress:
+                result = task(data, asked, progress)
+        except EgoEquivError as problem:
+            if len(tasks) == 1:
+                raise
+            say(f"not measured: {name}: {problem}")
+            described[name] = {"problem": str(problem)}
+            continue
         described[name] = result.describe()
         if out is not None:
             files += _save(name, result, data, out)
         if not as_json:
             for table in result.tables():
                 _show(table)
+    if all(set(one) == {"problem"} for one in described.values()):
+        raise DataError(f"{run}: none of these tasks could be measured; the reasons are above")
     if as_json:
         about = {"run": str(run), "store": str(data.store.path), "checkpoint": which, "split": data.split.kind}
         print_json({**about, "tasks": described, "files": [str(path) for path in files]})

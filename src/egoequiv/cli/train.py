@@ -133,19 +133,28 @@ class _LiveProgress:
             for name, value in metrics.items()
             if name == "validation_top1" or not name.startswith(("iteration", "validation", "loss"))
         ]
-        shown.insert(0, f"left, {metrics['iterations_per_s']:.0f} it/s")
+        speed = metrics["iterations_per_s"]
+        shown.insert(0, f"left, {speed:.0f} it/s")
         self._progress.update(
             self._bar, completed=done, description=f"{done:,}/{self._iterations:,}", losses="  ".join(shown)
         )
         tenth = done * 10 // self._iterations
         if not messages.is_terminal and tenth > self._tenth:
-            say(f"{done:,}/{self._iterations:,}  {'  '.join(shown)}")  # a log file gets a line at every tenth
+            left = _clock((self._iterations - done) / speed) if speed > 0 else "-:--"
+            say(f"{done:,}/{self._iterations:,}  {left} {'  '.join(shown)}")  # a log file gets a line at every tenth
         self._tenth = tenth
         if self._tensorboard is not None:
             self._writer = self._writer or _tensorboard_writer(self._tensorboard)
             for name, value in metrics.items():
                 if name != "iteration":
                     self._writer.add_scalar(name, value, done)
+
+
+def _clock(seconds: float) -> str:
+    """Such as 4:07, or 1:04:07."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _tensorboard_writer(out: Path) -> Any:

@@ -20,9 +20,10 @@ from egoequiv.evaluation import (
     measure_equivariance,
     top_k_accuracy,
 )
-from egoequiv.files import read_json, write_json
+from egoequiv.experiments.evaluations import read_evaluation
+from egoequiv.files import write_json
 from egoequiv.models import EgoNet, load_model
-from egoequiv.models.checkpoint import RUN_KIND, Which
+from egoequiv.models.checkpoint import Which
 from egoequiv.pairs import MotionPatterns, Split, atomic_names, composite_names, declare_patterns
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
@@ -33,13 +34,11 @@ from egoequiv.training.run_folder import RunFolder
 def measure_run(run: Path, which: Which = "last") -> dict[str, Any]:
     """Measure a run on its validation frames; kept in its folder, and measured anew when the weights have changed."""
     config = RunFolder(run).config()
-    kept = run / f"evaluation-{which}.json"
+    kept, earlier = run / f"evaluation-{which}.json", read_evaluation(run, which)
     stores = [FrameStore.open(path).fingerprint() for path in (config.data, config.labels) if path is not None]
     measured_of = {"weights": _digest(run / f"{which}.safetensors"), "data": " ".join(dict.fromkeys(stores))}
-    if kept.exists():
-        earlier = read_json(kept, RUN_KIND)
-        if earlier.get("measured_of") == measured_of:
-            return earlier
+    if earlier is not None and earlier.get("measured_of") == measured_of:
+        return earlier
     measures = _measure(config, run, which) | {"measured_of": measured_of}
     with suppress(DataError, OSError):  # a run on a read-only disk can be measured, only not kept
         write_json(kept, measures)
@@ -54,7 +53,7 @@ def _digest(path: Path) -> str:
 
 
 def measure_store(run: Path, data: str | Path, which: Which = "last") -> dict[str, Any]:
-    """Measure the equivariance of a run's network on all frames of another store."""
+    """Measure the equivariance of a run's network on all frames of a store; `notes` say whether it has seen them."""
     folder = RunFolder(run)
     config = folder.config().model_copy(update={"data": str(data)})
     store = open_in_space(config)
@@ -64,7 +63,21 @@ def measure_store(run: Path, data: str | Path, which: Which = "last") -> dict[st
         raise ConfigError(
             f"{run} learned motions of another motion space than {data} has: measure it on a store like its own"
         )
-    return _described(config, which, {}, _motion_errors(load_model(run, which), store, everything, patterns, config))
+    errors = _motion_errors(load_model(run, which), store, everything, patterns, config)
+    return _described(config, which, {}, errors) | {"notes": _notes(folder, store)}
+
+
+def _notes(folder: RunFolder, store: FrameStore) -> list[str]:
+    seen = folder.trained_on(store)
+    if seen is None:
+        return []
+    if seen == "a copy":
+        place = f"it has the fingerprint of the run's own, {folder.config().data}"
+        return [f"{folder.path} was trained on frames of this store ({place}), and rho is over all of them"]
+    return [
+        f"{folder.path} was trained on frames of this store, and rho is over all of them: without a STORE, it is of "
+        "validation frames alone"
+    ]
 
 
 def _measure(config: TrainConfig, run: Path, which: Which) -> dict[str, Any]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import cannot_write, read_json, write_json, write_text
-from egoequiv.models.checkpoint import RUN_KIND, Which, load_tensors, put_weights, save_tensors
+from egoequiv.models.checkpoint import MODEL, RUN_KIND, Which, load_meta, load_tensors, put_weights, save_tensors
 from egoequiv.models.network import EgoNet
 from egoequiv.pairs import MinedPatterns, MotionPatterns
+from egoequiv.store import FrameStore
+from egoequiv.store.frame_store import META
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.optimizer import optimizer_tensors, restore_optimizer
 
@@ -22,6 +24,20 @@ PATTERNS = "patterns.json"
 
 # Settings that may differ when a run is resumed: they say where it is computed, not what.
 FREE_TO_CHANGE = frozenset({"device"})
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder is that of a run; a config.json alone is no sign, for folders of other programs have one too."""
+    return (folder / CONFIG).exists() and any((folder / name).exists() for name in (DATA, MODEL))
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """The runs in a folder and in the folders it holds; those of a search, which hold frames back, are not wanted."""
+    if is_run(folder):
+        return [folder]
+    paths = sorted(path.parent for pattern in (f"*/{CONFIG}", f"*/*/{CONFIG}") for path in folder.glob(pattern))
+    runs = [path for path in paths if is_run(path)]
+    return [run for run in runs if not read_json(run / CONFIG, RUN_KIND).get("holdout_fraction")]
 
 
 class RunFolder:
@@ -50,7 +66,25 @@ class RunFolder:
 
     def config(self) -> TrainConfig:
         """The config the run began with."""
-        return make_config(read_json(self.path / CONFIG, RUN_KIND))
+        values = read_json(self.path / CONFIG, RUN_KIND)
+        if not {"data", "method"} <= values.keys():
+            raise DataError(f"{self.path / CONFIG} is not the config of a run: {self.path} is not {RUN_KIND}")
+        try:
+            return make_config(values)
+        except ConfigError as problem:
+            raise ConfigError(f"{self.path / CONFIG}: {problem}") from problem
+
+    def trained_on(self, store: FrameStore) -> Literal["this store", "a copy"] | None:
+        """Whether the run has learned from frames of this store, or of the same store at another place."""
+        config = self.config()
+        if not config.objective().terms:
+            return None  # the untrained method has learned from none
+        if config.data == store.url or Path(config.data).resolve() == store.path.resolve():
+            return "this store"
+        if not (self.path / DATA).exists() or not (store.path / META).exists():
+            return None
+        begun = str(read_json(self.path / DATA, RUN_KIND).get("fingerprint")).split()
+        return "a copy" if store.fingerprint() in begun else None
 
     def keep_patterns(self, patterns: MotionPatterns | None) -> None:
         """Keep mined patterns with the run: they are what its maps mean."""
@@ -65,7 +99,23 @@ class RunFolder:
     @property
     def result(self) -> dict[str, Any] | None:
         """The summary of a finished run, None while it is not finished."""
-        return read_json(self.path / RESULT, RUN_KIND) if (self.path / RESULT).exists() else None
+        path = self.path / RESULT
+        if not path.exists():
+            return None
+        result = read_json(path, RUN_KIND)
+        counts = [result.get(name, 0) for name in ("train_frames", "validation_frames", "leaked_validation_frames")]
+        patterns = result.get("patterns", [])
+        if not all(isinstance(count, int) for count in counts) or not _are_names(patterns):
+            raise DataError(f"{path} is damaged (frames or patterns are of another kind): remove it, and train again")
+        return result
+
+    def unfinished(self) -> str | None:
+        """In words how far a run has come that is not finished; None of one that is."""
+        if self.result is not None:
+            return None
+        path = self.path / "last.safetensors"
+        done = int(load_meta(path).get("iteration", 0)) if path.exists() else 0
+        return f"not finished: iteration {done:,} of {self.config().iterations:,}"
 
     def finish(self, result: dict[str, Any]) -> None:
         """Mark the run as finished."""
@@ -120,9 +170,16 @@ class RunFolder:
             return []
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         try:
-            return [json.loads(line) for line in lines if line.endswith("\n")]
-        except json.JSONDecodeError as problem:
+            found = [json.loads(line) for line in lines if line.endswith("\n")]
+        except (ValueError, RecursionError) as problem:
             raise DataError(f"{path} is damaged ({problem}): mend that line, or train again") from problem
+        for number, line in enumerate(found, 1):
+            if not _is_line(line):
+                raise DataError(
+                    f"{path} line {number} is damaged (not an object of numbers with an iteration): mend that line, or "
+                    "train again"
+                )
+        return found
 
     def keep_metrics(self, iteration: int) -> None:
         """Drop the metrics written after the checkpoint, for they will be written again."""
@@ -142,6 +199,17 @@ class RunFolder:
                     f"{self.path} began with {key}={value!r}, now {key}={asked[key]!r} was asked for: "
                     "resume with the same settings, or choose another -o"
                 )
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def _is_line(line: Any) -> bool:
+    """Whether a line of metrics is one: names and numbers, or null for what is not defined."""
+    if not isinstance(line, dict) or not isinstance(line.get("iteration"), int):
+        return False
+    return all(value is None or isinstance(value, int | float) for value in line.values())
 
 
 def _lay_out_like_weights(optimizer: torch.optim.Optimizer) -> None:

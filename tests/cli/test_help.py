@@ -1,0 +1,21 @@
+"""Texts of help are shown as they are written: nothing in them is taken for markup or for an emoji."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from rich.markup import render
+
+from egoequiv.cli.main import COMMANDS, load_command
+
+
+def texts_of(command: Any) -> Iterator[str]:
+    yield command.help or ""
+    yield from (getattr(option, "help", None) or "" for option in command.params)
+    for below in getattr(command, "commands", {}).values():
+        yield from texts_of(below)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_shown_as_it_is_written(name: str) -> None:
+    assert [text for text in texts_of(load_command(name)) if render(text).plain != text] == []
