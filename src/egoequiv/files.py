@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from egoequiv.errors import DataError
@@ -31,6 +32,19 @@ def replacing(path: Path) -> Iterator[Path]:
         raise cannot_write(path, problem) from problem
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that cannot be written, before work is done for it; nothing is left behind."""
+    path = Path(os.path.abspath(path))
+    if path.is_dir():
+        raise DataError(f"{path} is a folder: give the name of a file")
+    nearest = next(folder for folder in path.parents if folder.exists())
+    try:
+        with TemporaryFile(dir=nearest):
+            pass
+    except OSError as problem:
+        raise cannot_write(path, problem) from problem
 
 
 def cannot_write(path: Path, problem: OSError) -> DataError:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
@@ -43,7 +44,19 @@ def test_compare_shows_settings_figures_and_tests(cli: Cli, runs: Path) -> None:
     same = cli("compare", runs / "clsnet-0", runs / "clsnet-1").out
     assert "differ in the seed alone" in same
     assert "no test: these runs are repetitions of one experiment" in same
-    assert "no test" not in alone + shown
+    assert "no test" not in shown
+    reason = "a test over seeds takes 3 in common, and they have 1; answers to single frames tell of top-1 only"
+    assert f"no test of rho between B - A: {reason}" in alone
+    assert told["untested"] == [{"a": 1, "b": 0, "figures": "rho", "reason": reason}]
+
+
+def test_compare_takes_the_runs_of_a_folder_and_leaves_out_what_is_none(cli: Cli, runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("a page")
+    (tmp_path / "tasks").mkdir()
+    whole = cli("compare", runs, tmp_path / "report.html", tmp_path / "tasks")
+    assert "B  equiv, seed 0, 1, 2" in whole.out
+    assert f"left out: {tmp_path / 'report.html'} (a file), {tmp_path / 'tasks'} (holds no run)" in whole.err
+    assert "does not exist" in cli("compare", runs, tmp_path / "rnus", code=2).err
 
 
 def test_compare_says_why_there_is_no_test_and_no_figure(
@@ -65,7 +78,7 @@ def test_evaluate_says_how_many_pairs_are_needed(cli: Cli, small_store: FrameSto
     needed = f"{measured['pairs_needed']} are needed: take more or longer recordings\n"
     assert f"up: not defined, {pairs}, {needed}" in said
     (row,) = (line for line in said.splitlines() if line.startswith("│ up "))
-    assert row.split() == ["│", "up", *["│", "-"] * 6, "│"]
+    assert row.split() == ["│", "up", *["│", "-"] * 7, "│"]
     kept = run / "evaluation-last.json"  # as earlier versions wrote it
     older = json.loads(kept.read_text())
     for motion in older["motions"]:
@@ -74,9 +87,17 @@ def test_evaluate_says_how_many_pairs_are_needed(cli: Cli, small_store: FrameSto
     assert f"up: not defined, {pairs}: take more or longer recordings\n" in cli("evaluate", run).out
 
 
+def test_evaluate_says_that_a_run_is_not_finished(cli: Cli, runs: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(runs / "clsnet-0", tmp_path / "run")
+    assert "not finished" not in cli("evaluate", run).err
+    (run / "result.json").unlink()
+    assert f"{run} is not finished: iteration 20 of 20\n" in cli("evaluate", run).err
+    assert "not finished" in cli("evaluate", run, "--task", "slowness").err
+
+
 def test_compare_refuses_in_one_line(cli: Cli, runs: Path, small_store: FrameStore, tmp_path: Path) -> None:
     assert "two or more different runs" in cli("compare", runs / "equiv-0", runs / "equiv-0", code=2).err
-    assert "is not a run" in cli("compare", runs / "equiv-0", tmp_path, code=2).err
+    assert "(holds no run)" in cli("compare", runs / "equiv-0", tmp_path, code=2).err
     train(small_store.path, tmp_path / "other", method="equiv", split="by-recording", **SHORT)
     error = cli("compare", runs / "equiv-0", tmp_path / "other", code=2).err
     assert "validate on different frames (split=paper against by-recording)" in error
@@ -91,6 +112,15 @@ def test_report_writes_what_the_name_says(cli: Cli, runs: Path, tmp_path: Path) 
     assert (tmp_path / "page.md").read_text().startswith("# The runs in runs")
     cli("report", runs, "-o", tmp_path / "page.txt", "--format", "latex", "--no-evaluate")
     assert r"\begin{table}" in (tmp_path / "page.txt").read_text()
+
+
+def test_report_refuses_endings_it_cannot_write(cli: Cli, runs: Path, tmp_path: Path) -> None:
+    for name in ("page.pdf", "page"):
+        error = cli("report", runs, "-o", tmp_path / name, "--no-evaluate", code=2).err
+        assert "a report is written as .html, .md, .tex" in error
+        assert error.strip().count("\n") == 0
+        assert not (tmp_path / name).exists()
+    assert re.search(r"page.md \(\d+ KB\)", cli("report", runs, "-o", tmp_path / "page.md", "--no-evaluate").err)
 
 
 def test_report_refuses_in_one_line(cli: Cli, tmp_path: Path) -> None:
@@ -124,4 +154,6 @@ def test_reproduce_all_ends_in_a_report(cli: Cli, tmp_path: Path, monkeypatch: p
 
 def test_reproduce_all_refuses_before_it_begins(cli: Cli, tmp_path: Path) -> None:
     assert "--scenes" in cli("reproduce", "all", "-o", tmp_path / "new", "--kitti", tmp_path, code=2).err
+    gone = cli("reproduce", "all", "-o", tmp_path / "new", "--kitti", tmp_path / "gone", "--scenes", tmp_path, code=2)
+    assert "does not exist" in gone.err
     assert not (tmp_path / "new").exists()

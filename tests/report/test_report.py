@@ -5,6 +5,7 @@ import json
 import math
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 from PIL import Image
 
@@ -14,7 +15,7 @@ from egoequiv.experiments.published import Published
 from egoequiv.experiments.table import compare_rows
 from egoequiv.report.figures import curves_figure, rho_figure, save_figure
 from egoequiv.report.pictures import contact_sheet, picture_grid, save_picture
-from egoequiv.report.tables import save_table, show, to_csv, to_markdown
+from egoequiv.report.tables import interval_of, save_table, show, title_of, to_csv, to_markdown
 from egoequiv.store import FrameStore
 
 
@@ -53,6 +54,27 @@ def test_a_single_repetition_has_no_error() -> None:
     assert show(None, "top1") == "-"
 
 
+def test_a_table_of_one_repetition_without_settings_says_no_more() -> None:
+    text = to_markdown(Table("Task slowness", ("a",), [Row("equiv", True, {"a": Result((1.0,))})], about={"seed": 0}))
+    assert "Measured in one repetition." in text
+    assert "±" not in text
+    assert "settings" not in text
+
+
+def test_intervals_take_three_repetitions() -> None:
+    assert interval_of(Result((1.0, 2.0))) is None
+    assert interval_of(Result((1.0, 2.0, math.nan))) is None
+    assert interval_of(None) is None
+    assert interval_of(Result((1.0, 2.0, 3.0))) == Result((1.0, 2.0, 3.0)).interval()
+
+
+def test_names_of_several_words_are_left_as_they_are() -> None:
+    assert title_of("R2 of yaw_deg from z_i, z_j") == "R2 of yaw_deg from z_i, z_j"
+    assert title_of("rho_right turn 23°") == "rho right turn 23°"
+    assert title_of("some_metric") == "some metric"
+    assert title_of("top1") == "top-1 %"
+
+
 def test_tables_are_saved_in_four_forms(tmp_path: Path) -> None:
     paths = save_table(table(), tmp_path)
     assert [path.name for path in paths] == ["table.md", "table.csv", "table.tex", "table.json"]
@@ -66,6 +88,15 @@ def test_figures_are_drawn(tmp_path: Path) -> None:
     for name in ("rho.png", "curves.png"):
         with Image.open(tmp_path / name) as picture:
             assert np.asarray(picture.convert("L")).std() > 5  # something is drawn
+
+
+def test_nothing_touches_the_top_or_is_written_over_bars() -> None:
+    metrics = [{"iteration": k, "loss": 1 / k, "validation_top1": 0.1 * k} for k in (1, 2, 3)]
+    assert curves_figure(metrics, "a run").axes[1].get_ylim()[1] > 31
+    figure = rho_figure(table())
+    assert not figure.axes[0].texts
+    assert "copying the features" in [text.get_text() for text in figure.legends[0].get_texts()]
+    plt.close("all")
 
 
 def test_the_contact_sheet_shows_every_class(small_store: FrameStore, tmp_path: Path) -> None:

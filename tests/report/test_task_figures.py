@@ -69,6 +69,12 @@ def test_chains_are_drawn(tmp_path: Path) -> None:
     assert [axes.get_title() for axes in panels] == ["up", "right", "up, right in turn"]
     product = panels[1].get_lines()[0]
     np.testing.assert_allclose(product.get_ydata(), [error.composed.rho for error in found.chains["right"]])
+    widest = max(getattr(e, kind).interval[1] for kind in ("composed", "fitted") for e in found.chains["right"])
+    one = chain_figure(replace(found, chains={"right": found.chains["right"]}))
+    assert one.axes[0].get_ylim()[1] > max(1, widest)
+    one.draw_without_rendering()
+    legend = one.legends[0].get_window_extent()
+    assert 0 <= legend.x0 < legend.x1 <= one.bbox.width
     data = made_data(store, z, np.arange(len(store)))
     (path,) = save_drawings(composition_figures(found, data), tmp_path)
     assert has_drawn(path)

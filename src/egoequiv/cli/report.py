@@ -10,8 +10,6 @@ import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
 
-ENDINGS = {".md": "markdown", ".tex": "latex"}
-
 
 class Form(StrEnum):
     """How a report is written."""
@@ -27,7 +25,7 @@ def report(
         Path | None, typer.Option("-o", "--out", help="The file to write; by default report.html in the folder.")
     ] = None,
     form: Annotated[
-        Form | None, typer.Option("--format", help="By default what the file is called: .md, .tex, else html.")
+        Form | None, typer.Option("--format", help="By default what the file is called: .html, .md or .tex.")
     ] = None,
     evaluate: Annotated[
         bool,
@@ -44,13 +42,18 @@ def report(
     in the folder, so that the next report is quick; stop it at any time and go on by the same command.
     """
     from egoequiv.evaluation.tasks import TASKS
-    from egoequiv.report.page import write_report
+    from egoequiv.report.page import form_of, write_report
 
-    chosen = form.value if form else ENDINGS.get(path.suffix, "html") if path else "html"
+    chosen = form.value if form else form_of(path)
     names = tuple(name.strip() for name in tasks.split(",")) if tasks else tuple(TASKS)
     with progress_bar() as progress:
         written = write_report(out, path, form=chosen, evaluate=evaluate, tasks=names, on_progress=progress)
     if as_json:
         print_json({"report": str(written), "format": chosen, "bytes": written.stat().st_size})
     else:
-        say(f"saved: {written} ({written.stat().st_size / 1e6:.1f} MB)")
+        say(f"saved: {written} ({_size(written.stat().st_size)})")
+
+
+def _size(count: int) -> str:
+    """Bytes for people."""
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{max(1, round(count / 1e3))} KB"

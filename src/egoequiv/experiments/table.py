@@ -11,6 +11,7 @@ from egoequiv.errors import DataError
 from egoequiv.evaluation import Result, paired_test
 from egoequiv.experiments.published import Published
 
+COUNTS = ("train_frames", "validation_frames", "leaked_validation_frames")  # what `about` says in numbers
 NUMBERS = ("difference", "stderr", "p_value")  # of a comparison
 
 
@@ -24,6 +25,7 @@ class Row:
     published: dict[str, Published] = field(default_factory=dict)
     diverged: int = 0  # repetitions that diverged and count in no metric
     settings: Mapping[str, Any] = field(default_factory=dict)
+    unfinished: int = 0  # repetitions whose training has not ended: they count in the mean, but in no test
 
     @property
     def name(self) -> str:
@@ -80,17 +82,32 @@ class Table:
         try:
             return cls(
                 title=str(described["title"]),
-                columns=tuple(described["columns"]),
+                columns=_names(described["columns"]),
                 rows=[_row_from(row) for row in described["rows"]],
                 comparisons=[
                     Comparison(c["metric"], c["a"], c["b"], *(_or_nan(c[key]) for key in NUMBERS))
                     for c in described["comparisons"]
                 ],
-                about=dict(described["about"]),
+                about=_about(described["about"]),
                 published_on=str(described.get("published_on", "")),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise DataError(f"{where} holds no table ({problem!r}): make it anew with `egoequiv reproduce`") from None
+
+
+def _names(columns: Any) -> tuple[str, ...]:
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        raise TypeError(f"columns are names, not {columns!r}")
+    return tuple(columns)
+
+
+def _about(about: Any) -> dict[str, Any]:
+    if not isinstance(about, dict):
+        raise TypeError(f"about is an object, not {about!r}")
+    for name in COUNTS:
+        if not isinstance(about.get(name, 0), int):
+            raise TypeError(f"{name} is a number, not {about[name]!r}")
+    return about
 
 
 def compare_rows(rows: list[Row], metric: str) -> list[Comparison]:
@@ -138,7 +155,7 @@ def _row_from(described: dict[str, Any]) -> Row:
             if one["published"] is not None
         },
         diverged=int(described["diverged"]),
-        settings=dict(described["settings"]),
+        settings={str(name): value for name, value in dict(described["settings"]).items()},
     )
 
 

@@ -13,8 +13,10 @@ from matplotlib.figure import Figure
 
 from egoequiv.evaluation.composition import ComposedError, CompositionResult
 from egoequiv.evaluation.task import TaskData
-from egoequiv.report.figures import COLORS
+from egoequiv.report.figures import COLORS, HEADROOM
 
+LEGEND_IN = 7.5  # how wide a figure must be for its legend on one line
+WIDEST = 3  # how far above the highest mean an interval may reach before it is cut
 KINDS = {
     "composed": ("product of the maps of single steps", COLORS[0], "-"),
     "fitted": ("a map fitted to the whole", COLORS[1], "--"),
@@ -41,14 +43,24 @@ def chain_figure(result: CompositionResult) -> Figure:
         axes.set_xticks(range(1, longest + 1))
         axes.set_xlim(0.7, longest + 0.3)
         axes.set_xlabel("steps")
-    # A few recordings give wide intervals; they are cut rather than left to flatten the lines.
-    highest = np.nanmax([max(e.composed.rho, e.fitted.rho) for errors in chains.values() for e in errors])
-    panels[0, 0].set_ylim(0, max(1.08, 1.4 * float(np.nan_to_num(highest))))
+    panels[0, 0].set_ylim(0, _top([error for errors in chains.values() for error in errors]))
     panels[0, 0].set_ylabel("equivariance error rho (lower is better)")
     figure.legend(
-        *panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8, frameon=False
+        *panels[0, 0].get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=3 if width > LEGEND_IN else 1,
+        fontsize=8,
+        frameon=False,
     )
     return figure
+
+
+def _top(errors: list[ComposedError]) -> float:
+    """Where the axis ends: above all intervals, unless a few recordings give such wide ones as flatten the lines."""
+    own = [error for both in errors for error in (both.composed, both.fitted)]
+    means, ends = np.array([error.rho for error in own]), np.array([error.interval[1] for error in own])
+    highest, widest = (float(np.max(np.nan_to_num(values))) for values in (means, ends))
+    return HEADROOM * max(1.02, highest, min(widest, WIDEST * highest))
 
 
 def _draw_chain(axes: Axes, errors: list[ComposedError]) -> None:

@@ -14,11 +14,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from egoequiv.files import replacing
+from egoequiv.report.styles import COLORS, row_styles
 
 if TYPE_CHECKING:  # a run draws its curves without what tables need
     from egoequiv.experiments import Table
 
-COLORS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#72b7b2", "#9d755d", "#bab0ac", "#eeca3b", "#222222")
+__all__ = ["COLORS", "HEADROOM", "curves_figure", "rho_figure", "save_figure"]
+
+HEADROOM = 1.06  # of an axis beyond the highest value, so that no line or dot is cut
 
 
 def rho_figure(table: Table) -> Figure:
@@ -27,7 +30,7 @@ def rho_figure(table: Table) -> Figure:
     rows = [row for row in table.rows if any(motion in row.metrics for motion in motions)]
     width_in = min(14.0, max(7.0, 1.0 + 0.28 * len(rows) * len(motions)))
     figure, axes = plt.subplots(figsize=(width_in, 4.2), layout="constrained")
-    colors = {method: COLORS[k % len(COLORS)] for k, method in enumerate(dict.fromkeys(row.method for row in rows))}
+    styles = row_styles([row.name for row in rows])
     width = 0.85 / max(len(rows), 1)
     for r, row in enumerate(rows):
         where = np.arange(len(motions)) + (r - (len(rows) - 1) / 2) * width
@@ -39,8 +42,8 @@ def rho_figure(table: Table) -> Figure:
             means,
             width,
             yerr=errors,
-            color=colors[row.method],
-            hatch=None if row.labels else "//",
+            color=styles[row.name].color,
+            hatch=styles[row.name].hatch,
             edgecolor="white",
             label=row.name,
             error_kw={"elinewidth": 0.8},
@@ -48,13 +51,14 @@ def rho_figure(table: Table) -> Figure:
         marks = [(x, row.published[m].mean) for x, m in zip(where, motions, strict=True) if m in row.published]
         if marks:
             axes.plot(*zip(*marks, strict=True), "_", color="black", markersize=7, zorder=3)
-    axes.axhline(1, color="black", linewidth=0.8, linestyle=":")
-    axes.text(len(motions) - 0.5, 1.01, "copying the features", ha="right", va="bottom", fontsize=8)
+    axes.axhline(1, color="black", linewidth=0.8, linestyle=":", label="copying the features")
     axes.set_xticks(range(len(motions)), [motion.removeprefix("rho_") for motion in motions])
     axes.set_ylabel("equivariance error rho (lower is better)")
     what = table.title.split(":")[0]
     beside = f" (short black lines: the paper, on {table.published_on})" if table.published_on else ""
-    axes.set_title(f"{what}: rho with its standard error{beside}", fontsize=10)
+    repetitions = max((len(row.metrics[m].values) for row in rows for m in motions if m in row.metrics), default=0)
+    error = " with its standard error" if repetitions > 1 else ", one repetition"
+    axes.set_title(f"{what}: rho{error}{beside}", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside right upper", fontsize=8, frameon=False)
     return figure
@@ -81,7 +85,7 @@ def curves_figure(metrics: list[dict[str, float]], title: str) -> Figure:
         right = axes.twinx()
         right.plot(*zip(*points, strict=True), color="black", linewidth=1.5, marker=".", label="validation top-1 %")
         right.set_ylabel("validation top-1 %")
-        right.set_ylim(bottom=0)
+        right.set_ylim(0, HEADROOM * max(1.0, max(value for _, value in points)))
     figure.legend(loc="outside right upper", fontsize=8, frameon=False)
     return figure
 

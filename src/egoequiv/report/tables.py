@@ -29,9 +29,39 @@ TITLES = {
 SHARES = ("rho", "ratio", "error", "precision", "chance", "MRR", "hit", "R2", "AUROC")  # not in per cent
 
 
+PREFIXES = ("rho_", "ratio_", "low_", "high_")  # before the name of a motion, which may be of several words
+FEWEST = 3  # repetitions of which an interval says something: that of two is 13 standard errors wide to each side
+
+
 def title_of(metric: str) -> str:
-    """What a metric is called at the head of a column."""
-    return TITLES.get(metric, metric.replace("_", " "))
+    """What a metric is called at the head of a column; a name of several words is left as it is."""
+    if metric in TITLES:
+        return TITLES[metric]
+    if metric.startswith(PREFIXES):
+        return metric.replace("_", " ", 1)
+    return metric if " " in metric or "," in metric else metric.replace("_", " ")
+
+
+def is_percentage(metric: str) -> bool:
+    """Whether a metric lies between 0 and 100; a difference of two does not."""
+    return title_of(metric).endswith(" %") or metric.startswith("top")
+
+
+def interval_of(result: Result | None) -> tuple[float, float] | None:
+    """The 95 % interval of the mean, where there are enough repetitions for one."""
+    if result is None or len(result.values) < FEWEST or not isfinite(result.stderr):
+        return None
+    return result.interval()
+
+
+def repetitions_of(table: Table) -> int:
+    """In how many repetitions a table was measured, at the most."""
+    return max((len(result.values) for row in table.rows for result in row.metrics.values()), default=0)
+
+
+def measured_words(table: Table) -> str:
+    """What the cells of a table hold."""
+    return "Mean ± standard error" if repetitions_of(table) > 1 else "Measured in one repetition"
 
 
 def digits_of(metric: str) -> int:
@@ -72,7 +102,7 @@ def p_text(p_value: float) -> str:
 def to_markdown(table: Table) -> str:
     """The table, the paired tests and how they came to be, as Markdown."""
     beside = f"; in brackets what the paper published for {table.published_on}" if table.published_on else ""
-    lines = [f"# {escape_markdown(table.title)}", "", paragraph(f"Measured mean ± standard error{beside}."), ""]
+    lines = [f"# {escape_markdown(table.title)}", "", paragraph(f"{measured_words(table)}{beside}."), ""]
     rows = [
         (
             row.name + (f" ({row.diverged} diverged)" if row.diverged else ""),
@@ -86,7 +116,7 @@ def to_markdown(table: Table) -> str:
         lines += ["", "Paired tests on the same repetitions (difference of means, two-sided t-test):", ""]
         lines += markdown_table(("metric", "difference", "p"), [_test_cells(test) for test in table.comparisons])
     settings = [(row.name, _settings(row)) for row in table.rows if row.settings]
-    lines += ["", *markdown_table(("row", "settings"), settings)]
+    lines += ["", *markdown_table(("row", "settings"), settings)] if settings else []
     about = [(key.replace("_", " "), str(value)) for key, value in table.about.items()]
     lines += ["", *markdown_table(("how", ""), about)]
     return "\n".join(lines) + "\n"
@@ -155,7 +185,7 @@ def to_csv(table: Table) -> str:
 def to_latex(table: Table, label: str = "table") -> str:
     """The table beside the published values, and the paired tests."""
     beside = f"; in brackets what was published for {table.published_on}" if table.published_on else ""
-    caption = f"{table.title}. Mean ± standard error{beside}."
+    caption = f"{table.title}. {measured_words(table)}{beside}."
     rows = [(row.name, *(cell(row, metric) for metric in table.columns)) for row in table.rows]
     parts = [PACKAGES, latex_table(caption, label, ("method", *map(title_of, table.columns)), rows)]
     if table.comparisons:

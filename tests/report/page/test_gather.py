@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from egoequiv.errors import DataError
+from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import Result
 from egoequiv.experiments import Row, Table
 from egoequiv.experiments.run_groups import group_runs
@@ -85,3 +85,54 @@ def test_a_damaged_table_is_said_to_be_damaged(tmp_path: Path) -> None:
     (tmp_path / "table.json").write_text(json.dumps({"title": "a", "columns": [], "rows": [1]}))
     with pytest.raises(DataError, match="holds no table"):
         gather(tmp_path)
+
+
+def test_runs_on_other_frames_are_apart(finished: Path, tmp_path: Path) -> None:
+    runs = finished / "runs-12"
+    changes = {
+        "a": {},
+        "b": {"learning_rate": 0.3},
+        "wide-0": {"batch_size": 32},
+        "wide-1": {"batch_size": 32, "seed": 1},
+    }
+    changes |= {"c": {"data": "/stores/toys"}, "d": {"data": "/stores/toys", "split": "by-recording"}}
+    for name, settings in changes.items():
+        shutil.copytree(runs / "equiv-labels-0", tmp_path / "mix" / name)
+        config = tmp_path / "mix" / name / "config.json"
+        config.write_text(json.dumps(json.loads(config.read_text()) | settings))
+    (experiment,) = gather(tmp_path / "mix")
+    assert experiment.title == "The runs in mix"
+    assert [(exhibit.title, exhibit.part) for exhibit in experiment.exhibits] == [
+        ("The runs in mix: on turntable, split paper", "-turntable-split-paper"),
+        ("The runs in mix: on toys, split paper", "-toys-split-paper"),
+        ("The runs in mix: on toys, split by-recording", "-toys-split-by-recording"),
+    ]
+    names = [[subject.name for subject in exhibit.subjects] for exhibit in experiment.exhibits]
+    assert names == [["a", "b", "wide"], ["equiv"], ["equiv"]]
+    kept = [subject.tasks for exhibit in experiment.exhibits for subject in exhibit.subjects]
+    assert len(set(kept)) == 5
+
+
+def test_folders_of_other_programs_are_no_runs(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished / "runs-12" / "equiv-labels-0", tmp_path / "run")
+    (tmp_path / "vit").mkdir()
+    (tmp_path / "vit" / "config.json").write_text('{"architectures": ["ViTModel"], "hidden_size": 12}')
+    (experiment,) = gather(tmp_path)
+    assert [subject.run.name for subject in experiment.exhibits[0].subjects] == ["run"]
+    with pytest.raises(DataError, match=r"vit/config.json is not the config of a run"):
+        group_runs([tmp_path / "vit"])
+    with pytest.raises(DataError, match="holds no table and no run"):
+        gather(tmp_path / "vit")
+    config = tmp_path / "run" / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"colour": 3}))
+    with pytest.raises(ConfigError, match=r"run/config.json: setting 'colour' is not known"):
+        gather(tmp_path)
+
+
+def test_runs_of_an_experiment_below_are_shown_once(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished / "runs-12", tmp_path / "some")
+    save_table(
+        Table("Task slowness", ("a",), [Row("equiv", True, {"a": Result((1.0,))})]), tmp_path / "some", "slowness"
+    )
+    (experiment,) = gather(tmp_path)
+    assert experiment.path == tmp_path / "some"

@@ -14,10 +14,11 @@ from egoequiv.evaluation.tasks import TASKS
 from egoequiv.experiments import Row, Table
 from egoequiv.report.page import to_html, write_report
 from egoequiv.report.page.blocks import Cell, Grid, Section, Text
+from egoequiv.report.page.found import Found
 from egoequiv.report.page.gather import gather
 from egoequiv.report.page.headlines import HEADLINES, in_words, numbers_of
 from egoequiv.report.page.sections import Report, build_report
-from egoequiv.report.page.tasks import Found, find, missing_tasks
+from egoequiv.report.page.tasks import find, missing_tasks
 from egoequiv.report.tables import save_table
 
 VOID = {"meta", "link", "img", "br"}
@@ -98,7 +99,8 @@ def test_a_run_whose_store_is_gone_is_said_to_be(finished: Path, tmp_path: Path)
     for config in out.glob("runs-12/*/config.json"):
         config.write_text(config.read_text().replace(str(finished), "/nowhere"))
     text = write_report(out, tasks=["slowness"]).read_text()
-    assert "Could not be opened: equiv" in text
+    assert "Could not be opened: random, equiv: the store /nowhere/stores/turntable" in text
+    assert "told of under “What is missing”, then <code>egoequiv report" in text
     assert not (out / "tasks").exists()
 
 

@@ -30,7 +30,7 @@ REPORT = Report(
                 Fold(STRANGE, [Text(STRANGE)]),
                 Grid(STRANGE, ("method", STRANGE), [[Cell(STRANGE), Cell("1.0", [STRANGE])]]),
             ],
-            [Section(STRANGE)],
+            [Section(STRANGE, [Text(STRANGE)])],
         )
     ],
 )
@@ -48,7 +48,7 @@ def test_markdown_has_the_blocks_it_was_given_and_no_others() -> None:
         kinds = {child.type for child in token.children or []}
         assert kinds <= {"text", "code_inline", "em_open", "em_close", "strong_open", "strong_close"}
         texts.append("".join(child.content for child in token.children or []))
-    assert sum(SHOWN in text for text in texts) == 15
+    assert sum(SHOWN in text for text in texts) == 16
     assert f"{SHOWN}: egoequiv report a_b" in texts
     assert "Made by: egoequiv report a_b" in texts
 
@@ -58,9 +58,28 @@ def test_latex_closes_what_it_opens() -> None:
     assert "\\end{verbatim}" not in text
     spelled = r"a\textbar{}b*c*\_d\_\textasciigrave{}e\textasciigrave{}$<$b$>$\textbackslash{} \# [g](h)"
     assert rf"\section{{{spelled}" in text
-    assert text.count(spelled) == 10
+    assert text.count(spelled) == 11
     assert r"\texttt{egoequiv report a\_b}" in text
     assert text.count("{") == text.count("}")
+
+
+def test_latex_has_no_headings_and_announcements_of_nothing() -> None:
+    picture = Picture("data:,", "a", "b", 100)
+    sections = [
+        Section("Curves", [picture, Fold("More", [Text("hidden")])]),
+        Section("Nothing below", (), [Section("Empty", [picture])]),
+        Section("Retrieval", [Text("Numbers."), Text("Examples of equiv:"), picture, Text("These:"), Points(["one"])]),
+        Section("Slowness", [Fold("Could not be measured", [Points(["no poses"])], is_open=True)]),
+    ]
+    text = to_latex(Report("t", "l", {}, sections))
+    assert [line for line in text.splitlines() if "section{" in line] == [
+        r"\section{Retrieval}",
+        r"\section{Slowness}",
+    ]
+    assert "Examples" not in text
+    assert "hidden" not in text
+    assert "These:" in text
+    assert "no poses" in text
 
 
 def test_tables_keep_their_cells() -> None:

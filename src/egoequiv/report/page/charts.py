@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 import matplotlib
@@ -15,56 +16,78 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from egoequiv.experiments import Row, Table
-from egoequiv.report.figures import COLORS
-from egoequiv.report.tables import title_of
+from egoequiv.report.figures import HEADROOM
+from egoequiv.report.styles import Style, row_styles
+from egoequiv.report.tables import interval_of, is_percentage, title_of
 
 WIDTH = 10.0  # inches; the page shows them as wide as its text
 WORST = 3.0  # the highest rho that has a place in a chart
-UNLABELLED = " (no labels)"  # how rows of runs without labels end; they are drawn dashed
+ACROSS, SHORT = 5, 20  # panels side by side, at the most; fewer where a title has more letters than this
+TITLE_SIGNS = 90  # of the titles of all panels side by side, before they are broken
 Lines = Sequence[Mapping[str, float]]
+Styles = Mapping[str, Style]
 
 
-def column_chart(table: Table, columns: Sequence[str]) -> Figure:
+def column_chart(table: Table, columns: Sequence[str], styles: Styles | None = None) -> Figure:
     """A panel for each column: a dot and its 95 % interval for each row, the published value as an open diamond."""
     rows = [row for row in table.rows if any(_mean(row, column) is not None for column in columns)]
-    height = 1.15 + 0.27 * len(rows)
+    styles = styles or row_styles([row.name for row in rows])
+    longest = max(len(title_of(column)) for column in columns)
+    down = -(-len(columns) // (ACROSS if longest <= SHORT else ACROSS - 2))
+    across = -(-len(columns) // down)
+    height = down * (1.15 + 0.27 * len(rows))
     figure, panels = plt.subplots(
-        1, len(columns), figsize=(WIDTH, height), sharey=True, squeeze=False, layout="constrained"
+        down, across, figsize=(WIDTH, height), sharey=True, squeeze=False, layout="constrained"
     )
     where = np.arange(len(rows))[::-1]
-    for axes, column in zip(panels[0], columns, strict=True):
-        _draw_column(axes, rows, where, column)
+    for axes, column in zip(panels.flat, columns, strict=False):
+        _draw_column(axes, rows, where, column, styles)
+        axes.set_title(fill(title_of(column), TITLE_SIGNS // across), fontsize=10)
+    for axes in panels.flat[len(columns) :]:
+        axes.set_axis_off()
     panels[0, 0].set_yticks(where, [row.name for row in rows])
     panels[0, 0].set_ylim(-0.7, len(rows) - 0.3)
     return figure
 
 
-def _draw_column(axes: Axes, rows: Sequence[Row], where: Any, column: str) -> None:
+def _draw_column(axes: Axes, rows: Sequence[Row], where: Any, column: str, styles: Styles) -> None:
+    seen = [0.0]
     for place, row in zip(where, rows, strict=True):
         mean = _mean(row, column)
         if mean is None:
             continue
-        low, high = row.metrics[column].interval()
-        if np.isfinite(low):
-            axes.plot([low, high], [place, place], color=COLORS[0], linewidth=2, solid_capstyle="butt")
-        axes.plot(mean, place, "o", color=COLORS[0], markersize=5)
+        style, ends = styles[row.name], interval_of(row.metrics[column])
+        if ends is not None:
+            low, high = np.clip(ends, 0, 100) if is_percentage(column) else ends
+            axes.plot([low, high], [place, place], color=style.color, linewidth=2, solid_capstyle="butt")
+            seen += [low, high]
+        axes.plot(mean, place, style.marker, color=style.color, markersize=5.5, markerfacecolor=style.face)
+        seen.append(mean)
         if column in row.published:
             published = row.published[column].mean
-            axes.plot(published, place, "D", color=COLORS[1], markersize=6, fillstyle="none", markeredgewidth=1.6)
+            axes.plot(published, place, "D", color="black", markersize=6, fillstyle="none", markeredgewidth=1.3)
+            seen.append(published)
     axes.grid(axis="y", color="#888888", alpha=0.25, linewidth=0.6)
+    low, high = _ends(seen)
     if column.startswith("rho"):
         axes.axvline(1, color="black", linewidth=0.8, linestyle=":")
-        highest = max([1.05, *(mean for row in rows if (mean := _mean(row, column)) is not None)])
-        axes.set_xlim(0, min(1.15 * highest, WORST))  # a row far beyond copying must not squeeze the others
+        high = min(HEADROOM * max(1.05, *seen), WORST)  # a row far beyond copying must not squeeze the others
         for place, row in zip(where, rows, strict=True):
             mean = _mean(row, column)
             if mean is not None and mean > WORST:
                 axes.text(WORST, place + 0.15, f"{mean:.1f} →", ha="right", va="bottom", fontsize=8)
-    else:
-        axes.set_xlim(left=0)
+    if low < 0:
+        axes.axvline(0, color="black", linewidth=0.8, linestyle=":")
+    axes.set_xlim(low, high)
     axes.tick_params(axis="y", length=0)
-    axes.set_title(title_of(column), fontsize=10)
     axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _ends(seen: Sequence[float]) -> tuple[float, float]:
+    """An axis from 0, or from below the lowest value, to beyond the highest, so that no dot is cut."""
+    low, high = min(seen), max(seen)
+    room = (HEADROOM - 1) * (high - low) or 1.0
+    return (low - room if low < 0 else 0.0), high + room
 
 
 def _mean(row: Row, column: str) -> float | None:
@@ -94,18 +117,17 @@ def loss_terms(curves: Mapping[str, Lines]) -> list[str]:
     return terms + (["loss"] if "loss" in seen and len(terms) > 1 else [])
 
 
-def curves_chart(curves: Mapping[str, Lines]) -> Figure:
+def curves_chart(curves: Mapping[str, Lines], styles: Styles | None = None) -> Figure:
     """A panel for each loss term with a curve for each row; its value on validation frames as a dot."""
-    terms, styles = loss_terms(curves), line_styles(list(curves))
+    terms, styles = loss_terms(curves), styles or row_styles(list(curves))
     columns = min(2, len(terms))
     down = -(-len(terms) // columns)
     figure, panels = plt.subplots(down, columns, figsize=(WIDTH, 0.7 + 2.9 * down), squeeze=False, layout="constrained")
     for axes, term in zip(panels.flat, terms, strict=False):
-        for name, lines in curves.items():
-            _draw_curve(axes, lines, term, name, styles[name])
+        highest = max(_draw_curve(axes, lines, term, name, styles[name]) for name, lines in curves.items())
         axes.set_title("sum of the weighted terms" if term == "loss" else term, fontsize=10)
         axes.set_xlabel("iteration", fontsize=9)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, HEADROOM * highest or 1.0)
         axes.spines[["top", "right"]].set_visible(False)
     for axes in panels.flat[len(terms) :]:
         axes.set_axis_off()
@@ -113,41 +135,39 @@ def curves_chart(curves: Mapping[str, Lines]) -> Figure:
     return figure
 
 
-def line_styles(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """A colour for each method, and dashes for its row without labels."""
-    methods = list(dict.fromkeys(name.removesuffix(UNLABELLED) for name in names))
-    return {
-        name: (
-            COLORS[methods.index(name.removesuffix(UNLABELLED)) % len(COLORS)],
-            "--" if name.endswith(UNLABELLED) else "-",
-        )
-        for name in names
-    }
-
-
-def _draw_curve(axes: Axes, lines: Lines, term: str, name: str, style: tuple[str, str]) -> None:
-    color, dash = style
+def _draw_curve(axes: Axes, lines: Lines, term: str, name: str, style: Style) -> float:
+    """Draw the curve of one row, and its dots; return the highest value of it."""
     points = [(line["iteration"], line[term]) for line in lines if term in line]
     if points:
-        marker = "o" if len(points) == 1 else None  # a single point makes no line
-        axes.plot(*zip(*points, strict=True), dash, color=color, linewidth=1.4, label=name, marker=marker, markersize=3)
+        marker = style.marker if len(points) == 1 else None  # a single point makes no line
+        axes.plot(
+            *zip(*points, strict=True),
+            linestyle=style.dash,
+            color=style.color,
+            linewidth=1.4,
+            label=name,
+            marker=marker,
+            markersize=3,
+        )
     held = [(line["iteration"], line[f"validation_{term}"]) for line in lines if f"validation_{term}" in line]
     if held:
-        axes.plot(*zip(*held, strict=True), "o", color=color, markersize=4)
+        axes.plot(*zip(*held, strict=True), style.marker, color=style.color, markersize=4, markerfacecolor=style.face)
+    return max((value for _, value in [*points, *held] if np.isfinite(value)), default=0.0)
 
 
-def chains_chart(chains: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]]) -> Figure:
+def chains_chart(
+    chains: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]], styles: Styles | None = None
+) -> Figure:
     """A panel for each kind of chain with a curve for each row: rho of the product of maps by the number of steps."""
     kinds = list(dict.fromkeys(kind for own in chains.values() for kind, steps in own.items() if steps))
     figure, panels = plt.subplots(1, len(kinds), figsize=(WIDTH, 3.9), sharey=True, squeeze=False, layout="constrained")
-    highest, styles = 1.0, line_styles(list(chains))
+    highest, styles = 1.0, styles or row_styles(list(chains))
     for axes, kind in zip(panels[0], kinds, strict=True):
         for name, own in chains.items():
             points = [(s["steps"], s["composed"]["rho"]) for s in own.get(kind, []) if s["composed"]["rho"] is not None]
             if points:
                 highest = max(highest, *(rho for _, rho in points))
-                color, dash = styles[name]
-                axes.plot(*zip(*points, strict=True), dash, color=color, marker="o", markersize=4, label=name)
+                _draw_chain(axes, points, name, styles[name])
         axes.axhline(1, color="black", linewidth=0.8, linestyle=":")
         axes.set_title(kind, fontsize=10)
         axes.set_xlabel("steps", fontsize=9)
@@ -159,9 +179,26 @@ def chains_chart(chains: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]]
     return figure
 
 
+def _draw_chain(axes: Axes, points: Sequence[tuple[int, float]], name: str, style: Style) -> None:
+    axes.plot(
+        *zip(*points, strict=True),
+        linestyle=style.dash,
+        color=style.color,
+        marker=style.marker,
+        markersize=4,
+        markerfacecolor=style.face,
+        label=name,
+    )
+
+
 def _legend(figure: Figure, panels: Any) -> None:
     """One legend below all panels, each name once."""
     handles = {name: line for axes in panels for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
     figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=min(5, max(1, len(handles))), frameon=False
+        handles.values(),
+        handles.keys(),
+        loc="outside lower center",
+        ncols=max(1, min(len(handles), 5 if max(map(len, handles), default=0) < SHORT else 4)),
+        frameon=False,
+        handlelength=3,
     )

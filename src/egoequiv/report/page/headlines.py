@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from egoequiv.report.page.tasks import Found
+from egoequiv.report.page.found import Found
 from egoequiv.report.tables import title_of
 
 Numbers = dict[str, float | None]

@@ -66,12 +66,16 @@ def to_latex(report: Report) -> str:
 
 
 def _latex_section(section: Section, level: int, label: str) -> list[str]:
-    lines = ["", rf"\{HEADINGS[min(level, 2)]}{{{escape_latex(section.title)}}}", ""]
-    for number, block in enumerate(section.blocks):
-        lines += [*_latex_block(block, f"{label}-{number}"), ""]
+    """A heading and what is below it; nothing where that is figures and folds alone."""
+    shown = [_latex_block(block, f"{label}-{number}") for number, block in enumerate(section.blocks)]
+    lines = []
+    for number, (block, own) in enumerate(zip(section.blocks, shown, strict=True)):
+        announces = isinstance(block, Text) and block.text.endswith(":")
+        if own and not (announces and not any(shown[number + 1 : number + 2])):
+            lines += [*own, ""]
     for number, below in enumerate(section.sections):
         lines += _latex_section(below, level + 1, f"{label}-{number}")
-    return lines
+    return ["", rf"\{HEADINGS[min(level, 2)]}{{{escape_latex(section.title)}}}", "", *lines] if lines else []
 
 
 def _latex_block(block: Block, label: str) -> Sequence[str]:
@@ -84,5 +88,8 @@ def _latex_block(block: Block, label: str) -> Sequence[str]:
             return latex_code(text)
         case Grid(caption=caption, columns=columns, rows=rows):
             return [latex_table(caption, f"report-{label}", columns, [[cell_text(c) for c in row] for row in rows])]
+        case Fold(summary=summary, blocks=blocks, is_open=True):
+            inner = [line for k, one in enumerate(blocks) for line in _latex_block(one, f"{label}-{k}")]
+            return [latex_paragraph(f"{summary}:"), *inner] if inner else []
         case Picture() | Fold():
             return []

@@ -8,6 +8,7 @@ from math import hypot, isfinite, nan
 from egoequiv.evaluation import Result
 from egoequiv.experiments import Row, Table
 from egoequiv.experiments.published import Published
+from egoequiv.report.tables import interval_of
 
 SIGNIFICANT = 0.05
 NORMAL = 1.96  # half the width of a 95 % interval, in standard errors
@@ -29,12 +30,14 @@ class Difference:
     @property
     def allowed(self) -> float:
         """How far apart the two may be by chance: the halves of both 95 % intervals together, as far as known."""
-        low, high = self.measured.interval()
-        return hypot((high - low) / 2, NORMAL * (self.published.stderr or 0.0)) if isfinite(low) else nan
+        ends = interval_of(self.measured)
+        if ends is None:
+            return nan
+        return hypot((ends[1] - ends[0]) / 2, NORMAL * (self.published.stderr or 0.0))
 
     @property
     def agrees(self) -> bool | None:
-        """Whether chance may explain the gap; None where one repetition says nothing of chance."""
+        """Whether chance may explain the gap; None where too few repetitions say nothing of chance."""
         return abs(self.gap) <= self.allowed if isfinite(self.allowed) else None
 
 

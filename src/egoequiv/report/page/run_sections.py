@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from math import inf
 
 from egoequiv.evaluation.tasks import TASKS
 from egoequiv.report.auroc_figure import auroc_figure
 from egoequiv.report.page.blocks import Block, Cell, Fold, Grid, Picture, Points, Section, Text, cells
-from egoequiv.report.page.charts import Lines, chains_chart, curves_chart, loss_terms, mean_lines
+from egoequiv.report.page.charts import Lines, Styles, chains_chart, curves_chart, loss_terms, mean_lines
 from egoequiv.report.page.embed import CHART, chart_bytes, data_uri
+from egoequiv.report.page.found import Found
 from egoequiv.report.page.gather import Exhibit, Subject
 from egoequiv.report.page.headlines import HEADLINES, Headline, Numbers, in_words, numbers_of
 from egoequiv.report.page.motions import MOTIONS
+from egoequiv.report.page.repeated_tasks import OVER_ALL
 from egoequiv.report.page.table_sections import CSS_PER_INCH, chart_picture
-from egoequiv.report.page.tasks import Found, find, moving_subject
-from egoequiv.training.auroc import TRAINING, VALIDATION
+from egoequiv.report.page.tasks import find, moving_subject
+from egoequiv.training.auroc import TRAINING, VALIDATION, norm_of
+from egoequiv.training.run_folder import RunFolder
 
 PHOTO_WIDTH = 1_000
 MOST_ROWS = 6  # with pictures of their own beside the best: a page must stay small enough to be sent
 
 
-def curves_section(exhibit: Exhibit) -> Section:
+def curves_section(exhibit: Exhibit, styles: Styles | None = None) -> Section:
     """The losses of the runs against the iteration, the mean over repetitions."""
     curves = _curves(exhibit)
     terms = loss_terms(curves)
@@ -33,10 +38,10 @@ def curves_section(exhibit: Exhibit) -> Section:
             ends.append(f"{name} {last['loss']:.3g} after {last['iteration']:,}")
     alt = f"Curves of {', '.join(terms)} against the iteration. The last loss is {'; '.join(ends)}."
     caption = "Losses on training batches, the mean over repetitions; dots are losses on validation frames."
-    return Section("Training curves", [chart_picture(chart_bytes(curves_chart(curves)), alt, caption)])
+    return Section("Training curves", [chart_picture(chart_bytes(curves_chart(curves, styles)), alt, caption)])
 
 
-def auroc_section(exhibit: Exhibit, again: str) -> Section:
+def auroc_section(exhibit: Exhibit, again: str, styles: Styles | None = None) -> Section:
     """The slowness AUROC against the iteration, where the runs have logged it."""
     title = "Slowness AUROC during training"
     curves = {
@@ -52,12 +57,26 @@ def auroc_section(exhibit: Exhibit, again: str) -> Section:
         last = next((line[VALIDATION] for line in reversed(lines) if VALIDATION in line), None)
         if last is not None:
             ends.append(f"{name} {last:.3f}")
-    figure = auroc_figure(curves, "neighbours against strangers, the mean over repetitions")
+    figure = auroc_figure(curves, "neighbours against strangers, the mean over repetitions", styles)
+    norms = _norm_words(exhibit, curves)
     alt = (
-        f"Curves of the slowness AUROC on training and validation pairs. It ends, on validation, at {'; '.join(ends)}."
+        "Curves of the slowness AUROC on training and validation pairs. It ends, on validation, at "
+        f"{'; '.join(ends)}. {norms}"
     )
-    caption = "How often neighbours are nearer to each other than strangers; 0.5 is chance."
+    caption = f"How often neighbours are nearer to each other than strangers; 0.5 is chance. {norms}"
     return Section(title, [chart_picture(chart_bytes(figure), alt, caption)])
+
+
+def _norm_words(exhibit: Exhibit, shown: Collection[str]) -> str:
+    """By which distance pairs are near; that of a method is the one it trains by, so rows may differ in it."""
+    rows: dict[int, list[str]] = {}
+    for subject in exhibit.subjects:
+        if subject.name in shown:
+            rows.setdefault(norm_of(RunFolder(subject.run).config().objective()), []).append(subject.name)
+    if len(rows) == 1:
+        return f"Near by the l{next(iter(rows))} distance of features."
+    named = "; ".join(f"l{norm} for {', '.join(names)}" for norm, names in sorted(rows.items()))
+    return f"The distance of features is the one that each row trains by, or l2: {named}."
 
 
 def _curves(exhibit: Exhibit) -> dict[str, Lines]:
@@ -87,41 +106,49 @@ def motions_section(exhibit: Exhibit, again: str) -> Section:
     return Section("Motions", [*pictures, *_grids(found)])
 
 
-def task_sections(exhibit: Exhibit, again: str, tasks: Sequence[str] = tuple(TASKS)) -> list[Section]:
-    """One section for each task: the few numbers of every row, its figures, and every number when asked for."""
-    if not any(find(subject, task) for subject in exhibit.subjects for task in tasks):
-        words = f"Next view, composition, retrieval and the other tasks have not been measured; to do so: {again}"
-        return [Section("What the features are good for", [Text(words, "missing")])]
+def task_sections(
+    exhibit: Exhibit, again: str, tabled: Collection[str] = (), styles: Styles | None = None
+) -> list[Section]:
+    """One section for each task: the few numbers of every row, its figures, and every number when asked for.
+
+    Tasks that are `tabled` were measured over all repetitions; they are not missing where one is not looked at.
+    """
+    found = {
+        task: {subject.name: one for subject in exhibit.subjects if (one := find(subject, task)) is not None}
+        for task in TASKS
+    }
+    titles = [HEADLINES[task].title for task in TASKS if task not in tabled]
+    if not any(found.values()):
+        words = f"Not measured yet: {', '.join(titles)}; to do so: {again}"
+        return [Section("What the features are good for", [Text(words, "missing")])] if titles else []
     sections = []
-    for task in tasks:
-        found = {subject.name: one for subject in exhibit.subjects if (one := find(subject, task)) is not None}
-        headline = HEADLINES.get(task, Headline(task, ""))
-        if not found:
-            words = f"Not measured; to do so: {again}"
-            sections.append(Section(headline.title, [Text(words, "missing")]))
-            continue
-        sections.append(_task_section(exhibit.subjects, found, headline, again))
+    for task, own in found.items():
+        headline = HEADLINES[task]
+        if own:
+            sections.append(_task_section(exhibit.subjects, own, headline, again, task in tabled, styles))
+        elif task not in tabled:
+            sections.append(Section(headline.title, [Text(f"Not measured; to do so: {again}", "missing")]))
     return sections
 
 
-def _task_section(subjects: Sequence[Subject], found: Mapping[str, Found], headline: Headline, again: str) -> Section:
+def _task_section(
+    subjects: Sequence[Subject],
+    found: Mapping[str, Found],
+    headline: Headline,
+    again: str,
+    is_tabled: bool,
+    styles: Styles | None,
+) -> Section:
     numbers = {name: own for name, one in found.items() if (own := numbers_of(one))}
     seeds = {subject.name: subject.group.seeds[0] for subject in subjects}
     shown_seeds = ", ".join(sorted({str(seeds[name]) for name in found}))
-    blocks: list[Block] = [Text(f"{headline.about} One repetition of each row (seed {shown_seeds}).".strip())]
+    others = f" The means over all repetitions are under “{OVER_ALL}”." if is_tabled else ""
+    blocks: list[Block] = [Text(f"{headline.about} One repetition of each row (seed {shown_seeds}).{others}".strip())]
     if numbers:
         columns = list(dict.fromkeys(name for own in numbers.values() for name in own))
         rows = [[Cell(name), *(_number(own.get(c), headline.digits) for c in columns)] for name, own in numbers.items()]
         blocks.append(Grid(headline.title, ("method", *columns), rows))
-    chains = {name: one.result["chains"] for name, one in found.items() if one.result.get("chains")}
-    if any(steps for own in chains.values() for steps in own.values()):
-        words = "; ".join(f"{name}: {in_words(own, headline.digits)}" for name, own in numbers.items())
-        caption = (
-            "rho of the product of the maps of single steps, by the number of steps; dotted: copying the features."
-        )
-        blocks.append(
-            chart_picture(chart_bytes(chains_chart(chains)), f"Curves of rho by chain length. {words}.", caption)
-        )
+    blocks += _chains(found, numbers, headline, styles)
     blocks += _photos(found, numbers, headline)
     reasons: dict[str, list[str]] = {}
     for name, one in found.items():
@@ -137,9 +164,22 @@ def _task_section(subjects: Sequence[Subject], found: Mapping[str, Found], headl
     return Section(headline.title, blocks)
 
 
+def _chains(
+    found: Mapping[str, Found], numbers: Mapping[str, Numbers], headline: Headline, styles: Styles | None
+) -> list[Block]:
+    """The curves of composition, where there are any."""
+    chains = {name: one.result["chains"] for name, one in found.items() if one.result.get("chains")}
+    if not any(steps for own in chains.values() for steps in own.values()):
+        return []
+    words = "; ".join(f"{name}: {in_words(own, headline.digits)}" for name, own in numbers.items())
+    caption = "rho of the product of the maps of single steps, by the number of steps; dotted: copying the features."
+    chart = chart_bytes(chains_chart(chains, styles))
+    return [chart_picture(chart, f"Curves of rho by chain length. {words}.", caption)]
+
+
 def _photos(found: Mapping[str, Found], numbers: Mapping[str, Numbers], headline: Headline) -> list[Block]:
     """The pictures of the row that does best, and those of the others when asked for."""
-    ordered = _best_first(numbers, headline)
+    by, ordered = _best_first(numbers, headline)
     blocks: dict[str, list[Picture]] = {}
     for name in ordered:
         one = found[name]
@@ -154,17 +194,21 @@ def _photos(found: Mapping[str, Found], numbers: Mapping[str, Numbers], headline
     if not blocks:
         return []
     first, *others = blocks
-    why = f"Examples of {first}, the row that does best by {next(iter(numbers[first])).removesuffix(' %')}:"
+    best = "" if numbers[first].get(by) is None else f", the row that does best by {by.removesuffix(' %')}"
+    why = f"Examples of {first}{best}:"
     folds: list[Block] = [Fold(name, blocks[name]) for name in others[:MOST_ROWS]]
     if others[MOST_ROWS:]:
         folds.append(Text(f"Those of {', '.join(others[MOST_ROWS:])} are kept in the folder tasks, not on this page."))
     return [Text(why), *blocks[first], *([Fold("The same for other rows", folds)] if folds else [])]
 
 
-def _best_first(numbers: Mapping[str, Numbers], headline: Headline) -> list[str]:
+def _best_first(numbers: Mapping[str, Numbers], headline: Headline) -> tuple[str, list[str]]:
+    """The number that comes first in most rows, and the rows by it; last those that lack it and cannot be compared."""
+    firsts = Counter(next(iter(own)) for own in numbers.values())
+    by = firsts.most_common(1)[0][0] if firsts else ""
     sign = -1 if headline.higher_is_better else 1
-    firsts = {name: next(iter(own.values())) for name, own in numbers.items()}
-    return sorted(firsts, key=lambda name: float("inf") if (value := firsts[name]) is None else sign * value)
+    values = {name: own.get(by) for name, own in numbers.items()}
+    return by, sorted(values, key=lambda name: inf if (value := values[name]) is None else sign * value)
 
 
 def _grids(found: Found) -> list[Block]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,17 @@ from egoequiv.experiments.record import machine, versions
 from egoequiv.experiments.run_groups import differing_settings
 from egoequiv.report.page.blocks import Block, Cell, Code, Fold, Grid, Points, Section, Text
 from egoequiv.report.page.gather import Exhibit, Experiment
+from egoequiv.report.page.published_section import published_section
+from egoequiv.report.page.repeated_tasks import repeated_tasks_section
+from egoequiv.report.page.run_notes import left_out, run_notes
 from egoequiv.report.page.run_sections import auroc_section, curves_section, motions_section, task_sections
-from egoequiv.report.page.table_sections import published_section, results_section, rho_section, tests_section
+from egoequiv.report.page.table_sections import results_section, rho_section, tests_section
+from egoequiv.report.page.undefined import reasons_of
+from egoequiv.report.styles import Style, row_styles
 
 LEAKED, VALIDATION = "leaked_validation_frames", "validation_frames"
 FOUND = "What was found"
+MISSING = "What is missing"
 
 
 @dataclass(frozen=True)
@@ -32,14 +38,21 @@ class Report:
 def build_report(out: Path, experiments: Sequence[Experiment], problems: Sequence[str] = ()) -> Report:
     """The report of a folder; `problems` are the runs of which nothing could be measured."""
     again = _as_code(shlex.join(["egoequiv", "report", str(out)]))
+    if problems:  # that very command has just been given, and would end in the same way
+        again = f"mend what could not be opened or measured, told of under “{MISSING}”, then {again}"
     title = ", ".join(dict.fromkeys(experiment.title for experiment in experiments))
+    styles = _styles(experiments)
     sections = []
     for experiment in experiments:
         for exhibit in experiment.exhibits:
-            heading = exhibit.title if exhibit.title != title else FOUND  # the page is called so already
-            sections.append(Section(heading, sections=_exhibit_sections(experiment, exhibit, again)))
+            if exhibit.task is None:
+                heading = exhibit.title if exhibit.title != title else FOUND  # the page is called so already
+                sections.append(Section(heading, sections=_exhibit_sections(experiment, exhibit, again, styles)))
+        repeated = repeated_tasks_section(experiment, styles)
+        sections += [repeated] if repeated is not None else []
         sections.append(making_section(experiment, is_only=len(experiments) == 1))
-    missing = _missing(sections, problems)
+    others = dict.fromkeys(words for experiment in experiments for words in left_out(experiment.path))
+    missing = _missing(sections, [*problems, *others])
     if missing:
         sections.append(missing)
     return Report(title, _lead(experiments), _facts(experiments), sections)
@@ -64,24 +77,39 @@ def _facts(experiments: Sequence[Experiment]) -> dict[str, str]:
         for exhibit in experiment.exhibits:
             leaked = leakage(exhibit)
             if leaked:
-                is_only = len(experiments) == len(experiment.exhibits) == 1
+                is_only = len(experiments) == len(experiment.exhibits) - len(experiment.task_exhibits) == 1
                 facts["Leakage" if is_only else f"{exhibit.title}, leakage"] = leaked
     return facts
 
 
-def _exhibit_sections(experiment: Experiment, exhibit: Exhibit, again: str) -> list[Section]:
+def _styles(experiments: Sequence[Experiment]) -> dict[str, Style]:
+    """How each row looks in all figures of the page."""
+    exhibits = [exhibit for experiment in experiments for exhibit in experiment.exhibits]
+    names = [row.name for exhibit in exhibits if exhibit.table is not None for row in exhibit.table.rows]
+    names += [subject.name for exhibit in exhibits for subject in exhibit.subjects]
+    return row_styles(list(dict.fromkeys(names)))
+
+
+def _exhibit_sections(
+    experiment: Experiment, exhibit: Exhibit, again: str, styles: Mapping[str, Style]
+) -> list[Section]:
     below: list[Section | None] = []
     if exhibit.table is not None:
-        makers = (results_section, published_section, tests_section, rho_section)
-        below += [make(exhibit.table) for make in makers]
+        table, reasons = exhibit.table, reasons_of(exhibit)
+        results = results_section(table, styles, reasons)
+        below.append(replace(results, blocks=[*results.blocks, *run_notes(exhibit, again)]))
+        below += [published_section(table), tests_section(table)]
+        below.append(rho_section(table, styles, reasons))
     else:
-        below.append(Section("Results", [Text(f"The runs have not been measured; to do so: {again}", "missing")]))
+        words = f"The runs have not been measured; to do so: {again}"
+        below.append(Section("Results", [Text(words, "missing"), *run_notes(exhibit, again)]))
     if exhibit.subjects:
         below += [
-            curves_section(exhibit),
-            auroc_section(exhibit, f"{_as_code(_maker(experiment))} with another folder"),
+            curves_section(exhibit, styles),
+            auroc_section(exhibit, f"{_as_code(_maker(experiment))} with another folder", styles),
         ]
-        below += [motions_section(exhibit, again), *task_sections(exhibit, again)]
+        tabled = experiment.tabled_tasks(exhibit)
+        below += [motions_section(exhibit, again), *task_sections(exhibit, again, tabled, styles)]
     below.append(configuration_section(exhibit))
     return [section for section in below if section is not None]
 
@@ -197,8 +225,8 @@ def _missing(sections: Sequence[Section], problems: Sequence[str]) -> Section | 
     for section in sections:
         walk(section, "")
     points = [f"{'; '.join(dict.fromkeys(where))}: {text}" for text, where in found.items()]
-    points += [f"Could not be opened: {problem}" for problem in problems]
-    return Section("What is missing", [Points(points)]) if points else None
+    points += problems
+    return Section(MISSING, [Points(points)]) if points else None
 
 
 def _seeds(seeds: Sequence[int]) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from egoequiv.errors import DataError, EgoEquivError
@@ -12,10 +10,12 @@ from egoequiv.evaluation.ranking import plain
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable, silent
 from egoequiv.evaluation.tasks import TASKS
 from egoequiv.experiments.task_data import made_of, open_task_data
-from egoequiv.files import read_json, write_json
+from egoequiv.files import check_writable, read_json, write_json
 from egoequiv.report.page.embed import save_drawing
+from egoequiv.report.page.found import Found, is_whole
 from egoequiv.report.page.gather import Exhibit, Experiment, Subject
 from egoequiv.report.page.motions import MOTIONS, motions_figures, motions_task
+from egoequiv.report.page.run_notes import in_sentences, why_not_opened
 from egoequiv.report.task_figures import TASK_FIGURES
 
 STAGE = "what features are good for"
@@ -23,34 +23,23 @@ KEPT = "what `egoequiv report` keeps"
 DRAWN = {**TASK_FIGURES, MOTIONS: motions_figures}
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What a task found of one run; or the problem, where it could not be done."""
-
-    task: str
-    result: dict[str, Any]
-    headline: dict[str, float | None]
-    tables: tuple[TaskTable, ...]
-    figures: tuple[Path, ...]
-    problem: str | None
-
-
 def find(subject: Subject, task: str) -> Found | None:
-    """What was found before, if it was and run and code are still the same."""
+    """What was found before, if it was and run and code are still the same; what is damaged was not found."""
     path = subject.tasks / f"{task}.json"
     if not path.exists():
         return None
-    kept = read_json(path, KEPT)
     try:
+        kept = read_json(path, KEPT)
         figures = tuple(path.with_name(name) for name in kept["figures"])
         if any(kept[key] != value for key, value in made_of(subject.run).items()):
             return None
         if not all(figure.exists() for figure in figures):
             return None
         tables = tuple(TaskTable(t["title"], t["columns"], t["rows"], t["notes"]) for t in kept["tables"])
-        return Found(task, kept["result"], kept["headline"], tables, figures, kept["problem"])
-    except (KeyError, TypeError) as problem:
-        raise DataError(f"{path} is damaged ({problem!r}): delete it, and it is made anew") from problem
+        found = Found(task, kept["result"], kept["headline"], tables, figures, kept["problem"])
+        return found if is_whole(found) else None
+    except (DataError, KeyError, TypeError, ValueError):
+        return None  # it is only kept to save time: it is measured anew
 
 
 def missing_tasks(experiments: Sequence[Experiment], tasks: Sequence[str]) -> list[tuple[Subject, tuple[str, ...]]]:
@@ -80,20 +69,21 @@ def evaluate_missing(
     """
     missing = missing_tasks(experiments, tasks)
     total, done = sum(len(left) for _, left in missing), 0
-    problems = []
+    reasons: dict[str, str] = {}
     for subject, left in missing:
         on_progress(STAGE, done, total)
         try:
+            check_writable(subject.tasks / f"{left[0]}.json")
             data = open_task_data(subject.run)
         except EgoEquivError as problem:
-            problems.append(f"{subject.name}: {problem}")
+            reasons[subject.name] = why_not_opened(subject.run, problem)
             done += len(left)
             continue
         for task in left:
             _evaluate(subject, task, data)
             done += 1
             on_progress(STAGE, done, total)
-    return problems
+    return in_sentences("Could not be opened", reasons)
 
 
 def _evaluate(subject: Subject, task: str, data: TaskData) -> None:
