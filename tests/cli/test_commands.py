@@ -29,6 +29,7 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return ingest(source, tmp_path_factory.mktemp("world") / "toys", size=(16, 16), workers=1).path
 
 
+@pytest.mark.slow
 def test_ingest_and_info(cli: Cli, tmp_path: Path) -> None:
     made = cli("ingest", "turntable", "-o", tmp_path / "toys", "--size", "16x24", *SMALL_WORLD, "--json")
     assert json.loads(made.out) == {"store": str(tmp_path / "toys"), "frames": 900, "recordings": 15, "notes": []}

@@ -6,6 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from egoequiv.store import FrameStore
 from egoequiv.training import train
 from running import Cli
@@ -14,6 +16,7 @@ FEW = {"per_class": 3, "split": "by-recording", "split_seed": 1, "iterations": 2
 FEW |= {"checkpoint_every": 20, "validate_every": 20, "max_gap_s": 1.0}
 
 
+@pytest.mark.slow
 def test_the_runs_of_a_folder_become_tables(small_store: FrameStore, tmp_path: Path, cli: Cli) -> None:
     for method in ("drlim", "equiv"):
         for seed in range(2):

@@ -30,6 +30,8 @@ from egoequiv.pairs import make_split
 from egoequiv.store import FrameStore
 from egoequiv.training.run_folder import RunFolder
 
+pytestmark = pytest.mark.slow
+
 LEGS = ((0.6, 5.0, 0.0), (0.6, 4.0, 16.0), (0.6, 14.0, 0.0), (0.6, 5.0, -15.0))  # 24 frames
 THREE = ("random", "clsnet", "equiv+drlim")
 

@@ -16,6 +16,8 @@ from egoequiv.report.page.headlines import Headline
 from egoequiv.report.page.run_sections import _best_first, auroc_section
 from egoequiv.report.page.tasks import find
 
+pytestmark = pytest.mark.slow
+
 EVALUATION, WEIGHTS = "evaluation-last.json", "last.safetensors"
 
 
