@@ -9,10 +9,9 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
-from egoequiv.errors import EgoEquivError
 from egoequiv.evaluation import Result
 from egoequiv.experiments import Row, Table
-from egoequiv.experiments.comparison import check_same_frames
+from egoequiv.experiments.comparison import have_same_frames
 from egoequiv.experiments.run_groups import RunGroup
 from egoequiv.experiments.table import COUNTS, compare_rows
 from egoequiv.training.run_folder import RunFolder
@@ -48,7 +47,7 @@ def table_of_runs(title: str, groups: Mapping[str, RunGroup], evaluations: Evalu
     columns = tuple(dict.fromkeys(name for row in rows for name in row.metrics if name.startswith(("top", "rho_"))))
     if not columns:
         return None
-    pairs = [_pair(a, b) for a, b in combinations(measured, 2) if _are_of_same_frames(a.group, b.group)]
+    pairs = [_pair(a, b) for a, b in combinations(measured, 2) if have_same_frames([a.group, b.group])]
     tests = [test for metric in columns for pair in pairs for test in compare_rows(pair, metric)]
     return Table(title, columns, rows, tests, _about(measured[0].group))
 
@@ -62,14 +61,6 @@ def _measured(name: str, group: RunGroup, evaluations: Evaluations) -> Measured:
 def _pair(a: Measured, b: Measured) -> list[Row]:
     common = [one for one in a.finished if one in b.finished]
     return [a.row(common), b.row(common)]
-
-
-def _are_of_same_frames(a: RunGroup, b: RunGroup) -> bool:
-    try:
-        check_same_frames([a, b])
-    except EgoEquivError:
-        return False
-    return True
 
 
 def _about(group: RunGroup) -> dict[str, Any]:
