@@ -30,7 +30,7 @@ SHORTER = {
     "train": ["--iterations", "100"],
     "report": ["--tasks", "slowness"],
     "search": ["--iterations", "50", "--rates", "0.01", "--weights", "1", "--seeds", "1", "--processes", "1"],
-    "reproduce norb": ["--iterations", "100", "--repeats", "2", "--no-select", "--size", "16", "--processes", "1"],
+    "reproduce norb": ["--iterations", "20", "--repeats", "1", "--no-select", "--size", "16", "--processes", "1"],
     "reproduce": [
         "--iterations",
         "2",
