@@ -43,6 +43,8 @@ from egoequiv.sources import Source
 from egoequiv.store import ingest
 from egoequiv.training.objective import Objective, gather_batch
 
+pytestmark = pytest.mark.slow
+
 TINY = Scale(
     rounds=2,
     few_rounds=1,

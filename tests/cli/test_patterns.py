@@ -18,6 +18,8 @@ from egoequiv.pose import PlanarSpace
 from egoequiv.store import FrameStore, ingest
 from running import Cli
 
+pytestmark = pytest.mark.slow
+
 LEGS = ((2.0, 5.0, 0.0), (2.0, 4.0, 16.0), (2.0, 14.0, 0.0), (2.0, 5.0, -15.0))
 QUICK = ["--stability", "1"]
 

@@ -4,6 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from egoequiv.evaluation import Result
 from egoequiv.evaluation.tasks import TASKS
 from egoequiv.experiments import Row, Table
@@ -15,6 +17,8 @@ from egoequiv.report.page.repeated_tasks import OVER_ALL
 from egoequiv.report.page.sections import build_report
 from egoequiv.report.page.undefined import reasons_of
 from egoequiv.report.tables import save_table
+
+pytestmark = pytest.mark.slow
 
 READ = "R2 of yaw_deg from z_i, z_j"
 
