@@ -40,6 +40,7 @@ def interrupt_at(iteration: int) -> Any:
     return interrupt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("precision", "optimizer", "stops"),
     [("float32", "sgd", (4, 12)), ("bfloat16", "sgd", (8,)), ("float32", "adam", (8,))],

@@ -22,6 +22,7 @@ from helpers import GRID, grid_source
 FEW = {"iterations": 200, "per_class": 3, "log_every": 50, "validate_every": 100, "checkpoint_every": 50}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", list_methods())
 @pytest.mark.parametrize("use_labels", [True, False])
 def test_every_method_trains_with_and_without_labels(

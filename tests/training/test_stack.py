@@ -78,6 +78,7 @@ def assert_same_run(stacked: Path, alone: Path) -> None:
     assert ours == theirs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", TRAINED)
 def test_members_learn_as_they_would_alone(small_store: FrameStore, tmp_path: Path, method: str) -> None:
     # Short: a hinge that falls to its other side by rounding parts two runs further and further.
