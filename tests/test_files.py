@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import subprocess
 import sys
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from egoequiv.errors import DataError
-from egoequiv.files import new_folder, read_json, replacing, write_json, write_text
+from egoequiv.files import is_number, new_folder, or_nan, plain, read_json, replacing, write_json, write_text
 from helpers import data_error
 
 
@@ -161,3 +163,12 @@ def test_folders_abandoned_by_a_killed_process_are_removed(tmp_path: Path) -> No
     with new_folder(tmp_path / "store"):
         pass
     assert names(tmp_path) == sorted(["store", busy.name, *(other.name for other in others)])
+
+
+def test_what_is_not_defined_is_null_in_json_and_not_a_number_here() -> None:
+    given = {"rho": float("nan"), "interval": (0.5, float("inf")), "rows": [{"n": 3, "named": True, "why": None}]}
+    held = {"rho": None, "interval": [0.5, None], "rows": [{"n": 3, "named": True, "why": None}]}
+    assert plain(given) == held
+    assert json.loads(json.dumps(plain(given), allow_nan=False)) == held
+    assert (or_nan(2), math.isnan(or_nan(None))) == (2.0, True)
+    assert [is_number(value) for value in (1, 0.5, True, "1", None)] == [True, True, False, False, False]

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isfinite, nan
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -99,6 +100,25 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: tuples are lists, and what is not defined is null, for JSON has no NaN."""
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def or_nan(value: float | None) -> float:
+    """A number of a JSON file; what is null there is not a number here."""
+    return nan if value is None else float(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether something of a JSON file is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def write_json(path: Path, value: Any) -> None:

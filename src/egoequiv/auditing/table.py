@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from math import isfinite, isnan, nan
 from typing import Any
 
-from egoequiv.evaluation.ranking import plain
+from egoequiv.files import plain
 
 NORM = "Euclidean norm of the features as the model gives them, none of them rescaled"
 COPY = "1.00 is the copy baseline: a map that changes nothing; 0 is perfectly equivariant"
@@ -127,8 +127,6 @@ def constant_text(found: MotionAudit) -> str:
 def _described(row: AuditRow) -> dict[str, Any]:
     values = asdict(row)
     values["motions"] = [
-        {name: [plain(end) for end in value] if name == "interval" else plain(value) for name, value in motion.items()}
-        | {"is_below_references": found.is_below_references}
-        for motion, found in zip(values["motions"], row.motions, strict=True)
+        {**plain(asdict(found)), "is_below_references": found.is_below_references} for found in row.motions
     ]
     return values

@@ -22,6 +22,7 @@ from egoequiv.evaluation.equivariance import (
 )
 from egoequiv.evaluation.motion_chains import MotionChains, Motions, find_motion_chains, name_of
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable, silent
+from egoequiv.files import plain
 
 LONGEST = 5  # steps of a chain
 MOST_NAMED = 5  # of what has too few pairs, in words
@@ -59,7 +60,7 @@ class CompositionResult:
                 name: [{"steps": len(error.motions), **_describe(error)} for error in errors]
                 for name, errors in self.chains.items()
             },
-            "there_and_back": [_plain(error) for error in self.returns],
+            "there_and_back": plain([asdict(error) for error in self.returns]),
             "too_few_pairs": self.too_few,
         }
 
@@ -227,14 +228,8 @@ def _pairs_of(data: TaskData, chains: MotionChains, sequences: list[Motions]) ->
 
 
 def _describe(error: ComposedError) -> dict[str, Any]:
-    return {"motion": error.name, "composed": _plain(error.composed), "fitted": _plain(error.fitted)}
-
-
-def _plain(error: MotionError) -> dict[str, Any]:
-    """JSON has no NaN; what is not defined is null."""
-    values = asdict(error)
-    values["interval"] = [end if isfinite(end) else None for end in error.interval]
-    return {name: None if isinstance(value, float) and not isfinite(value) else value for name, value in values.items()}
+    errors: dict[str, Any] = plain({"composed": asdict(error.composed), "fitted": asdict(error.fitted)})
+    return {"motion": error.name, **errors}
 
 
 def _some(words: Sequence[str]) -> str:

@@ -111,10 +111,17 @@ def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: s
 
 def constant_rho(z_fit: Features, z_i: Features, z_j: Features) -> float:
     """Rho of always answering with the mean of some features z(x); (M, D), (N, D), (N, D)."""
-    moved = np.linalg.norm(np.asarray(z_i, np.float64) - z_j, axis=1)
-    distinct = moved > SAME * moved.mean()
-    error = np.linalg.norm(z_i - np.asarray(z_fit, np.float64).mean(axis=0), axis=1)
+    error, moved, distinct = _distances(np.asarray(z_fit, np.float64).mean(axis=0), z_i, z_j)
     return float((error[distinct] / moved[distinct]).mean()) if distinct.any() else nan
+
+
+def _distances(
+    mapped: NDArray[np.float64], z_i: Features, z_j: Features
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """How far a map ends from z_i and how far z_j is from it, (N,) each; and which z_j is not z_i but for rounding."""
+    error = np.linalg.norm(np.asarray(z_i, np.float64) - mapped, axis=1)
+    moved = np.linalg.norm(np.asarray(z_i, np.float64) - z_j, axis=1)
+    return error, moved, moved > SAME * moved.mean()
 
 
 def halves(count: int, seed: int) -> tuple[Indices, Indices]:
@@ -127,9 +134,7 @@ def score_mapped(
     mapped: NDArray[np.float64], z_i: Features, z_j: Features, groups: NDArray[np.int64], seed: int = 0
 ) -> MapScore:
     """Eq. 9 for features z_j that some map has taken to where z_i should be; (N, D) each, (N,)."""
-    error = np.linalg.norm(np.asarray(z_i, np.float64) - mapped, axis=1)
-    moved = np.linalg.norm(np.asarray(z_i, np.float64) - z_j, axis=1)
-    distinct = moved > SAME * moved.mean()
+    error, moved, distinct = _distances(mapped, z_i, z_j)
     relative = error[distinct] / moved[distinct]
     return MapScore(
         rho=float(relative.mean()) if len(relative) else nan,
@@ -190,11 +195,13 @@ def why_undefined(described: Mapping[str, Any]) -> str | None:
 
 def _fewest(z: Features) -> int:
     """How many pairs it takes to fit a map of such features, and to measure it."""
-    return 4 * (_rank(z) + 1) if len(z) else 4
+    return 4 * (rank_of(z) + 1) if len(z) else 4
 
 
-def _rank(z: Features) -> int:
-    """How many dimensions the features really have; a map has as many free values in each row, and one more."""
+def rank_of(z: Features) -> int:
+    """How many dimensions features really have, (N, D); a map has as many free values in each row, and one more."""
+    if not len(z):
+        return 0
     sample = z[:: max(1, len(z) // 2_000)]
     strength = np.linalg.svd(np.asarray(sample, np.float64) - sample.mean(axis=0), compute_uv=False)
     return int((strength > RANK_TOLERANCE * strength[0]).sum())

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import TooFewPairsError
-from egoequiv.evaluation.equivariance import RANK_TOLERANCE, fit_map
-from egoequiv.evaluation.frame_features import Features, FrameFeatures, groups_of
+from egoequiv.evaluation.equivariance import RANK_TOLERANCE, fit_map, rank_of
+from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.models import EgoNet
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
@@ -44,7 +44,7 @@ def fit_forward_maps(
         own = pairs.pattern == number
         fit, rest = np.flatnonzero(own & in_fit), np.flatnonzero(own & ~in_fit)
         z_from = features.of(pairs.i[fit])
-        if not len(fit) or not len(rest) or len(fit) < 2 * (_rank(z_from) + 1):
+        if not len(fit) or not len(rest) or len(fit) < 2 * (rank_of(z_from) + 1):
             left_out.append(name)
             continue
         maps[name] = fit_map(z_from, features.of(pairs.j[fit]))
@@ -107,11 +107,3 @@ def _inverse(affine: Affine) -> Affine:
 
 def _then(first: Affine, second: Affine) -> Affine:
     return np.concatenate([first[:-1] @ second[:-1], first[-1:] @ second[:-1] + second[-1:]])
-
-
-def _rank(z: Features) -> int:
-    sample = np.asarray(z[:: max(1, len(z) // 2_000)], np.float64)
-    if not len(sample):
-        return 0
-    centred = sample - sample.mean(axis=0)
-    return int(np.linalg.matrix_rank(centred, tol=RANK_TOLERANCE * float(np.linalg.norm(centred, 2))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from math import isfinite
 from typing import Any
@@ -15,6 +15,7 @@ from scipy.spatial.distance import cdist
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.statistics import bootstrap_mean
 from egoequiv.evaluation.task import TaskTable
+from egoequiv.files import plain
 from egoequiv.pairs.candidates import Indices
 
 BLOCK = 4_000_000  # distances held at once
@@ -62,8 +63,8 @@ class RankScore:
 
     def describe(self) -> dict[str, Any]:
         """A JSON object; what is not defined is null."""
-        values = {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
-        return values | {"mrr_interval": [plain(end) for end in self.mrr_interval]}
+        described: dict[str, Any] = plain(asdict(self))
+        return described
 
 
 @dataclass(frozen=True)
@@ -212,11 +213,6 @@ def rank_table(title: str, scores: Sequence[RankScore], scope: str, notes: Seque
 def interval_text(interval: tuple[float, float]) -> str:
     """Such as "0.41 to 0.45", or a dash where there is none, as of a single recording."""
     return f"{interval[0]:.3f} to {interval[1]:.3f}" if all(map(isfinite, interval)) else "-"
-
-
-def plain(value: Any) -> Any:
-    """JSON has no NaN; what is not defined is null."""
-    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from sklearn.model_selection import GroupKFold
 from egoequiv.errors import DataError
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.probes import PROBES, Probe, TrainingPart, folds_of
-from egoequiv.evaluation.ranking import interval_text, plain
+from egoequiv.evaluation.ranking import interval_text
 from egoequiv.evaluation.read_targets import Targets, motion_targets, pose_targets
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
+from egoequiv.files import plain
 from egoequiv.pairs import sample_neighbour_pairs
 from egoequiv.pairs.candidates import Indices
 
@@ -41,8 +42,8 @@ class ReadOut:
 
     def describe(self) -> dict[str, Any]:
         """A JSON object; what is not defined is null."""
-        values = {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
-        return values | {"interval": [plain(end) for end in self.interval]}
+        described: dict[str, Any] = plain(asdict(self))
+        return described
 
 
 @dataclass(frozen=True)

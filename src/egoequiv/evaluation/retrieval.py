@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ from egoequiv.evaluation.pair_search import (
     pixel_differences,
 )
 from egoequiv.evaluation.prediction import check_motions, pairs_of_task
-from egoequiv.evaluation.ranking import interval_text, plain
+from egoequiv.evaluation.ranking import interval_text
 from egoequiv.evaluation.statistics import bootstrap_mean
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
+from egoequiv.files import plain
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
 
@@ -42,8 +43,8 @@ class MotionPrecision:
 
     def describe(self) -> dict[str, Any]:
         """A JSON object; what is not defined is null."""
-        values = {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
-        return values | {name: [plain(end) for end in values[name]] for name in values if name.endswith("interval")}
+        described: dict[str, Any] = plain(asdict(self))
+        return described
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from egoequiv.evaluation.equivariance import why_undefined
 from egoequiv.experiments.measure import measure_run, measure_store
 from egoequiv.experiments.recipe import OnStage, silent
 from egoequiv.experiments.run_groups import RunGroup, differing_settings, group_runs
+from egoequiv.files import or_nan, plain
 from egoequiv.models import load_model
 from egoequiv.store import FrameStore
 from egoequiv.training.data import prepare_data
@@ -92,9 +93,9 @@ class RunComparison:
                     "undefined": undefined,
                     "metrics": {
                         name: {
-                            "mean": _number(result.mean),
-                            "stderr": _number(result.stderr),
-                            "values": [_number(value) for value in result.values],
+                            "mean": plain(result.mean),
+                            "stderr": plain(result.stderr),
+                            "values": plain(result.values),
                         }
                         for name, result in metrics.items()
                     },
@@ -107,9 +108,9 @@ class RunComparison:
                     "metric": one.metric,
                     "a": one.a,
                     "b": one.b,
-                    "difference": _number(one.test.difference),
-                    "stderr": _number(one.test.stderr),
-                    "p_value": _number(one.test.p_value),
+                    "difference": plain(one.test.difference),
+                    "stderr": plain(one.test.stderr),
+                    "p_value": plain(one.test.p_value),
                     "seeds": one.seeds,
                 }
                 for one in self.tests
@@ -151,7 +152,7 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_stage: OnSta
 def _results(each: Sequence[Mapping[str, float | None]]) -> dict[str, Result]:
     """The metrics that are set side by side, over the repetitions."""
     names = dict.fromkeys(name for metrics in each for name in metrics if name.startswith(SHOWN))
-    return {name: Result(tuple(_or_nan(metrics.get(name)) for metrics in each)) for name in names}
+    return {name: Result(tuple(or_nan(metrics.get(name)) for metrics in each)) for name in names}
 
 
 def _undefined(each: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, str]:
@@ -286,12 +287,3 @@ def right_answers(run: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     own = scores[np.arange(len(rows)), task.classes[rows]]
     right = (scores < own[:, None]).sum(axis=1) == scores.shape[1] - 1  # a tie is no success, as in top-1
     return right.astype(np.float64), task.store.recording[rows]
-
-
-def _or_nan(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
-
-
-def _number(value: float) -> float | None:
-    """JSON has no NaN."""
-    return value if isfinite(value) else None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from egoequiv.errors import DataError
-from egoequiv.files import read_json
+from egoequiv.files import is_number, read_json
 from egoequiv.models.checkpoint import RUN_KIND, Which
 
 COUNTED = ("pairs_fitted", "pairs_scored")  # of a motion: they say why it has no rho
@@ -59,4 +58,4 @@ def _is_motion(motion: Any) -> bool:
 
 
 def _is_number_or_none(value: Any) -> bool:
-    return value is None or (isinstance(value, Real) and not isinstance(value, bool))
+    return value is None or is_number(value)

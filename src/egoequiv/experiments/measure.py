@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from egoequiv.evaluation import (
     top_k_accuracy,
 )
 from egoequiv.experiments.evaluations import read_evaluation
-from egoequiv.files import write_json
+from egoequiv.files import plain, write_json
 from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import Which
 from egoequiv.pairs import MotionPatterns, Split, atomic_names, composite_names, declare_patterns
@@ -125,7 +124,7 @@ def _described(
         "method": config.method,
         "labels": config.use_labels,
         "metrics": {**accuracies, **summarise_errors(errors, atomic, composite)},
-        "motions": [_plain(asdict(error)) for error in errors],
+        "motions": plain([asdict(error) for error in errors]),
         "checkpoint": which,
     }
 
@@ -145,15 +144,5 @@ def summarise_errors(
     for error in errors:
         metrics[f"low_{error.motion}"], metrics[f"high_{error.motion}"] = error.interval
     metrics["excluded_pairs"] = float(sum(error.pairs_excluded for error in errors))
-    return {name: value if value is not None and isfinite(value) else None for name, value in metrics.items()}
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no NaN; what is not defined is null."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return [plain(one) for one in value]
-        return None if isinstance(value, float) and not isfinite(value) else value
-
-    return {name: plain(value) for name, value in values.items()}
+    described: dict[str, float | None] = plain(metrics)
+    return described

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite, nan
 from typing import Any
 
 from egoequiv.errors import DataError
 from egoequiv.evaluation import Result, paired_test
 from egoequiv.experiments.published import Published
+from egoequiv.files import or_nan, plain
 
 COUNTS = ("train_frames", "validation_frames", "leaked_validation_frames")  # what `about` says in numbers
 NUMBERS = ("difference", "stderr", "p_value")  # of a comparison
@@ -69,7 +69,7 @@ class Table:
             "columns": list(self.columns),
             "rows": [_describe_row(row) for row in self.rows],
             "comparisons": [
-                {"metric": c.metric, "a": c.a, "b": c.b, **{key: _number(getattr(c, key)) for key in NUMBERS}}
+                {"metric": c.metric, "a": c.a, "b": c.b, **{key: plain(getattr(c, key)) for key in NUMBERS}}
                 for c in self.comparisons
             ],
             "about": self.about,
@@ -85,7 +85,7 @@ class Table:
                 columns=_names(described["columns"]),
                 rows=[_row_from(row) for row in described["rows"]],
                 comparisons=[
-                    Comparison(c["metric"], c["a"], c["b"], *(_or_nan(c[key]) for key in NUMBERS))
+                    Comparison(c["metric"], c["a"], c["b"], *(or_nan(c[key]) for key in NUMBERS))
                     for c in described["comparisons"]
                 ],
                 about=_about(described["about"]),
@@ -128,11 +128,11 @@ def _describe_row(row: Row) -> dict[str, Any]:
     for name, result in row.metrics.items():
         published = row.published.get(name)
         metrics[name] = {
-            "mean": _number(result.mean),
-            "stderr": _number(result.stderr),
+            "mean": plain(result.mean),
+            "stderr": plain(result.stderr),
             "published": published.mean if published else None,
             "published_stderr": published.stderr if published else None,
-            "values": [_number(value) for value in result.values],
+            "values": plain(result.values),
         }
     return {
         "method": row.method,
@@ -148,7 +148,7 @@ def _row_from(described: dict[str, Any]) -> Row:
     return Row(
         method=str(described["method"]),
         labels=bool(described["labels"]),
-        metrics={name: Result(tuple(map(_or_nan, one["values"]))) for name, one in metrics.items()},
+        metrics={name: Result(tuple(map(or_nan, one["values"]))) for name, one in metrics.items()},
         published={
             name: Published(float(one["published"]), one["published_stderr"])
             for name, one in metrics.items()
@@ -157,12 +157,3 @@ def _row_from(described: dict[str, Any]) -> Row:
         diverged=int(described["diverged"]),
         settings={str(name): value for name, value in dict(described["settings"]).items()},
     )
-
-
-def _or_nan(value: float | None) -> float:
-    return nan if value is None else float(value)
-
-
-def _number(value: float) -> float | None:
-    """JSON has no NaN."""
-    return value if isfinite(value) else None

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.published import Metrics
 from egoequiv.experiments.table import Comparison, Row, Table
 from egoequiv.experiments.task_data import made_of, open_task_data
-from egoequiv.files import read_json, write_json
+from egoequiv.files import or_nan, plain, read_json, write_json
 from egoequiv.models.checkpoint import RUN_KIND
 from egoequiv.training.run_folder import RunFolder
 
@@ -99,12 +98,11 @@ def headline_of(run: Path, task: str, options: TaskOptions, opened: Callable[[],
     try:
         earlier = kept["tasks"].get(key, {})
         if {"options": earlier.get("options")} == asked:
-            return {name: nan if value is None else float(value) for name, value in earlier["headline"].items()}
+            return {name: or_nan(value) for name, value in earlier["headline"].items()}
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise DataError(f"{path} is damaged ({problem!r}): delete it, and it is made anew") from problem
     headline = get_tasks([task])[task](opened(), options, silent).headline()
-    numbers = {name: value if isfinite(value) else None for name, value in headline.items()}
-    kept["tasks"][key] = {**asked, "headline": numbers}
+    kept["tasks"][key] = {**asked, "headline": plain(headline)}
     with suppress(DataError, OSError):  # a run on a read-only disk can be measured, only not kept
         write_json(path, kept)
     return headline

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from egoequiv.evaluation.task import TaskTable
+from egoequiv.files import is_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ def is_whole(found: Found) -> bool:
     return (
         isinstance(found.result, dict)
         and isinstance(found.headline, dict)
-        and all(value is None or _is_number(value) for value in found.headline.values())
+        and all(value is None or is_number(value) for value in found.headline.values())
         and all(_is_whole_table(table) for table in found.tables)
         and (found.task not in RESULTS or RESULTS[found.task](found.result))
     )
@@ -44,24 +44,20 @@ def _are_words(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
 def _has_motions(result: Mapping[str, Any]) -> bool:
     pairs, mined = result["pairs"], result["mined"]
-    are_counted = isinstance(pairs, dict) and all(map(_is_number, pairs.values()))
-    is_mined = mined is None or all(_is_number(mined[key]) for key in ("motions", "kept"))
+    are_counted = isinstance(pairs, dict) and all(map(is_number, pairs.values()))
+    is_mined = mined is None or all(is_number(mined[key]) for key in ("motions", "kept"))
     return are_counted and is_mined and _are_words(result["learned"])
 
 
 def _has_chains(result: Mapping[str, Any]) -> bool:
     steps = [step for own in result["chains"].values() for step in own]
-    return all(_is_number(s["steps"]) and _is_rho(s["composed"]["rho"]) for s in steps)
+    return all(is_number(s["steps"]) and _is_rho(s["composed"]["rho"]) for s in steps)
 
 
 def _is_rho(value: Any) -> bool:
-    return value is None or _is_number(value)
+    return value is None or is_number(value)
 
 
 # Of the tasks whose result is drawn or told by the page itself: whether it holds what is wanted; KeyError where not.

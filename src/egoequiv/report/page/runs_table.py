@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from egoequiv.experiments import Row, Table
 from egoequiv.experiments.comparison import have_same_frames
 from egoequiv.experiments.run_groups import RunGroup
 from egoequiv.experiments.table import COUNTS, compare_rows
+from egoequiv.files import or_nan
 from egoequiv.training.run_folder import RunFolder
 
 Evaluations = Mapping[Path, Mapping[str, Any]]  # by run
@@ -32,7 +32,7 @@ class Measured:
         """The values of some repetitions."""
         each = [self.metrics[one] for one in repetitions]
         names = dict.fromkeys(name for metrics in each for name in metrics)
-        values = {name: Result(tuple(_or_nan(metrics.get(name)) for metrics in each)) for name in names}
+        values = {name: Result(tuple(or_nan(metrics.get(name)) for metrics in each)) for name in names}
         return Row(self.name, True, values, unfinished=sum(one not in self.finished for one in repetitions))
 
 
@@ -68,7 +68,3 @@ def _about(group: RunGroup) -> dict[str, Any]:
     told = next((result for result in results if result), {})
     about = {"store": group.settings["data"], "split": group.settings["split"]}
     return about | {key: told[key] for key in COUNTS if key in told}
-
-
-def _or_nan(value: float | None) -> float:
-    return nan if value is None else float(value)

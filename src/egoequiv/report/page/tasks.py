@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from egoequiv.errors import DataError, EgoEquivError
-from egoequiv.evaluation.ranking import plain
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable, silent
 from egoequiv.evaluation.tasks import TASKS
 from egoequiv.experiments.task_data import made_of, open_task_data
-from egoequiv.files import check_writable, read_json, write_json
+from egoequiv.files import check_writable, plain, read_json, write_json
 from egoequiv.report.page.embed import save_drawing
 from egoequiv.report.page.found import Found, is_whole
 from egoequiv.report.page.gather import Exhibit, Experiment, Subject
@@ -98,7 +97,7 @@ def _evaluate(subject: Subject, task: str, data: TaskData) -> None:
     try:
         result = motions_task(data, subject.run) if task == MOTIONS else TASKS[task](data, TaskOptions(), silent)
         kept["result"] = result.describe()
-        kept["headline"] = {name: plain(value) for name, value in result.headline().items()}
+        kept["headline"] = plain(result.headline())
         kept["tables"] = [_plain(table) for table in result.tables()]
         drawings = DRAWN[task](result, data) if task in DRAWN else {}
         kept["figures"] = [save_drawing(drawn, subject.tasks, name).name for name, drawn in drawings.items()]
