@@ -13,7 +13,7 @@ from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, say
 from egoequiv.cli.stores import fetch
-from egoequiv.cli.task_choice import motions_in, tasks_in
+from egoequiv.cli.task_choice import Apart, Motions, Neighbours, Seed, Steps, options_in, tasks_in
 from egoequiv.cli.task_output import measure_tasks
 from egoequiv.errors import ConfigError, DataError
 
@@ -42,24 +42,11 @@ def evaluate(
             "slowness, or all; several with commas between them, or repeated."
         ),
     ] = None,
-    motions: Annotated[
-        str | None, typer.Option(help="Of tasks: these motions, such as up,down,up+right; by default the task's own.")
-    ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(min=1, max=50, help="Of next-view: further views (1); of composition: the longest chain (5)."),
-    ] = None,
-    neighbours: Annotated[
-        int | None, typer.Option(min=1, help="Of next-view: how many nearest training pairs vote (25).")
-    ] = None,
-    apart: Annotated[
-        str | None,
-        typer.Option(
-            help="Of retrieval, analogy, readout and prediction: what is kept apart (recording), label, or an "
-            "attribute."
-        ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of tasks: where chance begins (0).")] = None,
+    motions: Motions = None,
+    steps: Steps = None,
+    neighbours: Neighbours = None,
+    apart: Apart = None,
+    seed: Seed = None,
     checkpoint: Annotated[
         Checkpoint, typer.Option(help="The last weights, or the best on validation.")
     ] = Checkpoint.last,
@@ -78,9 +65,7 @@ def evaluate(
     from egoequiv.training.run_folder import RunFolder
 
     which: Literal["last", "best"] = "best" if checkpoint is Checkpoint.best else "last"
-    given: dict[str, Any] = {"steps": steps, "neighbours": neighbours, "apart": apart, "seed": seed}
-    given["motions"] = motions_in(motions)
-    given = {name: value for name, value in given.items() if value is not None}
+    given = options_in(motions, steps, neighbours, apart, seed)
     if not task and given:
         raise ConfigError(f"--{next(iter(given))} concerns tasks: name one with --task, such as --task next-view")
     config = RunFolder(run).config()

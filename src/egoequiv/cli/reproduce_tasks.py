@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egoequiv.cli.console import print_json, print_table, progress_bar, say
-from egoequiv.cli.task_choice import ALL, check_apart, check_motions, motions_in, names_in, tasks_in
+from egoequiv.cli.task_choice import (
+    ALL,
+    Apart,
+    Motions,
+    Neighbours,
+    Seed,
+    Steps,
+    check_apart,
+    check_motions,
+    names_in,
+    options_in,
+    tasks_in,
+)
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
 
 if TYPE_CHECKING:
@@ -49,22 +61,11 @@ def tasks(
             "has them in the name of its file, as in slowness-equiv.md."
         ),
     ] = None,
-    motions: Annotated[
-        str | None, typer.Option(help="These motions, such as up,down,up+right; by default each task's own.")
-    ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(min=1, max=50, help="Of next-view: further views (1); of composition: the longest chain (5)."),
-    ] = None,
-    neighbours: Annotated[int, typer.Option(min=1, help="Of next-view: how many nearest training pairs vote.")] = 25,
-    apart: Annotated[
-        str,
-        typer.Option(
-            help="Of retrieval, analogy, readout and prediction: what is fitted on and asked about has none in common: "
-            "recording, label, or an attribute."
-        ),
-    ] = "recording",
-    seed: Annotated[int, typer.Option(min=0, help="Where chance begins.")] = 0,
+    motions: Motions = None,
+    steps: Steps = None,
+    neighbours: Neighbours = None,
+    apart: Apart = None,
+    seed: Seed = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Where the tables go; by default the folder itself.")
     ] = None,
@@ -79,11 +80,11 @@ def tasks(
     from egoequiv.evaluation.task import TaskOptions
 
     names = tasks_in(task or [ALL])
-    options = TaskOptions(motions_in(motions), steps, neighbours, apart, seed)
+    options = TaskOptions(**options_in(motions, steps, neighbours, apart, seed))
     for name in names if task and ALL not in names_in(task) else ():
         check_motions(name, options.motions)
     asked = list(_asked(folder, names_in(methods) if methods else None, options))
-    check_apart(apart, _stores(asked))
+    check_apart(options.apart, _stores(asked))
     tables, problems = _measure(asked, names, options)
     for problem in problems:
         say(f"not measured: {problem}")

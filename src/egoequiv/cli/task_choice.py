@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from egoequiv.errors import ConfigError
 
@@ -11,6 +13,22 @@ if TYPE_CHECKING:
     from egoequiv.store import FrameStore
 
 ALL = "all"
+
+Motions = Annotated[
+    str | None, typer.Option(help="Of tasks: these motions, such as up,down,up+right; by default the task's own.")
+]
+Steps = Annotated[
+    int | None,
+    typer.Option(min=1, max=50, help="Of next-view: further views (1); of composition: the longest chain (5)."),
+]
+Neighbours = Annotated[int | None, typer.Option(min=1, help="Of next-view: how many nearest training pairs vote (25).")]
+Apart = Annotated[
+    str | None,
+    typer.Option(
+        help="Of retrieval, analogy, readout and prediction: what is kept apart (recording), label, or an attribute."
+    ),
+]
+Seed = Annotated[int | None, typer.Option(min=0, help="Of tasks: where chance begins (0).")]
 
 
 def names_in(given: Sequence[str]) -> list[str]:
@@ -26,9 +44,13 @@ def tasks_in(given: Sequence[str]) -> list[str]:
     return list(get_tasks(list(TASKS) if ALL in names else names))
 
 
-def motions_in(given: str | None) -> tuple[str, ...] | None:
-    """The motions of an option, None where it was not given."""
-    return None if given is None else tuple(name.strip() for name in given.split(","))
+def options_in(
+    motions: str | None, steps: int | None, neighbours: int | None, apart: str | None, seed: int | None
+) -> dict[str, Any]:
+    """Those of the options of tasks that were given, as `TaskOptions` takes them."""
+    names = None if motions is None else tuple(name.strip() for name in motions.split(","))
+    given = {"steps": steps, "neighbours": neighbours, "apart": apart, "seed": seed, "motions": names}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def check_motions(task: str, motions: Sequence[str] | None) -> None:

@@ -9,11 +9,10 @@ import matplotlib
 matplotlib.use("Agg")  # before pyplot: there may be no screen
 
 import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from egoequiv.errors import DataError
-from egoequiv.report.styles import Style, row_styles
+from egoequiv.report.styles import Style, draw_line, row_styles
 from egoequiv.training.auroc import TRAINING, VALIDATION
 
 PANELS = {TRAINING: "training pairs", VALIDATION: "validation pairs"}
@@ -41,7 +40,7 @@ def auroc_figure(
     for axes, (key, words) in zip(panels, PANELS.items(), strict=True):
         for name, points in curves[key].items():
             if points:
-                _draw(axes, points, name, styles[name])
+                draw_line(axes, points, name, styles[name])
         axes.axhline(0.5, color="black", linewidth=0.8, linestyle=":")
         axes.text(0.99, 0.503, "chance", ha="right", va="bottom", fontsize=8, transform=axes.get_yaxis_transform())
         axes.set_title(words, fontsize=10)
@@ -57,17 +56,3 @@ def auroc_figure(
         handles.values(), handles.keys(), loc="outside right upper", fontsize=8, frameon=False, handlelength=3
     )
     return figure
-
-
-def _draw(axes: Axes, points: Sequence[tuple[float, float]], name: str, style: Style) -> None:
-    marker = style.marker if len(points) == 1 else None  # a single point makes no line
-    axes.plot(
-        *zip(*points, strict=True),
-        linestyle=style.dash,
-        color=style.color,
-        linewidth=1.6,
-        marker=marker,
-        markersize=4,
-        markerfacecolor=style.face,
-        label=name,
-    )

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COLORS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#72b7b2", "#9d755d", "#bab0ac", "#eeca3b", "#222222")
 UNLABELLED = " (no labels)"  # how names of rows of runs without labels end
@@ -43,3 +47,19 @@ def row_styles(names: Sequence[str]) -> dict[str, Style]:
 def _method(name: str) -> str:
     """A row without the words that say it has no labels; groups of runs may have a number behind them."""
     return name.replace(UNLABELLED, "")
+
+
+def draw_line(
+    axes: Axes, points: Sequence[tuple[float, float]], name: str, style: Style, *, is_marked: bool = False
+) -> None:
+    """The line of one row; marked are all points, or a single one, which makes no line."""
+    axes.plot(
+        *zip(*points, strict=True),
+        linestyle=style.dash,
+        color=style.color,
+        linewidth=1.5,
+        marker=style.marker if is_marked or len(points) == 1 else None,
+        markersize=4,
+        markerfacecolor=style.face,
+        label=name,
+    )

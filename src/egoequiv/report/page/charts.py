@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from egoequiv.experiments import Row, Table
 from egoequiv.report.figures import HEADROOM
-from egoequiv.report.styles import Style, row_styles
+from egoequiv.report.styles import Style, draw_line, row_styles
 from egoequiv.report.tables import interval_of, is_percentage, title_of
 
 WIDTH = 10.0  # inches; the page shows them as wide as its text
@@ -139,16 +139,7 @@ def _draw_curve(axes: Axes, lines: Lines, term: str, name: str, style: Style) ->
     """Draw the curve of one row, and its dots; return the highest value of it."""
     points = [(line["iteration"], line[term]) for line in lines if term in line]
     if points:
-        marker = style.marker if len(points) == 1 else None  # a single point makes no line
-        axes.plot(
-            *zip(*points, strict=True),
-            linestyle=style.dash,
-            color=style.color,
-            linewidth=1.4,
-            label=name,
-            marker=marker,
-            markersize=3,
-        )
+        draw_line(axes, points, name, style)
     held = [(line["iteration"], line[f"validation_{term}"]) for line in lines if f"validation_{term}" in line]
     if held:
         axes.plot(*zip(*held, strict=True), style.marker, color=style.color, markersize=4, markerfacecolor=style.face)
@@ -167,7 +158,7 @@ def chains_chart(
             points = [(s["steps"], s["composed"]["rho"]) for s in own.get(kind, []) if s["composed"]["rho"] is not None]
             if points:
                 highest = max(highest, *(rho for _, rho in points))
-                _draw_chain(axes, points, name, styles[name])
+                draw_line(axes, points, name, styles[name], is_marked=True)
         axes.axhline(1, color="black", linewidth=0.8, linestyle=":")
         axes.set_title(kind, fontsize=10)
         axes.set_xlabel("steps", fontsize=9)
@@ -177,18 +168,6 @@ def chains_chart(
     panels[0, 0].set_ylabel("rho of the product of maps", fontsize=9)
     _legend(figure, panels.flat)
     return figure
-
-
-def _draw_chain(axes: Axes, points: Sequence[tuple[int, float]], name: str, style: Style) -> None:
-    axes.plot(
-        *zip(*points, strict=True),
-        linestyle=style.dash,
-        color=style.color,
-        marker=style.marker,
-        markersize=4,
-        markerfacecolor=style.face,
-        label=name,
-    )
 
 
 def _legend(figure: Figure, panels: Any) -> None:
