@@ -1,20 +1,28 @@
-"""What a task of `egoequiv evaluate --task` is: from a network and a store to a result that can be shown."""
+"""What a task of `egoequiv evaluate --task` is: from a network and a store to numbers, tables and arrays for figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from egoequiv.blocks import Grid
 from egoequiv.evaluation.features import embed
+from egoequiv.evaluation.measurement import Measurement
+from egoequiv.evaluation.metric import Value
 from egoequiv.models import EgoNet
 from egoequiv.pairs import MotionPatterns, Split
 from egoequiv.store import FrameStore
+from egoequiv.training.data import Recognition
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+T = TypeVar("T")
 OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
 
 
@@ -22,63 +30,112 @@ def silent(what: str, done: int, total: int) -> None:
     """Report nothing."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TaskData:
-    """What all tasks look at: a network, the frames of a store, and which of them it was trained on."""
+    """What all tasks look at: a network, the frames of a store, and which of them it was trained on.
+
+    Args:
+        net: The trained network.
+        store: The frames.
+        split: Which of them the network was trained on, and which are measured.
+        patterns: The motions to measure; None where poses are unknown.
+        untrained: The same network before training, as a baseline; None where it is not known.
+        recognition: The labelled task of the run, perhaps on another store; None without labels.
+        learned: The names of the patterns that the network has maps for.
+        max_gap_s: Motion pairs are at most this far apart.
+        neighbour_gap_s: Neighbours are at most this far apart.
+        label_column: Which attribute is the class.
+        shared: What was computed of these frames for other runs, by key; see `once`.
+    """
 
     net: EgoNet
     store: FrameStore
     split: Split
-    patterns: MotionPatterns | None  # the motions of the run; None where poses are unknown
-    max_gap_s: float = 1.0  # motion pairs are at most this far apart
-    neighbour_gap_s: float = 2.0  # neighbours are at most this far apart
+    patterns: MotionPatterns | None
+    untrained: EgoNet | None = None
+    recognition: Recognition | None = None
+    learned: tuple[str, ...] = ()
+    max_gap_s: float = 1.0
+    neighbour_gap_s: float = 2.0
     label_column: str = "label"
+    shared: MutableMapping[tuple[Any, ...], Any] = field(default_factory=dict)
 
     @cached_property
     def features(self) -> NDArray[np.float32]:
         """Features of every frame of the store, (N, D), in its order; computed once for all tasks."""
         return embed(self.net, self.store)
 
+    @cached_property
+    def untrained_features(self) -> NDArray[np.float32] | None:
+        """The same by the network before training."""
+        return None if self.untrained is None else embed(self.untrained, self.store)
+
     def classes(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """The class of every frame, -1 for none, and the names; an error where the store has no labels."""
         return self.store.classes(self.label_column)
 
+    def once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+        """What depends on the frames alone, not on the network: computed for the first run, shared with the others."""
+        if key not in self.shared:
+            self.shared[key] = make()
+        return cast(T, self.shared[key])
+
 
 @dataclass(frozen=True)
 class TaskOptions:
-    """What a user may set; each task takes what concerns it."""
+    """What a user may set; each task lists the options that concern it."""
 
     motions: tuple[str, ...] | None = None  # by name; None: the task's own choice
-    steps: int | None = None  # further views of next-view (1 unless set), steps of a chain of composition (5)
+    steps: int | None = None  # further views of next-view (1 by default), steps of a chain of composition (5)
     neighbours: int = 25  # k of nearest neighbours
-    apart: str = "recording"  # what is fitted on and asked about has none in common: or label, or an attribute
+    hold_out: str = "recording"  # never both fitted and measured: recording, label, or an attribute
     seed: int = 0
+
+    def only(self, names: Sequence[str]) -> dict[str, Any]:
+        """The options of these names, as JSON holds them."""
+        values = {name: getattr(self, name) for name in names}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What a task found.
+
+    Args:
+        values: The numbers; the first says which of two runs does better.
+        tables: The same for people, with more detail.
+        details: A JSON object with everything else.
+        arrays: What its figures are drawn from.
+        notes: What a reader has to know, one line each.
+    """
+
+    values: Sequence[Value]
+    tables: Sequence[Grid] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+Measure = Callable[[TaskData, TaskOptions, OnProgress], Finding]
+Draw = Callable[[Measurement], Mapping[str, "Figure"]]  # figures by the names of their files
 
 
 @dataclass(frozen=True)
-class TaskTable:
-    """A table to print: the heads of its columns, and rows of text."""
+class Task:
+    """A task: what it is called, what it measures, and the function that does it.
 
+    Args:
+        name: As on the command line.
+        title: As in a report.
+        about: One or two sentences on what is measured.
+        measure: The function.
+        options: The names of the `TaskOptions` that concern it; others do not change its key.
+        draw: Its figures, from a measurement alone; None where it has none, or `report` has them.
+    """
+
+    name: str
     title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    notes: Sequence[str] = field(default_factory=tuple)  # one line each, printed below it
-
-
-class TaskResult(Protocol):
-    """What a task found; a frozen dataclass."""
-
-    def describe(self) -> dict[str, Any]:
-        """A JSON object, without NaN."""
-        ...
-
-    def headline(self) -> dict[str, float]:
-        """The few numbers that stand for it, by name; the first says which of two runs does better."""
-        ...
-
-    def tables(self) -> list[TaskTable]:
-        """The same for people."""
-        ...
-
-
-Task = Callable[[TaskData, TaskOptions, OnProgress], TaskResult]
+    about: str
+    measure: Measure
+    options: tuple[str, ...] = ()
+    draw: Draw | None = None

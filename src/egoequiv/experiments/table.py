@@ -1,159 +1,249 @@
-"""Tables: results of methods beside published values, with paired tests between the methods."""
+"""Tables: what was measured of methods over repetitions, beside published values, with paired tests."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from egoequiv.errors import DataError
-from egoequiv.evaluation import Result, paired_test
+from egoequiv.evaluation.measurement import Measurement
+from egoequiv.evaluation.metric import NO_INTERVAL, Interval, Metric, Number, is_marked
+from egoequiv.evaluation.statistics import Result, paired_test
 from egoequiv.experiments.published import Published
-from egoequiv.files import or_nan, plain
+from egoequiv.files import write_text
 
-COUNTS = ("train_frames", "validation_frames", "leaked_validation_frames")  # what `about` says in numbers
-NUMBERS = ("difference", "stderr", "p_value")  # of a comparison
+FEWEST_FOR_TEST = 3  # repetitions of a paired test, and of an interval over repetitions
+TABLE_KIND = "a table of `egoequiv reproduce`"
 
 
-@dataclass(frozen=True)
-class Row:
-    """One method, with or without labels, and its metrics."""
+class Strict(BaseModel):
+    """A frozen record without unknown keys."""
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Entry(Strict):
+    """One cell of a table: a metric of a row, over its repetitions.
+
+    Args:
+        result: The value of each repetition.
+        interval: The 95 % interval over recordings, the mean of the repetitions.
+        baselines: The baselines measured on the same frames, the mean of the repetitions.
+        note: Why it is not defined, where it is not.
+    """
+
+    result: Result
+    interval: Interval = NO_INTERVAL
+    baselines: dict[str, Number] = {}
+    note: str = ""
+
+    def over_repetitions(self) -> tuple[float, float] | None:
+        """The 95 % interval of the mean over repetitions, where there are enough of them."""
+        if len(self.result.values) < FEWEST_FOR_TEST or not isfinite(self.result.stderr):
+            return None
+        return self.result.interval()
+
+
+class Row(Strict):
+    """One method, with or without labels, and what was measured of its runs.
+
+    Args:
+        name: As people read it, unique in the table.
+        method: The method.
+        uses_labels: Whether it was trained with labels.
+        runs: The folders of its repetitions, relative to the table's; empty for a baseline without runs.
+        seeds: The seed and pair seed of each repetition, by which rows are paired in tests.
+        entries: What was measured, by the name of the metric.
+        published: What the paper has, by the name of the metric.
+        diverged: Repetitions that diverged and count in no metric.
+        unfinished: Repetitions still in training: they count in the mean, and in no test.
+        settings: The settings in which rows differ.
+    """
+
+    name: str
     method: str
-    labels: bool
-    metrics: dict[str, Result]
-    published: dict[str, Published] = field(default_factory=dict)
-    diverged: int = 0  # repetitions that diverged and count in no metric
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    unfinished: int = 0  # repetitions whose training has not ended: they count in the mean, but in no test
+    uses_labels: bool = True
+    runs: tuple[str, ...] = ()
+    seeds: tuple[tuple[int, int], ...] = ()
+    entries: dict[str, Entry] = {}
+    published: dict[str, Published] = {}
+    diverged: int = 0
+    unfinished: tuple[tuple[int, int], ...] = ()
+    settings: dict[str, Any] = {}
 
-    @property
-    def name(self) -> str:
-        return self.method if self.labels else f"{self.method} (no labels)"
+    def result(self, metric: str) -> Result | None:
+        """The values of a metric, if it was measured."""
+        return self.entries[metric].result if metric in self.entries else None
+
+    def mean(self, metric: str) -> float:
+        """The mean of a metric; NaN where it was not measured."""
+        return self.entries[metric].result.mean if metric in self.entries else float("nan")
+
+    def by_seed(self, metric: str) -> dict[tuple[int, int], float]:
+        """The value of each finished repetition whose metric is defined."""
+        if metric not in self.entries or len(self.entries[metric].result.values) != len(self.seeds):
+            return {}
+        values = zip(self.seeds, self.entries[metric].result.values, strict=True)
+        return {seed: value for seed, value in values if isfinite(value) and seed not in self.unfinished}
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A paired test of one metric between two rows on the same repetitions."""
+class Comparison(Strict):
+    """A paired test of one metric between two rows; the difference is a - b."""
 
     metric: str
     a: str
     b: str
-    difference: float
-    stderr: float
-    p_value: float
+    difference: Number
+    stderr: Number
+    p_value: Number
+    repetitions: int
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows of results; `columns` are the metrics shown, `about` is how they came to be."""
+class Table(Strict):
+    """Rows of results.
 
+    Args:
+        title: What it shows.
+        metrics: Every metric of the entries, in order.
+        columns: The names of the metrics that are shown.
+        rows: The rows.
+        comparisons: Paired tests between them.
+        about: How they were made, in words and numbers.
+        published_on: What the paper measured its numbers on.
+        task: The task that it is about; empty for recognition and equivariance.
+    """
+
+    format: Literal["egoequiv-table"] = "egoequiv-table"
+    version: Literal[1] = 1
     title: str
+    metrics: list[Metric]
     columns: tuple[str, ...]
     rows: list[Row]
-    comparisons: list[Comparison] = field(default_factory=list)
-    about: dict[str, Any] = field(default_factory=dict)
-    published_on: str = ""  # what the paper measured its numbers on
+    comparisons: list[Comparison] = []
+    about: dict[str, Any] = {}
+    published_on: str = ""
+    task: str = ""
 
-    def row(self, method: str, labels: bool = True) -> Row:
-        """The row of a method."""
+    def metric(self, name: str) -> Metric:
+        """The metric of that name."""
+        return next(metric for metric in self.metrics if metric.name == name)
+
+    def row(self, name: str) -> Row:
+        """The row of that name."""
         for row in self.rows:
-            if (row.method, row.labels) == (method, labels):
+            if row.name == name:
                 return row
-        raise KeyError(f"no row for {method!r} with labels={labels}")
+        raise KeyError(f"no row {name!r}")
 
-    def describe(self) -> dict[str, Any]:
-        """The JSON object that results commands print."""
-        return {
-            "title": self.title,
-            "columns": list(self.columns),
-            "rows": [_describe_row(row) for row in self.rows],
-            "comparisons": [
-                {"metric": c.metric, "a": c.a, "b": c.b, **{key: plain(getattr(c, key)) for key in NUMBERS}}
-                for c in self.comparisons
-            ],
-            "about": self.about,
-            "published_on": self.published_on,
-        }
+    def shown(self, *, single_motions: bool) -> list[Metric]:
+        """The metrics of the columns: those of single motions, or the others."""
+        chosen = [self.metric(name) for name in self.columns]
+        return [metric for metric in chosen if (metric.motion is not None) == single_motions]
+
+    @property
+    def repetitions(self) -> int:
+        """In how many repetitions it was measured, at most."""
+        return max((len(entry.result.values) for row in self.rows for entry in row.entries.values()), default=0)
+
+    def is_marked(self, row: Row, metric: Metric) -> bool:
+        """Whether a cell is not better than each of its baselines."""
+        entry = row.entries.get(metric.name)
+        return entry is not None and is_marked(metric, entry.result.mean, {**metric.baselines, **entry.baselines})
+
+    def save(self, path: Path) -> None:
+        """Write it as JSON, whole or not at all."""
+        write_text(path, self.model_dump_json(indent=2) + "\n")
 
     @classmethod
-    def from_description(cls, described: dict[str, Any], where: str) -> Table:
-        """Build a table from what `describe` gave; what is not defined there is not a number here."""
+    def load(cls, path: Path) -> Table:
+        """Read what `save` wrote."""
         try:
-            return cls(
-                title=str(described["title"]),
-                columns=_names(described["columns"]),
-                rows=[_row_from(row) for row in described["rows"]],
-                comparisons=[
-                    Comparison(c["metric"], c["a"], c["b"], *(or_nan(c[key]) for key in NUMBERS))
-                    for c in described["comparisons"]
-                ],
-                about=_about(described["about"]),
-                published_on=str(described.get("published_on", "")),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            raise DataError(f"{where} holds no table ({problem!r}): make it anew with `egoequiv reproduce`") from None
+            return cls.model_validate_json(path.read_bytes())
+        except OSError as problem:
+            raise DataError(f"{path}: {problem.strerror or problem}") from problem
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "the file"
+            raise DataError(
+                f"{path} is not {TABLE_KIND} of this version ({where}: {first['msg']}): repeat the command that made "
+                "it, which keeps its runs"
+            ) from None
 
 
-def _names(columns: Any) -> tuple[str, ...]:
-    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-        raise TypeError(f"columns are names, not {columns!r}")
-    return tuple(columns)
+def entries_of(repetitions: Sequence[Sequence[Measurement]]) -> tuple[list[Metric], dict[str, Entry]]:
+    """The metrics and cells of a row, from the measurements of each repetition.
+
+    A metric that one repetition lacks counts there as not defined.
+    """
+    each = [{value.name: value for one in measurements for value in one.values} for measurements in repetitions]
+    metrics = {name: value.metric for values in reversed(each) for name, value in reversed(values.items())}
+    order = dict.fromkeys(name for values in each for name in values)
+    entries = {}
+    for name in order:
+        found = [values[name] for values in each if name in values]
+        ends = np.array([value.interval for value in found])
+        names = dict.fromkeys(key for value in found for key in value.baselines)
+        undefined = [value.note for value in found if not isfinite(value.value) and value.note]
+        note = "" if not undefined else undefined[0]
+        if undefined and len(undefined) < len(each):
+            note = f"in {len(undefined)} of {len(each)} repetitions {note}"
+        entries[name] = Entry(
+            result=Result(tuple(values[name].value if name in values else float("nan") for values in each)),
+            interval=(float(ends[:, 0].mean()), float(ends[:, 1].mean())),
+            baselines={key: float(np.mean([value.baselines.get(key, np.nan) for value in found])) for key in names},
+            note=note,
+        )
+    return [metrics[name] for name in order], entries
 
 
-def _about(about: Any) -> dict[str, Any]:
-    if not isinstance(about, dict):
-        raise TypeError(f"about is an object, not {about!r}")
-    for name in COUNTS:
-        if not isinstance(about.get(name, 0), int):
-            raise TypeError(f"{name} is a number, not {about[name]!r}")
-    return about
+def merge_metrics(each: Sequence[Sequence[Metric]]) -> list[Metric]:
+    """All metrics of several rows, each once."""
+    found: dict[str, Metric] = {}
+    for metrics in each:
+        for metric in metrics:
+            found.setdefault(metric.name, metric)
+    return list(found.values())
 
 
-def compare_rows(rows: list[Row], metric: str) -> list[Comparison]:
-    """Paired tests between all rows that were measured on the same repetitions, three of them at the least."""
-    measured = [row for row in rows if metric in row.metrics and len(row.metrics[metric].values) > 2]
+def compare_rows(rows: Sequence[Row], metric: str) -> list[Comparison]:
+    """Paired tests between all rows, over the finished repetitions that both have, if there are three or more."""
     comparisons = []
-    for k, a in enumerate(measured):
-        for b in measured[k + 1 :]:
-            left, right = a.metrics[metric].values, b.metrics[metric].values
-            if len(left) == len(right) and not a.diverged and not b.diverged:
-                test = paired_test(right, left)
-                comparisons.append(Comparison(metric, b.name, a.name, test.difference, test.stderr, test.p_value))
+    for a, b in combinations(rows, 2):
+        first, second = a.by_seed(metric), b.by_seed(metric)
+        common = [seed for seed in first if seed in second]
+        if len(common) >= FEWEST_FOR_TEST and not a.diverged and not b.diverged:
+            found = paired_test([second[seed] for seed in common], [first[seed] for seed in common])
+            comparisons.append(
+                Comparison(
+                    metric=metric,
+                    a=b.name,
+                    b=a.name,
+                    difference=found.difference,
+                    stderr=found.stderr,
+                    p_value=found.p_value,
+                    repetitions=len(common),
+                )
+            )
     return comparisons
 
 
-def _describe_row(row: Row) -> dict[str, Any]:
-    metrics = {}
-    for name, result in row.metrics.items():
-        published = row.published.get(name)
-        metrics[name] = {
-            "mean": plain(result.mean),
-            "stderr": plain(result.stderr),
-            "published": published.mean if published else None,
-            "published_stderr": published.stderr if published else None,
-            "values": plain(result.values),
-        }
-    return {
-        "method": row.method,
-        "labels": row.labels,
-        "metrics": metrics,
-        "diverged": row.diverged,
-        "settings": dict(row.settings),
-    }
+def describe_about(about: Mapping[str, Any]) -> dict[str, str]:
+    """What a table says of how it was made, in words."""
+    return {key.replace("_", " "): words(value) for key, value in about.items()}
 
 
-def _row_from(described: dict[str, Any]) -> Row:
-    metrics = described["metrics"]
-    return Row(
-        method=str(described["method"]),
-        labels=bool(described["labels"]),
-        metrics={name: Result(tuple(map(or_nan, one["values"]))) for name, one in metrics.items()},
-        published={
-            name: Published(float(one["published"]), one["published_stderr"])
-            for name, one in metrics.items()
-            if one["published"] is not None
-        },
-        diverged=int(described["diverged"]),
-        settings={str(name): value for name, value in dict(described["settings"]).items()},
-    )
+def words(value: Any) -> str:
+    """A setting for people."""
+    if value is None:
+        return "-"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {one}" for key, one in value.items()) or "-"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "-"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

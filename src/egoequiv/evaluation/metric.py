@@ -1,0 +1,124 @@
+"""A metric says how a number is called, shown and compared; a value is such a number with what stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, nan
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+
+from egoequiv.evaluation.statistics import Result
+
+MARK = "*"  # behind a value that is not better than each of its baselines
+
+
+def _or_nan(value: Any) -> Any:
+    return nan if value is None else value
+
+
+def _or_null(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
+# A number that may be undefined: NaN in Python, null in JSON, which has no NaN.
+Number = Annotated[float, BeforeValidator(_or_nan), PlainSerializer(_or_null)]
+Interval = tuple[Number, Number]
+NO_INTERVAL: tuple[float, float] = (nan, nan)
+
+
+class Metric(BaseModel):
+    """What a number means: its name, how it is shown, which way is better, and what it is compared with.
+
+    Args:
+        name: The key in tables and JSON, such as `rho_up`.
+        title: The head of its column, such as `rho up`.
+        digits: Digits behind the point.
+        better: Which way is better; `neither` for counts and differences.
+        is_percent: Whether it lies between 0 and 100.
+        family: Metrics of one family have one scale and share a chart: `rho`, `top`, `MRR`.
+        motion: The motion that it is about; None for a mean over motions or a number of another kind.
+        is_detail: Left out of summary tables, such as a count of pairs.
+        baselines: Values that hold whatever the features are, such as 1 for copying the features.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    title: str
+    digits: int = 3
+    better: Literal["higher", "lower", "neither"] = "higher"
+    is_percent: bool = False
+    family: str = ""
+    motion: str | None = None
+    is_detail: bool = False
+    baselines: dict[str, Number] = {}
+
+    def text(self, value: float | None) -> str:
+        """A value with the digits of this metric, or `not defined`."""
+        return f"{value:.{self.digits}f}" if value is not None and isfinite(value) else "not defined"
+
+    def difference(self, value: float, stderr: float = nan) -> str:
+        """A difference with its sign, and its standard error where there is one."""
+        error = f" ± {stderr:.{self.digits}f}" if isfinite(stderr) else ""
+        return f"{value:+.{self.digits}f}{error}"
+
+    def result(self, result: Result | None) -> str:
+        """The mean of repetitions and its standard error; a dash where nothing was measured."""
+        if result is None:
+            return "-"
+        error = f" ± {result.stderr:.{self.digits}f}" if isfinite(result.stderr) else ""
+        return f"{self.text(result.mean)}{error if isfinite(result.mean) else ''}"
+
+    def interval(self, ends: Sequence[float] | None) -> str:
+        """Such as `[0.412, 0.468]`; empty where there is none."""
+        if ends is None or not all(map(isfinite, ends)):
+            return ""
+        return f"[{ends[0]:.{self.digits}f}, {ends[1]:.{self.digits}f}]"
+
+    def is_better(self, value: float, other: float) -> bool:
+        """Whether one value is better than another; never for a metric that knows no better."""
+        return value > other if self.better == "higher" else value < other if self.better == "lower" else False
+
+
+class Value(BaseModel):
+    """One measured number: with its interval over recordings, and baselines measured on the same frames.
+
+    Args:
+        metric: What it is.
+        value: The number; NaN where it is not defined, and `note` says why.
+        interval: The 95 % interval over recordings; NaN where there are too few of them.
+        baselines: What a model that knows nothing gets on the same frames, by name.
+        note: Why it is not defined, or has no interval.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    metric: Metric
+    value: Number
+    interval: Interval = NO_INTERVAL
+    baselines: dict[str, Number] = {}
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.metric.name
+
+    def all_baselines(self) -> dict[str, float]:
+        """The baselines of the metric, and those measured beside the value."""
+        return {**self.metric.baselines, **self.baselines}
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether it is not better than each of its baselines: it then says nothing for the features."""
+        return is_marked(self.metric, self.value, self.all_baselines())
+
+    def text(self) -> str:
+        """The value, with a mark where it is not better than each of its baselines."""
+        return self.metric.text(self.value) + (MARK if self.is_marked else "")
+
+
+def is_marked(metric: Metric, value: float, baselines: dict[str, float]) -> bool:
+    """Whether a value is defined and not better than each of its baselines that are defined."""
+    known = [one for one in baselines.values() if isfinite(one)]
+    return isfinite(value) and metric.better != "neither" and not all(metric.is_better(value, one) for one in known)
