@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from egoequiv.errors import ConfigError
+
+EncoderName = Annotated[
+    str | None, typer.Option("--encoder", help="norb, kitti, or auto (the default): by the images.")
+]
 
 
 def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:

@@ -21,10 +21,8 @@ from egoequiv.experiments.measure import measure_run, measure_store
 from egoequiv.experiments.recipe import OnStage, silent
 from egoequiv.experiments.run_groups import RunGroup, differing_settings, group_runs
 from egoequiv.files import or_nan, plain
-from egoequiv.models import load_model
 from egoequiv.store import FrameStore
-from egoequiv.training.data import prepare_data
-from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.open_run import open_run
 
 SHOWN = ("top", "rho_", "ratio_")  # how the metrics begin that are set side by side
 FEWEST = 3  # repetitions for a test over them, as in a table
@@ -276,14 +274,12 @@ def _answers(groups: list[RunGroup], on_stage: OnStage) -> list[Answered]:
 
 def right_answers(run: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Whether a run recognises each labelled validation frame, and the recording of each; (N,) both."""
-    config = RunFolder(run).config()
-    # The untrained method has no streams of images and pairs to draw: only the labelled task is wanted.
-    task = prepare_data(config.model_copy(update={"method": "random", "weight": {}, "margin": {}})).recognition
+    opened = open_run(run)
+    task = opened.recognition
     if task is None:
         raise ConfigError(f"{run} was trained without labels: there are no answers to compare")
     rows = task.split.validation[task.classes[task.split.validation] >= 0]
-    net = load_model(run)
-    scores = class_scores(net, embed(net, task.store, rows))
+    scores = class_scores(opened.net, embed(opened.net, task.store, rows))
     own = scores[np.arange(len(rows)), task.classes[rows]]
     right = (scores < own[:, None]).sum(axis=1) == scores.shape[1] - 1  # a tie is no success, as in top-1
     return right.astype(np.float64), task.store.recording[rows]

@@ -85,6 +85,7 @@ class DrivingOptions:
         return {
             "data": str(video.path),
             "encoder": "kitti",
+            "split": "paper",
             "batch_size": self.batch_size,
             "motion_pairs": 47_984,
             "neighbour_pairs": 98_460,

@@ -21,12 +21,13 @@ from egoequiv.evaluation import (
 )
 from egoequiv.experiments.evaluations import read_evaluation
 from egoequiv.files import plain, write_json
-from egoequiv.models import EgoNet, load_model
+from egoequiv.models import EgoNet
 from egoequiv.models.checkpoint import Which
-from egoequiv.pairs import MotionPatterns, Split, atomic_names, composite_names, declare_patterns
+from egoequiv.pairs import MotionPatterns, Split
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.data import choose_patterns, open_in_space, prepare_data
+from egoequiv.training.data import motions_of
+from egoequiv.training.open_run import OpenRun, open_run
 from egoequiv.training.run_folder import RunFolder
 
 
@@ -38,7 +39,7 @@ def measure_run(run: Path, which: Which = "last") -> dict[str, Any]:
     measured_of = {"weights": _digest(run / f"{which}.safetensors"), "data": " ".join(dict.fromkeys(stores))}
     if earlier is not None and earlier.get("measured_of") == measured_of:
         return earlier
-    measures = _measure(config, run, which) | {"measured_of": measured_of}
+    measures = _measure(open_run(run, which)) | {"measured_of": measured_of}
     with suppress(DataError, OSError):  # a run on a read-only disk can be measured, only not kept
         write_json(kept, measures)
     return measures
@@ -53,17 +54,16 @@ def _digest(path: Path) -> str:
 
 def measure_store(run: Path, data: str | Path, which: Which = "last") -> dict[str, Any]:
     """Measure the equivariance of a run's network on all frames of a store; `notes` say whether it has seen them."""
-    folder = RunFolder(run)
-    config = folder.config().model_copy(update={"data": str(data)})
-    store = open_in_space(config)
+    opened = open_run(run, which, data)
+    store = opened.store
     everything = Split(np.arange(len(store)), np.arange(len(store)), "all")
-    patterns = folder.patterns() or motions_of(store, everything, config)
+    patterns = opened.folder.patterns() or motions_of(store, everything, opened.config)
     if patterns is not None and patterns.space != store.space:
         raise ConfigError(
             f"{run} learned motions of another motion space than {data} has: measure it on a store like its own"
         )
-    errors = _motion_errors(load_model(run, which), store, everything, patterns, config)
-    return _described(config, which, {}, errors) | {"notes": _notes(folder, store)}
+    errors = _motion_errors(opened.net, store, everything, patterns, opened.config)
+    return _described(opened.config, which, {}, errors) | {"notes": _notes(opened.folder, store)}
 
 
 def _notes(folder: RunFolder, store: FrameStore) -> list[str]:
@@ -79,32 +79,18 @@ def _notes(folder: RunFolder, store: FrameStore) -> list[str]:
     ]
 
 
-def _measure(config: TrainConfig, run: Path, which: Which) -> dict[str, Any]:
-    net = load_model(run, which)
-    kept = RunFolder(run).patterns()
-    data = prepare_data(config, kept)
+def _measure(opened: OpenRun) -> dict[str, Any]:
     accuracies: dict[str, float] = {}
-    task = data.recognition
+    task = opened.recognition
     if task is not None:
         rows = task.split.validation[task.classes[task.split.validation] >= 0]
-        scores = class_scores(net, embed(net, task.store, rows))
+        scores = class_scores(opened.net, embed(opened.net, task.store, rows))
         for k in (1, 5, 10):
             if k < len(task.class_names):
                 accuracies[f"top{k}"] = 100 * top_k_accuracy(scores, task.classes[rows], k)
         accuracies["top1_class_mean"] = 100 * class_mean_accuracy(scores, task.classes[rows])
-    patterns = kept or motions_of(data.store, data.split, config)
-    return _described(config, which, accuracies, _motion_errors(net, data.store, data.split, patterns, config))
-
-
-def motions_of(store: FrameStore, split: Split, config: TrainConfig) -> MotionPatterns | None:
-    """The motions that rho is measured for: the mined patterns, or all steps of a grid and their diagonals."""
-    if not store.space.axes:
-        return None
-    if store.space.named_motions():
-        return declare_patterns(store.space, atomic_names(store.space) + composite_names(store.space))
-    if store.times_s is None and config.patterns is None:
-        return None  # nothing says which frames are close, so there is nothing to mine
-    return choose_patterns(store, split, config)
+    errors = _motion_errors(opened.net, opened.store, opened.split, opened.patterns, opened.config)
+    return _described(opened.config, opened.which, accuracies, errors)
 
 
 def _motion_errors(

@@ -94,7 +94,7 @@ def reproduce_norb(options: NorbOptions) -> Table:
     store = _store(options, effort)
     recipe = Recipe(
         name=f"{options.size}-{options.split}",
-        base={"data": str(store.path), "per_class": PER_CLASS, "split": options.split},
+        base={"data": str(store.path), "encoder": "norb", "per_class": PER_CLASS, "split": options.split},
         keys=keys,
         chosen=CHOSEN,
         published=NORB,
