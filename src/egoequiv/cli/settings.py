@@ -78,6 +78,10 @@ def _kind(annotation: Any) -> str:
     names = {str: "text", bool: "true or false", int: "whole number", float: "number"}
     return names.get(annotation, str(getattr(annotation, "__name__", annotation)))
 
+EncoderName = Annotated[
+    str | None, typer.Option("--encoder", help="norb, kitti, or auto (the default): by the images.")
+]
+
 
 def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
     """Turn `key=value` and `group.key=value` strings into nested values."""
