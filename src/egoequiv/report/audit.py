@@ -1,51 +1,93 @@
-"""An audit as tables of text: for the terminal, and as a page of Markdown."""
+"""An audit as blocks and as a figure, by the same grids and the same dot chart as every table."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from math import isfinite
 
-from egoequiv.auditing.table import (
-    CONSTANT,
-    COPY,
-    MARK,
-    NORM,
-    AuditRow,
-    AuditTable,
-    MotionAudit,
-    constant_text,
-    rho_text,
-)
-from egoequiv.report.markdown import escape_markdown, markdown_table, paragraph
+from matplotlib.figure import Figure
 
-Cells = tuple[Sequence[str], list[Sequence[str]]]  # heads and rows
+from egoequiv.auditing.table import CONSTANT, COPY, NORM, AuditRow, AuditTable, MotionAudit
+from egoequiv.auditing.table import MARK as MARK_WORDS
+from egoequiv.blocks import Block, Cell, Fold, Grid, Points
+from egoequiv.evaluation.metric import MARK, Metric
+from egoequiv.report.figures.columns import Column, Dot, dot_chart
+from egoequiv.report.figures.styles import row_styles
+from egoequiv.report.markdown import markdown_document
+
+RHO = Metric(name="rho", title="rho", better="lower", family="rho", baselines={"copy": 1.0})
 
 
-def rho_cells(table: AuditTable, between: str = "\n") -> Cells:
-    """Rho of each model and motion, with its interval and what a constant gives, on a line of its own or not."""
+def audit_blocks(table: AuditTable) -> list[Block]:
+    """Everything that was found: rho of each model and motion, what the models are, the pairs, and what to know."""
+    return [
+        _rho_grid(table),
+        _models_grid(table),
+        _pairs_grid(table),
+        Points(conclusions(table)),
+        Fold("Every motion of every model", [_details_grid(table)]),
+    ]
 
-    def both(found: MotionAudit) -> str:
-        return between.join(text for text in (rho_text(found), constant_text(found)) if text)
 
-    heads = ("model", "features", *(f"rho {motion}" for motion in table.motions))
-    rows = [(row.name, f"{row.dimension:,}", *(both(found) for found in row.motions)) for row in table.rows]
-    return heads, list(rows)
+def audit_markdown(table: AuditTable) -> str:
+    """The same as a page of Markdown."""
+    return markdown_document(f"Audit on {table.store}", audit_blocks(table))
 
 
-def model_cells(table: AuditTable) -> Cells:
+def audit_figure(table: AuditTable) -> Figure:
+    """A panel for each motion, a dot for each model; the layers of one model have one colour."""
+    models = row_styles(list(dict.fromkeys(row.model for row in table.rows)))
+    styles = {row.name: models[row.model] for row in table.rows}
+    columns = [Column(motion, RHO, [_dot(row.of(motion)) for row in table.rows]) for motion in table.motions]
+    key = (
+        "Equivariance error rho with its 95 % interval (lower is better); dotted line: copying; short black lines: a "
+        "constant; open dots: not below both"
+    )
+    return dot_chart([row.name for row in table.rows], columns, key, styles)
+
+
+def conclusions(table: AuditTable) -> list[str]:
+    """What has to be known to read the tables, a line each."""
+    return [
+        f"{COPY}.",
+        f"{CONSTANT}.",
+        *([f"{MARK_WORDS}."] if any(found.is_marked for row in table.rows for found in row.motions) else []),
+        f"norm: {NORM}; intervals: 95 %, over {table.apart}s.",
+        "fit: of least squares, PCA to some dimensions and ridge of several strengths, the one with the least rho on "
+        "the pairs to choose by.",
+        f"maps and tokens: {'their mean' if table.pooling == 'mean' else 'all places, flattened'}; "
+        f"features of {table.frames:,} frames of {table.store}.",
+        *(f"note: {note}" for note in table.notes),
+    ]
+
+
+def _rho_grid(table: AuditTable) -> Grid:
+    rows = [[Cell(row.name), Cell(f"{row.dimension:,}"), *map(_rho_cell, row.motions)] for row in table.rows]
+    return Grid(f"rho on {table.store}", ("model", "features", *(f"rho {name}" for name in table.motions)), rows)
+
+
+def _rho_cell(found: MotionAudit) -> Cell:
+    ends = [RHO.interval(found.interval)] if isfinite(found.rho) and RHO.interval(found.interval) else []
+    constant = [f"constant {RHO.text(found.constant)}"] if isfinite(found.constant) else []
+    return Cell(RHO.text(found.rho) + (MARK if found.is_marked else ""), [*ends, *constant])
+
+
+def _dot(found: MotionAudit) -> Dot:
+    interval = found.interval if RHO.interval(found.interval) else None
+    return Dot(found.rho, interval, baselines=(found.constant,), is_marked=found.is_marked)
+
+
+def _models_grid(table: AuditTable) -> Grid:
     """What each model is, what it was shown, and by which fits its maps were found."""
-    heads = ("model", "kind", "input", "fit chosen", "pairs left out")
     rows = [
-        (row.name, row.kind, row.preprocessing, _fits(row), str(sum(found.pairs_excluded for found in row.motions)))
+        (row.name, row.kind, row.preprocessing, _fits(row), str(sum(one.pairs_excluded for one in row.motions)))
         for row in table.rows
     ]
-    return heads, list(rows)
+    return Grid.of("models", ("model", "kind", "input", "fit chosen", "pairs left out"), rows)
 
 
-def pair_cells(table: AuditTable) -> Cells:
+def _pairs_grid(table: AuditTable) -> Grid:
     """How many pairs of each motion were used for what."""
-    heads = ("motion", "pairs to fit", "to choose", "to measure", f"{table.apart}s measured", "divided by")
     rows = [
         (
             counts.motion,
@@ -57,35 +99,11 @@ def pair_cells(table: AuditTable) -> Cells:
         )
         for counts in table.pairs
     ]
-    return heads, list(rows)
+    heads = ("motion", "pairs to fit", "to choose", "to measure", f"{table.apart}s measured", "divided by")
+    return Grid.of("pairs of frames", heads, rows)
 
 
-def conclusions(table: AuditTable) -> list[str]:
-    """What has to be known to read the tables, a line each."""
-    return [
-        f"{COPY}.",
-        f"{CONSTANT}.",
-        *([f"{MARK}."] if any(found.is_marked for row in table.rows for found in row.motions) else []),
-        f"norm: {NORM}; intervals: 95 %, bootstrap over {table.apart}s.",
-        "fit: of least squares, PCA to some dimensions and ridge of several strengths, the one with the least rho on "
-        "the pairs to choose by.",
-        f"maps and tokens: {'their mean' if table.pooling == 'mean' else 'all places, flattened'}; "
-        f"features of {table.frames:,} frames of {table.store}.",
-        *(f"note: {note}" for note in table.notes),
-    ]
-
-
-def audit_page(table: AuditTable) -> str:
-    """Everything that was found, as Markdown."""
-    lines = [f"# Audit on {escape_markdown(table.store)}", ""]
-    for cells in (rho_cells(table, "; "), model_cells(table), pair_cells(table)):
-        lines += [*markdown_table(*cells), ""]
-    lines += [f"- {paragraph(line)}" for line in conclusions(table)]
-    lines += ["", *markdown_table(*_details(table))]
-    return "\n".join(lines) + "\n"
-
-
-def _details(table: AuditTable) -> Cells:
+def _details_grid(table: AuditTable) -> Grid:
     heads = (
         "model",
         "motion",
@@ -93,22 +111,20 @@ def _details(table: AuditTable) -> Cells:
         "rho of a constant",
         "ratio of the mean distances",
         "fit chosen",
-        "pairs left out of rho",
+        "pairs left out",
     )
     rows = [
-        (
-            row.name,
-            found.motion,
-            rho_text(found),
-            f"{found.constant:.3f}" if isfinite(found.constant) else "not defined",
-            f"{found.ratio_of_means:.3f}" if isfinite(found.ratio_of_means) else "not defined",
-            found.fit,
-            str(found.pairs_excluded),
-        )
+        [
+            Cell(row.name),
+            Cell(found.motion),
+            Cell(_rho_cell(found).text, [RHO.interval(found.interval)] if RHO.interval(found.interval) else []),
+            *(Cell(text) for text in (RHO.text(found.constant), RHO.text(found.ratio_of_means), found.fit)),
+            Cell(str(found.pairs_excluded)),
+        ]
         for row in table.rows
         for found in row.motions
     ]
-    return heads, list(rows)
+    return Grid("each motion of each model", heads, rows)
 
 
 def _fits(row: AuditRow) -> str:

@@ -27,7 +27,9 @@ WIDEST, QUALITY = 1_200, 75  # of photographs, in pixels: a page has many
 LONG_NAME, LETTERS_PER_INCH = 20, 15
 
 
-def panels_of(rows: int, columns: int, width: float, height: float, *, share_y: bool = False) -> tuple[Figure, list[Axes]]:
+def panels_of(
+    rows: int, columns: int, width: float, height: float, *, share_y: bool = False
+) -> tuple[Figure, list[Axes]]:
     """A figure of panels, row by row; what belongs to it does not overlap."""
     figure = Figure(figsize=(width, height), layout="constrained")
     panels = figure.subplots(rows, columns, sharey=share_y, squeeze=False)

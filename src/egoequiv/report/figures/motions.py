@@ -81,10 +81,10 @@ def motions_figures(measurement: Measurement) -> dict[str, Figure]:
         axes=details["axes"],
     )
     title = f"{details['mined']['motions']:,} motions: patterns in colour, dropped clusters in gray"
-    return {"motions": scatter_figure(clusters, title)}
+    return {"motions": clusters_figure(clusters, title)}
 
 
-def scatter_figure(clusters: MotionClusters, title: str) -> Figure:
+def clusters_figure(clusters: MotionClusters, title: str) -> Figure:
     """Motions along the first and the last component, patterns in colour, dropped clusters in gray.
 
     Motions of one component are shown as a histogram.
