@@ -34,7 +34,7 @@ def compare(
     Example: egoequiv compare run-equiv run-drlim
     """
     from egoequiv.experiments.comparison import compare_runs
-    from egoequiv.report.comparison_blocks import comparison_blocks
+    from egoequiv.report.measurement_blocks import comparison_blocks
     from egoequiv.report.terminal import print_blocks
 
     found = _runs_of(runs)

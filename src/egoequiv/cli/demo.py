@@ -28,8 +28,7 @@ def demo(
     from egoequiv.experiments import ReproduceOptions
     from egoequiv.experiments.norb import reproduce_norb
     from egoequiv.experiments.record import record_command
-    from egoequiv.report.figures.drawing import save_picture
-    from egoequiv.report.pictures import contact_sheet
+    from egoequiv.report.pictures import contact_sheet, save_picture
     from egoequiv.store import FrameStore
 
     with progress_bar() as progress:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,7 +27,10 @@ from egoequiv.cli.stores import fetch
 from egoequiv.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from egoequiv.evaluation.measurement import Measurement
+    from egoequiv.evaluation.task import Task, TaskOptions
     from egoequiv.experiments import RunMeasurer
 
 
@@ -58,6 +61,7 @@ def evaluate(
     Example: egoequiv evaluate my-run --task next-view,retrieval -o my-results
     """
     from egoequiv.evaluation.task import TaskOptions
+    from egoequiv.evaluation.tasks import get_tasks
     from egoequiv.experiments import RunMeasurer
     from egoequiv.experiments.measure import BASIC
     from egoequiv.training.run_folder import RunFolder
@@ -78,8 +82,11 @@ def evaluate(
     measurer = RunMeasurer(run, store, checkpoint.value, everything=store is not None and not task)
     if hold_out is not None:
         check_hold_out(hold_out, [measurer.data.store])
-    found = _measure(measurer, names, options, is_basic=not task, quiet=as_json)
-    files = [] if out is None else [path for one in found if one.problem is None for path in _save(one, out)]
+    tasks = get_tasks(names)
+    found = _measure(measurer, tasks, options, is_basic=not task, quiet=as_json)
+    files = []
+    if out is not None:
+        files = [path for one in found if one.problem is None for path in _save(one, tasks[one.task], out)]
     if as_json:
         print_json({"run": str(run), "measurements": [one.model_dump(mode="json") for one in found], "files": files})
     elif files:
@@ -98,20 +105,19 @@ def _check_there(run: Path, data: str) -> None:
 
 
 def _measure(
-    measurer: RunMeasurer, names: list[str], options: Any, *, is_basic: bool, quiet: bool
+    measurer: RunMeasurer, tasks: Mapping[str, Task], options: TaskOptions, *, is_basic: bool, quiet: bool
 ) -> list[Measurement]:
     """Measure one task after the other, and show each as soon as it is done."""
-    from egoequiv.evaluation.tasks import get_tasks
     from egoequiv.report.measurement_blocks import measurement_blocks
     from egoequiv.report.terminal import print_blocks
 
     found: list[Measurement] = []
-    for name, task in get_tasks(names).items():
+    for name, task in tasks.items():
         with progress_bar() as progress:
             one = measurer.measure(task, options, progress)
         found.append(one)
         if one.problem is not None:
-            if len(names) > 1 and not is_basic:
+            if len(tasks) > 1 and not is_basic:
                 say(f"not measured: {name}: {one.problem}")
         elif not quiet:
             print_blocks(measurement_blocks(one, task), output())
@@ -123,15 +129,11 @@ def _measure(
     return found
 
 
-def _save(measurement: Measurement, out: Path) -> list[str]:
+def _save(measurement: Measurement, task: Task, out: Path) -> list[str]:
     from egoequiv.files import write_text
-    from egoequiv.report.figures.drawing import save_figure
-    from egoequiv.report.figures.tasks import figures_of
+    from egoequiv.report.figures.drawing import save_figures
+    from egoequiv.report.figures.tasks import draw
 
     path = out / f"{measurement.task.rsplit(':', 1)[-1]}.json"
     write_text(path, measurement.model_dump_json(indent=2) + "\n")
-    files = [str(path)]
-    for name, figure in figures_of(measurement).items():
-        save_figure(figure, out / f"{name}.png")
-        files.append(str(out / f"{name}.png"))
-    return files
+    return [str(path), *map(str, save_figures(draw(measurement, task), out))]

@@ -50,20 +50,19 @@ def report(
     Example: egoequiv report demo
     """
     from egoequiv.engines import engine_named
+    from egoequiv.evaluation.tasks import get_tasks
     from egoequiv.experiments.collect import collect
     from egoequiv.experiments.missing import measure_missing
-    from egoequiv.files import check_writable
-    from egoequiv.report.page import report_file, write_report
+    from egoequiv.report.page import report_target, write_report
 
-    target, chosen = report_file(folder, out, form.value if form else None)
     names = None if not task or ALL in names_in(task) else tasks_in(task)
-    experiments, problems = collect(folder), []
-    check_writable(target)  # before the work, which may be long
+    target, chosen = report_target(folder, out, form.value if form else None)  # before the work, which may be long
+    experiments = collect(folder)
+    found, problems = {}, []
     if evaluate:
         with engine_named(engine, workers, address) as where, progress_bar() as progress:
             found, problems = measure_missing(experiments, names, where, progress)
-        experiments = collect(folder, found)
-    write_report(folder, experiments, target, chosen, problems)
+    write_report(folder, target, form=chosen, problems=problems, found=found, tasks=get_tasks(names or ()))
     size = target.stat().st_size
     if as_json:
         print_json({"report": str(target), "format": chosen, "bytes": size, "problems": problems})

@@ -209,6 +209,7 @@ def all_tables(
     Example: egoequiv reproduce all --quick -o tables
     """
     from egoequiv.engines import engine_named
+    from egoequiv.evaluation.tasks import get_tasks
     from egoequiv.experiments.collect import collect
     from egoequiv.experiments.missing import measure_missing
     from egoequiv.report.page import write_report
@@ -233,7 +234,7 @@ def all_tables(
         tables |= {f"{folder}/{key}": table for key, table in made.items()}
     with engine_named(*where) as chosen, progress_bar() as progress:
         found, problems = measure_missing(collect(out), names, chosen, progress)
-    written = write_report(out, collect(out, found), out / "report.html", "html", problems)
+    written = write_report(out, problems=problems, found=found, tasks=get_tasks(names or ()))
     if as_json:
         described = {name: table.model_dump(mode="json") for name, table in tables.items()}
         print_json({"tables": described, "report": str(written)})
@@ -344,19 +345,18 @@ def _reproduce(
 
 def show_tables(tables: Mapping[str, Table], out: Path, quiet: bool = False) -> list[Path]:
     """Save tables in all formats, with a figure of rho where there is any, and print them."""
-    from egoequiv.report.figures.columns import columns_figure
+    from egoequiv.report.figures.columns import rho_chart
     from egoequiv.report.figures.drawing import save_figure
-    from egoequiv.report.tables import save_table, table_blocks
+    from egoequiv.report.table_blocks import table_blocks
+    from egoequiv.report.tables import save_table
     from egoequiv.report.terminal import print_blocks
 
     saved: list[Path] = []
     for name, table in tables.items():
         saved += save_table(table, out, name)
-        motions = [metric.name for metric in table.shown(single_motions=True)]
-        if motions:
-            path = out / ("rho.png" if name == "table" else f"rho-{name}.png")
-            save_figure(columns_figure(table, motions), path)
-            saved.append(path)
+        figure = rho_chart(table)
+        if figure is not None:
+            saved.append(save_figure(figure, out / ("rho.png" if name == "table" else f"rho-{name}.png")))
         if not quiet:
             print_blocks(table_blocks(table), output())
         for note in table.about.get("left_out", []):

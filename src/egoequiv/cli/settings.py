@@ -23,17 +23,18 @@ def settings(
 
     Example: egoequiv settings
     """
-    from egoequiv.report.markdown import markdown_grid
+    from egoequiv.report.markdown import markdown_table
     from egoequiv.report.terminal import print_blocks
 
     if as_json:
         print_json({name: {"kind": kind, "default": default, "about": about} for name, kind, default, about in _rows()})
     elif markdown:
-        print(PAGE + "\n".join(markdown_grid(_grid())))
+        print(PAGE + "\n".join(markdown_table(COLUMNS, _rows())))
     else:
         print_blocks([_grid()], output())
 
 
+COLUMNS = ("setting", "kind", "default", "meaning")
 PAGE = """# Settings of a run
 
 `egoequiv train STORE --set KEY=VALUE` and `egoequiv.train(..., KEY=VALUE)` take every setting below. A run keeps them in
@@ -45,7 +46,7 @@ its `config.json`. This page is what `egoequiv settings --markdown` prints.
 def _grid() -> Grid:
     from egoequiv.blocks import Grid
 
-    return Grid.of("Settings of a run", ("setting", "kind", "default", "meaning"), _rows())
+    return Grid.of("Settings of a run", COLUMNS, _rows())
 
 
 def _rows() -> list[tuple[str, str, str, str]]:

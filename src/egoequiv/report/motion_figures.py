@@ -1,14 +1,9 @@
-"""Figures of mined motion patterns: a scatter of motions, still and interactive, and sample pairs of frames."""
+"""Figures of mined motion patterns: their motions, still and interactive, and sample pairs of frames."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")  # before pyplot: there may be no screen
-
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -18,76 +13,63 @@ from egoequiv.files import write_text
 from egoequiv.pairs import MinedPatterns, Mining
 from egoequiv.pairs.candidates import Indices, close_pairs, half_a_step_s
 from egoequiv.pairs.mining import name_motions
-from egoequiv.report.figures import COLORS
+from egoequiv.report.figures.motions import BINS, MotionClusters, clusters_figure
 from egoequiv.report.pictures import picture_grid
 from egoequiv.store import FrameStore
 
-DROPPED = "#c8c8c8"
-SHOWN = 6_000  # motions drawn
+
+def clusters_of(mining: Mining) -> MotionClusters:
+    """What is drawn of a mining."""
+    patterns = mining.patterns
+    return MotionClusters(
+        names=[cluster_name(mining, number) for number in range(len(mining.counts))],
+        counts=mining.counts,
+        kept=len(patterns),
+        centres=patterns.centres,
+        sample=mining.sample,
+        cluster=mining.sample_cluster,
+        axes=[f"{axis.name} ({axis.unit})" if axis.unit else axis.name for axis in patterns.space.axes],
+    )
 
 
 def scatter_figure(mining: Mining, title: str) -> Figure:
-    """Motions along the first and the last component, kept patterns in colour, dropped clusters in gray."""
-    across, up = _components(mining)
-    figure, axes = plt.subplots(figsize=(7.5, 5), layout="constrained")
-    for cluster in reversed(range(len(mining.counts))):
-        own = mining.sample[:SHOWN][mining.sample_cluster[:SHOWN] == cluster]
-        axes.scatter(own[:, across], own[:, up], s=5, alpha=0.5, linewidths=0, color=_color(mining, cluster))
-    for cluster, centre in enumerate(mining.patterns.centres):
-        axes.plot(centre[across], centre[up], "+", color="black", markersize=9, zorder=3)
-        if cluster < len(mining.patterns):
-            axes.annotate(
-                f"{mining.patterns.names[cluster]} ({mining.counts[cluster]:,})",
-                (centre[across], centre[up]),
-                xytext=(6, 8),
-                textcoords="offset points",
-                fontsize=9,
-                fontweight="bold",
-                bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 1.5},
-            )
-    axes.set_xlabel(_axis_title(mining, across))
-    axes.set_ylabel(_axis_title(mining, up))
-    axes.axhline(0, color="black", linewidth=0.5, zorder=0)
-    axes.set_title(title, fontsize=10)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
+    """Motions along the first and the last component, patterns in colour, dropped clusters in gray."""
+    return clusters_figure(clusters_of(mining), title)
 
 
 def write_interactive_scatter(mining: Mining, title: str, path: Path) -> None:
     """The same as a page that opens offline: hover, zoom, and switch clusters on and off."""
-    import plotly.graph_objects as go  # here, for it takes most of a second to import
+    import plotly.graph_objects as go  # here, because it takes most of a second to import
 
-    across, up = _components(mining)
-    figure = go.Figure()
-    for cluster, count in enumerate(mining.counts):
-        own = mining.sample[:SHOWN][mining.sample_cluster[:SHOWN] == cluster]
-        name = cluster_name(mining, cluster)
+    clusters = clusters_of(mining)
+    across, up = clusters.components
+    is_histogram = across == up
+    figure = go.Figure(layout={"barmode": "stack"} if is_histogram else {})
+    for number, (name, count) in enumerate(zip(clusters.names, clusters.counts, strict=True)):
+        own, color = clusters.shown(number), clusters.color(number)
+        common = {"x": own[:, across], "name": f"{name} ({count:,})"}
+        if is_histogram:
+            figure.add_trace(go.Histogram(**common, nbinsx=BINS, bingroup=1, marker={"color": color}))
+            continue
+        marker = {"size": 4, "color": color, "opacity": 0.6}
+        hover = f"{name}<br>%{{x:.2f}}, %{{y:.2f}}<extra></extra>"
+        figure.add_trace(go.Scattergl(**common, y=own[:, up], mode="markers", marker=marker, hovertemplate=hover))
+    if not is_histogram:
         figure.add_trace(
-            go.Scattergl(
-                x=own[:, across],
-                y=own[:, up],
+            go.Scatter(
+                x=clusters.centres[:, across],
+                y=clusters.centres[:, up],
                 mode="markers",
-                name=f"{name} ({count:,})",
-                marker={"size": 4, "color": _color(mining, cluster), "opacity": 0.6},
-                hovertemplate=f"{name}<br>%{{x:.2f}}, %{{y:.2f}}<extra></extra>",
+                name="centres",
+                text=list(clusters.names),
+                marker={"symbol": "cross-thin", "size": 12, "line": {"width": 2, "color": "black"}},
+                hovertemplate="%{text}<br>%{x:.2f}, %{y:.2f}<extra></extra>",
             )
         )
-    centres = mining.patterns.centres
-    figure.add_trace(
-        go.Scatter(
-            x=centres[:, across],
-            y=centres[:, up],
-            mode="markers",
-            name="centres",
-            text=[cluster_name(mining, cluster) for cluster in range(len(centres))],
-            marker={"symbol": "cross-thin", "size": 12, "line": {"width": 2, "color": "black"}},
-            hovertemplate="%{text}<br>%{x:.2f}, %{y:.2f}<extra></extra>",
-        )
-    )
     figure.update_layout(
         title=title,
-        xaxis_title=_axis_title(mining, across),
-        yaxis_title=_axis_title(mining, up),
+        xaxis_title=clusters.axes[across],
+        yaxis_title="motions" if is_histogram else clusters.axes[up],
         template="plotly_white",
     )
     write_text(path, figure.to_html(include_plotlyjs=True, full_html=True, div_id="motions"))
@@ -141,16 +123,3 @@ def _typical(recording: NDArray[np.int64], off: NDArray[np.float64], count: int)
     best_of_each = sorted(int(k) for k in first)
     rest = [k for k in range(len(order)) if k not in best_of_each] if len(best_of_each) < count else []
     return [int(order[k]) for k in (best_of_each + rest)[:count]]
-
-
-def _components(mining: Mining) -> tuple[int, int]:
-    return 0, mining.sample.shape[1] - 1
-
-
-def _axis_title(mining: Mining, component: int) -> str:
-    axis = mining.patterns.space.axes[component]
-    return f"{axis.name} ({axis.unit})" if axis.unit else axis.name
-
-
-def _color(mining: Mining, cluster: int) -> str:
-    return COLORS[cluster % len(COLORS)] if cluster < len(mining.patterns) else DROPPED
