@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.engines import Address, EngineName, Processes
+from egoequiv.cli.options import Address, AsJson, EngineName, Workers
 from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stores import fetch
 
@@ -31,8 +31,8 @@ def search(
     settings: Annotated[list[str] | None, typer.Option("--set", help="Any other training setting.")] = None,
     engine: EngineName = "local",
     address: Address = None,
-    processes: Processes = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+    workers: Workers = None,
+    as_json: AsJson = False,
 ) -> None:
     """Choose the learning rate and the loss weights, on a part cut from the training frames.
 
@@ -58,7 +58,7 @@ def search(
         nonlocal stage
         stage = name
 
-    with engine_named(engine, processes, address) as workers, progress_bar() as progress:
+    with engine_named(engine, workers, address) as where, progress_bar() as progress:
         selection = GreedySearch(
             base=base,
             out=out,
@@ -66,7 +66,7 @@ def search(
             weights=_numbers(weights, "weights") or WEIGHTS,
             seeds=range(seeds),
             rate_seeds=range(rate_seeds),
-            engine=workers,
+            engine=where,
             on_stage=begin,
             on_note=say,
             on_progress=lambda done, total: progress(stage, done, total),
