@@ -37,7 +37,7 @@ def test_compare_shows_settings_figures_and_tests(cli: Cli, runs: Path) -> None:
     assert "paired t-test over 3 seeds" in shown
     assert "B - A" in shown
     alone = cli("compare", runs / "clsnet-0", runs / "equiv-0").out
-    assert "paired bootstrap over recordings" in alone
+    assert "paired t-test over recordings" in alone
     told = json.loads(cli("compare", runs / "clsnet-0", runs / "equiv-0", "--json").out)
     assert told["settings"] == {"method": ["clsnet", "equiv"]}
     assert told["answers"][0]["frames"] == 48

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from egoequiv.errors import ConfigError, EgoEquivError
-from egoequiv.evaluation.comparison import BOOTSTRAP
+from egoequiv.evaluation.comparison import OVER_RECORDINGS
 from egoequiv.experiments import comparison, measure_run
 from egoequiv.experiments.comparison import compare_runs, right_answers
 from egoequiv.experiments.run_groups import differing_settings, group_runs
@@ -70,7 +70,7 @@ def test_single_runs_are_compared_frame_by_frame(runs: dict[str, list[Path]], sm
     assert rho.reason.endswith("tell of top-1 only")
     top1 = [metrics["top1"].mean for metrics in compared.metrics]
     assert 100 * only.compared.difference == pytest.approx(top1[1] - top1[0])
-    assert only.compared.test == BOOTSTRAP
+    assert only.compared.test == OVER_RECORDINGS
     right, recording = right_answers(runs["equiv"][1])
     assert 100 * right.mean() == pytest.approx(top1[1])
     assert only.compared.recordings == len(np.unique(recording)) == len(small_store.recording_names)

@@ -73,7 +73,7 @@ def complete_analogies(
     }
     questions = Questions(view, *answers_of(pairs, view, number), np.stack([i, j, view], axis=1))
     scopes = {SCOPE: False}
-    scores = score_predictions(features, questions, predicted, motion, scopes=scopes, hold_out=hold_out, seed=seed)
+    scores = score_predictions(features, questions, predicted, motion, scopes=scopes, hold_out=hold_out)
     return AnalogyResult(scores, fitted.left_out, hold_out)
 
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from egoequiv.blocks import Cell, Grid
 from egoequiv.evaluation.metric import NO_INTERVAL, Metric, Value
+from egoequiv.evaluation.statistics import why_no_interval
 from egoequiv.store import FrameStore
 
-FEWEST_GROUPS = 5  # with fewer, no interval covers what it promises
 THUMBNAIL = 160  # pixels of the longer side of a picture in a figure, at most
 MOST_NAMED = 5  # of a list in words
 LEAKED_PAIRS = (
@@ -33,8 +33,8 @@ def measured(
     note: str = "",
 ) -> Value:
     """A value over so many recordings (or other groups); from fewer than five it has no interval, and says so."""
-    if groups < FEWEST_GROUPS:
-        interval, note = NO_INTERVAL, note or f"fewer than five {kind}s: no interval"
+    too_few = why_no_interval(groups, kind)
+    note = note or (f"{too_few}: no interval" if too_few else "")
     return Value(metric=metric, value=value, interval=interval, baselines=dict(baselines or {}), note=note)
 
 

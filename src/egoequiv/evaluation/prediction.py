@@ -64,7 +64,7 @@ def predict_views(
     predicted = {FITTED: mapped(z, motion, fitted.maps), LEARNED: mapped(z, motion, learned or {}), COPY: z}
     questions = Questions(view, answer_to, answer, view[:, None])
     scopes = {IN_RECORDING: True, EVERYWHERE: False}
-    scores = score_predictions(features, questions, predicted, motion, scopes=scopes, hold_out=hold_out, seed=seed)
+    scores = score_predictions(features, questions, predicted, motion, scopes=scopes, hold_out=hold_out)
     return PredictionResult(scores, fitted.left_out, hold_out)
 
 

@@ -14,7 +14,7 @@ from egoequiv.blocks import Grid
 from egoequiv.evaluation.findings import cell, grid, measured, notes_of
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.metric import Metric, Value
-from egoequiv.evaluation.statistics import bootstrap_mean
+from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import Finding
 from egoequiv.files import plain
 from egoequiv.pairs.candidates import Indices
@@ -64,7 +64,7 @@ class RankScore:
     candidates: float  # mean number
     groups: int  # recordings, or what else is held out, that the questions are of
     mrr: float
-    mrr_interval: tuple[float, float]  # 95 %, bootstrap over recordings, or what else is held out
+    mrr_interval: tuple[float, float]  # 95 %, over recordings, or what else is held out
     hit_at_1: float
     hit_at_5: float
     copy_mrr: float
@@ -176,7 +176,7 @@ def _rank_block(
 
 
 def score_ranks(
-    ranks: Ranks, copied: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str, seed: int = 0
+    ranks: Ranks, copied: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str
 ) -> RankScore:
     """MRR and hit@k of some questions, which are of the given recordings or other groups (Q,)."""
     reciprocal = 1 / ranks.rank
@@ -190,7 +190,7 @@ def score_ranks(
         candidates=float(ranks.candidates.mean()),
         groups=len(np.unique(groups)),
         mrr=float(reciprocal.mean()),
-        mrr_interval=bootstrap_mean(reciprocal, groups, seed=seed),
+        mrr_interval=group_interval(reciprocal, groups, within=(0.0, 1.0)),
         hit_at_1=float((ranks.rank <= 1).mean()),
         hit_at_5=float((ranks.rank <= 5).mean()),
         copy_mrr=float((1 / copied.rank).mean()),
@@ -210,7 +210,6 @@ def score_predictions(
     *,
     scopes: Scopes,
     hold_out: str = "recording",
-    seed: int = 0,
 ) -> tuple[RankScore, ...]:
     """The scores of each way to predict, (Q, D) each, in each scope, over all questions and motion by motion.
 
@@ -232,7 +231,7 @@ def score_predictions(
                 if own.any():
                     kept, copied = (ranks[way][place].only(own) for way in (name, COPY))
                     words = {"motion": motion, "prediction": name, "scope": scope}
-                    scores.append(score_ranks(kept, copied, groups[own], **words, seed=seed))
+                    scores.append(score_ranks(kept, copied, groups[own], **words))
     return tuple(scores)
 
 

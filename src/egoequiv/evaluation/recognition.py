@@ -10,7 +10,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.features import class_scores, embed
 from egoequiv.evaluation.findings import cell, grid, measured
 from egoequiv.evaluation.metric import Metric, Value
-from egoequiv.evaluation.statistics import bootstrap_mean
+from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
@@ -100,7 +100,7 @@ def accuracies(
     for k in TOP:
         if k < count:
             right = top_k_right(scores, classes, k).astype(np.float64)
-            low, high = bootstrap_mean(right, recording)
+            low, high = group_interval(right, recording, within=(0.0, 1.0))
             baselines = {"chance": 100 * k / count} | ({"nearest pixels": pixels} if k == 1 else {})
             metric = _metric(f"top{k}", f"top-{k} %")
             mean = 100 * float(right.mean())

@@ -66,7 +66,7 @@ def conclusions(table: AuditTable) -> list[str]:
         f"{COPY}.",
         f"{CONSTANT}.",
         *([f"{MARK}."] if any(found.is_marked for row in table.rows for found in row.motions) else []),
-        f"norm: {NORM}; intervals: 95 %, bootstrap over {table.apart}s.",
+        f"norm: {NORM}; 95 % intervals over {table.apart}s.",
         "fit: of least squares, PCA to some dimensions and ridge of several strengths, the one with the least rho on "
         "the pairs to choose by.",
         f"maps and tokens: {'their mean' if table.pooling == 'mean' else 'all places, flattened'}; "

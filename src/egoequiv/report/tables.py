@@ -129,7 +129,7 @@ def _test_cells(test: Comparison) -> tuple[str, str, str]:
 
 
 def _details(table: Table) -> list[str]:
-    """For each motion: rho with its bootstrap interval, and the ratio of means, which leaves no pair out."""
+    """For each motion: rho with its interval over recordings, and the ratio of means, which leaves no pair out."""
     measured = {name for row in table.rows for name in row.metrics}
     motions = [c.removeprefix("rho_") for c in table.columns if f"low_{c.removeprefix('rho_')}" in measured]
     if not motions:

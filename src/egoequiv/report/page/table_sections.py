@@ -168,8 +168,8 @@ def rho_section(table: Table, styles: Styles | None = None, reasons: Reasons | N
         grid = Grid(f"{table.title}: rho of each motion", ("method", *detailed, "pairs left out"), rows)
         is_one = repetitions_of(table) < 2
         about = (
-            f"{'One repetition' if is_one else 'Mean ± standard error'}; in brackets the 95 % interval over recordings "
-            f"(bootstrap{'' if is_one else ', mean of repetitions'}); below it the ratio of the two mean distances, "
+            f"{'One repetition' if is_one else 'Mean ± standard error'}; in brackets the 95 % interval over "
+            f"recordings{'' if is_one else ' (mean of repetitions)'}; below it the ratio of the two mean distances, "
             "for which no pair is left out."
         )
         blocks += [Text(about), grid]
