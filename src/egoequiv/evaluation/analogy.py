@@ -48,8 +48,8 @@ def complete_analogies(
 
     The features of that frame are predicted by the difference z_k + (z_j - z_i), by the forward map of the motion, by
     the map that a network has learned, and by copying z_k. The forward map is fitted on one half of the recordings, and
-    all questions are of the other half; with `hold_out` the name of an attribute or "label", halves are of its values, and
-    x_k is of another one than x_i. All frames with features are candidates, except x_i, x_j and x_k.
+    all questions are of the other half; with `hold_out` the name of an attribute or "label", halves are of its values,
+    and x_k is of another one than x_i. All frames with features are candidates, except x_i, x_j and x_k.
     """
     check_motions(features, pairs)
     fitted = fit_forward_maps(features, pairs, hold_out, seed)
@@ -59,8 +59,8 @@ def complete_analogies(
     view, number, example = view[example >= 0], number[example >= 0], example[example >= 0]
     if not len(view):
         raise DataError(
-            f"{features.store.path}: no motion occurs twice, each time of another {hold_out}, in the half of the frames "
-            "that maps are measured on, and an analogy is between two: measure on more recordings"
+            f"{features.store.path}: no motion occurs twice, each time of another {hold_out}, in the half of the "
+            "frames that maps are measured on, and an analogy is between two: measure on more recordings"
         )
     i, j = fitted.held.i[example], fitted.held.j[example]
     z_i, z_j, z_k = (np.asarray(features.of(rows), np.float64) for rows in (i, j, view))

@@ -49,16 +49,13 @@ def cell(value: Value) -> Cell:
     return Cell(value.text(), (ends,) if ends else ())
 
 
-def grid(
-    caption: str, columns: Sequence[str], rows: Sequence[Sequence[Cell | str | int]], notes: Sequence[str] = ()
-) -> Grid:
+def grid(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], notes: Sequence[str] = ()) -> Grid:
     """A table of cells, texts and counts."""
-    shown = [[one if isinstance(one, Cell) else Cell(_text(one)) for one in row] for row in rows]
-    return Grid(caption, tuple(columns), shown, tuple(notes))
-
-
-def _text(one: str | int) -> str:
-    return one if isinstance(one, str) else f"{one:,}"
+    cells = [
+        [one if isinstance(one, Cell) else Cell(one if isinstance(one, str) else f"{one:,}") for one in row]
+        for row in rows
+    ]
+    return Grid(caption, tuple(columns), cells, tuple(notes))
 
 
 def some_of(words: Sequence[str]) -> str:
@@ -74,7 +71,8 @@ def shrink(images: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uin
         return images
     count, rows, columns = len(images), images.shape[1] // down, images.shape[2] // across
     cut = images[:, : rows * down, : columns * across].reshape(count, rows, down, columns, across, -1)
-    return cut.mean(axis=(2, 4)).round().astype(np.uint8)
+    small: NDArray[np.uint8] = cut.mean(axis=(2, 4)).round().astype(np.uint8)
+    return small
 
 
 def thumbnails(store: FrameStore, rows: NDArray[np.int64]) -> NDArray[np.uint8]:

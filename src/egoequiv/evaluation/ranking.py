@@ -145,9 +145,10 @@ def rank_answers(
         own = slice(*np.searchsorted(questions.answer_to, [start, part[-1] + 1]))
         right = questions.answer_to[own] - start, features.places(questions.answer[own])
         slack = ROUNDING * (wanted_size + size.max())
-        elsewhere = _elsewhere(features, questions.asked_of[part]) if any(in_recording) else None
         for ranks, within in zip(found, in_recording, strict=True):
-            near = np.where(elsewhere, np.inf, squared) if within else squared.copy()
+            near = squared.copy()
+            if within:
+                near[_elsewhere(features, questions.asked_of[part])] = np.inf
             _rank_block(near, right, slack, ranks, part)
     return found
 
@@ -175,9 +176,7 @@ def _rank_block(
     ranks.rank[part] = 1 + (squared <= nearest_right[:, None] + slack).sum(axis=1)
 
 
-def score_ranks(
-    ranks: Ranks, copied: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str
-) -> RankScore:
+def score_ranks(ranks: Ranks, copied: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str) -> RankScore:
     """MRR and hit@k of some questions, which are of the given recordings or other groups (Q,)."""
     reciprocal = 1 / ranks.rank
     shapes = list(zip(ranks.candidates.tolist(), ranks.answers.tolist(), strict=True))

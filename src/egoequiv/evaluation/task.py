@@ -1,4 +1,4 @@
-"""What a task of `egoequiv evaluate --task` is: from a network and a store to numbers, tables and arrays for figures."""
+"""What a task is: from a network and a store to numbers, tables and arrays for figures."""
 
 from __future__ import annotations
 
@@ -112,8 +112,8 @@ class TaskData:
 
 def digest(*parts: Any) -> str:
     """Short text that differs where arrays or plain values differ: part of the keys of `TaskData.once`."""
-    plain = [part.tobytes() + repr(part.shape).encode() if isinstance(part, np.ndarray) else repr(part).encode() for part in parts]
-    return sha256(b"|".join(plain)).hexdigest()[:16]
+    arrays = ((part.tobytes(), part.shape) if isinstance(part, np.ndarray) else part for part in parts)
+    return sha256(repr(list(arrays)).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
