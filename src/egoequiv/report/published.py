@@ -109,8 +109,8 @@ def _other_images(table: Table, about: Mapping[str, Any]) -> list[Block]:
     paper = f" ({table.published_on})" if table.published_on else ""
     return [
         Text(
-            f"Measured on the {' and the '.join(worlds)}: these are other images than the paper's{paper}. A gap may come "
-            "from the images, and does not say whether the paper is reproduced."
+            f"Measured on the {' and the '.join(worlds)}: these are other images than the paper's{paper}. A gap may "
+            "come from the images, and does not say whether the paper is reproduced."
         )
     ]
 

@@ -12,8 +12,8 @@ from egoequiv.evaluation.task import Task
 from egoequiv.experiments.collect import Exhibit, Experiment, Subject
 from egoequiv.experiments.measure import BASIC
 from egoequiv.experiments.table import Row, Table, describe_about, entries_of, merge_metrics
-from egoequiv.report.charts import chart_blocks
 from egoequiv.report.figures.chains import chains_figure, chains_of
+from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.figures.styles import Styles
 from egoequiv.report.figures.tasks import draw
