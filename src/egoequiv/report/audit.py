@@ -84,7 +84,8 @@ def _models_grid(table: AuditTable) -> Grid:
         (row.name, row.kind, row.preprocessing, _fits(row), str(sum(one.pairs_excluded for one in row.motions)))
         for row in table.rows
     ]
-    return Grid.of("models", ("model", "kind", "input", "fit chosen", "pairs left out"), rows)
+    heads = ("model", "kind", "input", "fit chosen", "pairs left out")
+    return Grid("models", heads, [[Cell(text) for text in row] for row in rows], is_words=True)
 
 
 def _pairs_grid(table: AuditTable) -> Grid:

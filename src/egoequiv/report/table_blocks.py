@@ -46,7 +46,7 @@ def summary_blocks(table: Table) -> list[Block]:
     if more:
         title = f"{table.title}: further columns"
         shown = [more[begin : begin + MOST_COLUMNS] for begin in range(0, len(more), MOST_COLUMNS)]
-        blocks.append(Fold(f"{len(more)} further columns", [results_grid(table, own, title) for own in shown]))
+        blocks.append(Fold("Further columns", [results_grid(table, own, title) for own in shown]))
     return blocks
 
 
@@ -247,7 +247,9 @@ def _leaders(table: Table) -> list[str]:
             pairs = [(({test.a, test.b} - {best.name}).pop(), test) for test in tests if best.name in (test.a, test.b)]
             near = [other for other, test in pairs if not test.p_value < SIGNIFICANT]
             words = (
-                f"not significantly different (p ≥ 0.05): {', '.join(near)}" if near else "better than all (p < 0.05)"
+                f"not significantly different (p ≥ 0.05): {', '.join(near)}"
+                if near
+                else "better than all others (p < 0.05)"
             )
             among = f", {'with' if uses_labels else 'without'} labels" if is_mixed else ""
             points.append(f"{metric.title}{among}: best is {best.name}, {metric.result(best.result(name))}; {words}.")

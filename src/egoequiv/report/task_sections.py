@@ -80,7 +80,7 @@ def _task_section(
     table = table_of(title, found, name)
     seeds = {subject.name: subject.group.seeds[0] for subject in subjects}
     shown = ", ".join(sorted({str(seeds[row]) for row in found}))
-    about = f"{task.about if task is not None else ''} One repetition of each row (seed {shown}).".strip()
+    about = f"{task.about if task is not None else ''} Measured with seed {shown}.".strip()
     others = f" The means over all repetitions are under “{OVER_ALL}”." if is_tabled else ""
     blocks: list[Block] = [Text(result_line(table))] if table is not None and result_line(table) else []
     blocks.append(Text(f"{about}{others}"))
