@@ -16,7 +16,7 @@ from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.styles import Styles, row_styles
 from egoequiv.report.published import published_blocks
 from egoequiv.report.run_sections import auroc_section, configuration_section, curves_section, leakage, making_section
-from egoequiv.report.table_blocks import motion_blocks, summary_blocks, summary_metrics, tests_blocks
+from egoequiv.report.table_blocks import motion_blocks, paired_blocks, summary_blocks, summary_metrics
 from egoequiv.report.task_sections import in_sentences, repeated_tasks_section, task_sections
 
 FOUND, MISSING = "What was found", "What is missing"
@@ -117,7 +117,7 @@ def _exhibit_sections(
         charts = chart_blocks(table, [metric for metric in summary if metric.family != "rho"], styles)
         below.append(_section("Results", [*charts, *summary_blocks(table), *notes]))
         below.append(_section("Where it differs from the paper", published_blocks(table)))
-        below.append(_section("Paired tests", tests_blocks(table)))
+        below.append(_section("Paired tests", paired_blocks(table)))
         below.append(_section("Each motion", [*chart_blocks(table, motions, styles), *motion_blocks(table)]))
     if exhibit.subjects:
         below += [curves_section(exhibit, styles), auroc_section(exhibit, as_code(_maker(experiment)), styles)]

@@ -23,10 +23,10 @@ from egoequiv.report.table_blocks import (
     MOST_COLUMNS,
     best_row,
     motion_blocks,
+    paired_blocks,
     result_line,
     summary_blocks,
     summary_metrics,
-    tests_blocks,
 )
 
 OVER_ALL = "What the features are good for, over all repetitions"
@@ -197,7 +197,7 @@ def _repeated(
     blocks += [*charts, *summary_blocks(table), *motion_blocks(table)]
     rows = list(describe_about(table.about).items())
     folds: dict[str, Sequence[Block]] = {
-        "Paired tests": tests_blocks(table),
+        "Paired tests": paired_blocks(table),
         "Where it differs from the paper": published_blocks(table, about),
         "How it was measured": [words_grid(f"{table.title}: protocol", ("what", "value"), rows)] if rows else [],
     }
