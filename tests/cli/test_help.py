@@ -19,3 +19,36 @@ def texts_of(command: Any) -> Iterator[str]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_is_shown_as_it_is_written(name: str) -> None:
     assert [text for text in texts_of(load_command(name)) if render(text).plain != text] == []
+
+
+def commands_of(name: str) -> Iterator[tuple[str, Any]]:
+    """A command, or each command of a group, with its whole name."""
+    command = load_command(name)
+    below = getattr(command, "commands", None)
+    if below is None:
+        yield name, command
+    else:
+        yield from ((f"{name} {own}", inner) for own, inner in below.items())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_has_an_example(name: str) -> None:
+    for whole, command in commands_of(name):
+        assert f"Example: egoequiv {whole}" in " ".join((command.help or "").split()), whole
+
+
+def test_an_option_has_one_meaning_in_all_commands() -> None:
+    """The same words explain an option that several commands share."""
+    shared = {"--json", "--engine", "--address", "--workers", "--checkpoint", "--task", "--hold-out", "--device"}
+    found: dict[str, set[str]] = {}
+    for name in COMMANDS:
+        for _, command in commands_of(name):
+            for option in command.params:
+                for flag in shared & set(option.opts):
+                    found.setdefault(flag, set()).add(option.help)
+    assert {flag: texts for flag, texts in found.items() if len(texts) > 1} == {}
+
+
+def test_no_option_has_two_names() -> None:
+    flags = {flag for name in COMMANDS for _, command in commands_of(name) for p in command.params for flag in p.opts}
+    assert not flags & {"--tasks", "--processes", "--apart", "--max-gap-s"}

@@ -29,8 +29,20 @@ def test_r2_by_hand() -> None:
     true, guess = np.array([1.0, 2.0, 3.0, 6.0]), np.array([1.0, 2.0, 4.0, 5.0])
     r2, interval = r2_by_group(true, guess, np.array([0, 0, 1, 1]))
     assert r2 == pytest.approx(1 - 2 / 14)  # the mean is 3: 4 + 1 + 0 + 9
-    # Twice the first group: 1. Twice the second: mean 4.5, 1 - 4 / 9.
-    assert interval == (pytest.approx(1 - 4 / 9), pytest.approx(1.0))
+    assert all(np.isnan(interval))  # of two groups
+
+
+def test_the_interval_of_r2_covers_what_it_promises() -> None:
+    rng = np.random.default_rng(0)
+    for count in (5, 20):
+        held = 0
+        for _ in range(1_000):
+            group = np.repeat(np.arange(count), np.ceil(np.exp(rng.normal(3, 0.8, count))).astype(int))
+            true = rng.normal(size=count)[group] + rng.normal(size=len(group))
+            error = (0.5 * rng.normal(size=count)[group] + rng.normal(size=len(group))) * 0.3
+            low, high = r2_by_group(true, true + error, group)[1]
+            held += low <= 1 - 0.3**2 * 1.25 / 2 <= high  # the variances that were put in
+        assert held >= 930
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(-1e6, 1e6))

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from egoequiv.evaluation import group_interval
 from egoequiv.evaluation.pair_search import Neighbours
 from egoequiv.evaluation.retrieval import precision_of, retrieve_pairs, some_pairs
 from egoequiv.pairs import MotionPairs
@@ -29,8 +30,19 @@ def test_precision_by_hand() -> None:
     assert everything.chance == pytest.approx((1 / 3 + 1 / 3 + 0) / 3)
     assert (up.motion, up.at_1, up.at_k, up.chance) == ("up", 0.5, 0.5, pytest.approx(1 / 3))
     assert (right.motion, right.at_1, right.at_k) == ("right", 0.0, 0.0)
-    assert up.at_1_interval == (0.0, 1.0)
     assert all(np.isnan(right.at_1_interval))  # of one recording
+
+
+def test_an_interval_of_precision_goes_over_recordings() -> None:
+    store = bare_store(np.zeros((12, 2)), np.repeat(np.arange(6), 2).tolist())
+    pairs = MotionPairs(np.arange(0, 12, 2), np.arange(1, 12, 2), np.array([0, 0, 0, 0, 1, 1]), ("up", "right"))
+    nearest = np.array([[1], [0], [3], [4], [5], [0]])  # right, right, right, wrong, right, wrong
+    neighbours = Neighbours(np.arange(6), nearest, np.zeros((6, 1)), np.full(6, 5), np.full(6, 3))
+    everything, up, _ = precision_of(store.recording, pairs, neighbours)
+    right = np.array([1.0, 1, 1, 0, 1, 0])
+    assert everything.at_1_interval == group_interval(right, np.arange(6), within=(0.0, 1.0))
+    assert 0 <= everything.at_1_interval[0] < everything.at_1 < everything.at_1_interval[1] <= 1
+    assert all(np.isnan(up.at_1_interval))  # of four recordings
 
 
 def test_features_whose_differences_are_the_motion_find_it_always(small_store: FrameStore) -> None:

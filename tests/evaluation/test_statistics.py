@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from egoequiv.evaluation import Result, bootstrap_mean, paired_test
+from egoequiv.evaluation import Result, group_interval, paired_test, why_no_interval
+from egoequiv.evaluation.statistics import group_estimate, group_mean
 
 values = st.lists(st.integers(-1_000, 1_000).map(lambda n: n / 8), min_size=2, max_size=12)
 
@@ -93,43 +94,79 @@ def test_unequal_numbers_of_repetitions_are_refused() -> None:
         paired_test([1.0, 2.0], [1.0, 2.0, 3.0])
 
 
-def test_a_bootstrap_of_two_groups_by_hand() -> None:
-    # Two groups of means 0 and 1: a quarter of the resamples have mean 0, half 1/2, a quarter 1.
-    low, high = bootstrap_mean(np.array([0.0, 0.0, 1.0, 1.0]), np.array([7, 7, 9, 9]))
-    assert (low, high) == (0.0, 1.0)
-    low, high = bootstrap_mean(np.array([0.0, 0.0, 1.0, 1.0]), np.array([7, 7, 9, 9]), confidence=0.2)
-    assert (low, high) == (0.5, 0.5)
+def test_groups_of_equal_size_are_students_interval_of_their_means() -> None:
+    # Means 0, 0, 1, 2, 2 are symmetric: no skew, and the interval is the one of five values.
+    sample, groups = np.repeat([0.0, 0.0, 1.0, 2.0, 2.0], 3), np.repeat([7, 9, 1, 2, 4], 3)
+    assert group_interval(sample, groups) == pytest.approx(Result((0.0, 0.0, 1.0, 2.0, 2.0)).interval())
+    assert group_mean(sample, groups).p_value() == pytest.approx(stats.ttest_1samp([0, 0, 1, 2, 2], 0).pvalue)
 
 
-def test_a_bootstrap_against_drawing_groups_one_by_one() -> None:
+def test_unequal_groups_by_leaving_each_out() -> None:
     rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(12), rng.integers(1, 9, 12))
-    sample = rng.normal(size=12)[groups] + rng.normal(size=len(groups))
-    means = []
-    for _ in range(4_000):
-        drawn = [sample[groups == group] for group in rng.integers(0, 12, 12)]
-        means.append(np.concatenate(drawn).mean())
-    low, high = np.quantile(means, [0.025, 0.975])
-    found = bootstrap_mean(sample, groups, resamples=4_000)
-    assert found == pytest.approx((low, high), abs=0.1 * (high - low))
+    groups = np.repeat(np.arange(8), rng.integers(1, 9, 8))
+    sample = rng.normal(size=8)[groups] + rng.normal(size=len(groups))
+    without = np.array([sample[groups != group].mean() for group in range(8)])
+    found = group_mean(sample, groups)
+    assert found.value == pytest.approx(sample.mean())
+    assert found.stderr == pytest.approx(math.sqrt(7 / 8 * ((without - sample.mean()) ** 2).sum()))
+    sizes = np.bincount(groups)
+    assert found.freedom == pytest.approx(sizes.sum() ** 2 / (sizes**2).sum() - 1)
+    low, high = found.interval()
+    half = stats.t.ppf(0.975, found.freedom) * found.stderr
+    assert low <= found.value - half + 1e-12
+    assert high >= found.value + half - 1e-12
+    # Hall's interval: the values whose transformed score is within the quantile.
+    ends = [(found.value - end) / found.stderr for end in (low, high)]
+    a = found.skew
+    hall = [x + a * x**2 / 3 + a**2 * x**3 / 27 + a / 6 for x in ends]
+    assert max(abs(hall[0]), abs(ends[0])) >= stats.t.ppf(0.975, found.freedom) - 1e-9
+    assert min(abs(hall[0]), abs(ends[0])) == pytest.approx(stats.t.ppf(0.975, found.freedom))
+    assert min(abs(hall[1]), abs(ends[1])) == pytest.approx(stats.t.ppf(0.975, found.freedom))
 
 
-@given(st.lists(st.floats(-100, 100), min_size=2, max_size=40), st.integers(2, 6), st.integers(0, 99))
-def test_a_bootstrap_stays_within_the_means_of_the_groups(sample: list[float], count: int, seed: int) -> None:
-    groups = np.arange(len(sample)) % count
-    means = [np.mean(np.array(sample)[groups == group]) for group in np.unique(groups)]
-    low, high = bootstrap_mean(np.array(sample), groups, seed=seed, resamples=200)
-    assert min(means) - 1e-9 <= low <= high <= max(means) + 1e-9
+@given(st.lists(st.integers(-50, 50), min_size=6, max_size=40), st.integers(5, 8), st.floats(0.5, 0.99))
+def test_the_p_value_is_where_the_interval_reaches_zero(sample: list[int], count: int, confidence: float) -> None:
+    found = group_mean(np.array(sample), np.arange(len(sample)) % count)
+    assume(found.stderr > 1e-9)  # also leaves out those of too few groups, for which it is not a number
+    low, high = found.interval(confidence)
+    assert low <= found.value <= high
+    assume(min(abs(low), abs(high)) > 1e-9)
+    assert (low <= 0 <= high) == (found.p_value() > 1 - confidence)
 
 
-def test_a_bootstrap_holds_the_mean_and_narrows_with_more_groups() -> None:
+def _simulated(rng: np.random.Generator, skewed: str, unequal: bool, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sums and sizes of groups whose true mean is 0; (2, repetitions, groups)."""
+    shape = (2_000, count)
+    sizes = np.ceil(np.exp(rng.normal(3, 0.8, shape))) if unequal else np.full(shape, 20.0)
+    means = {
+        "normal": lambda: rng.normal(size=shape),
+        "skewed": lambda: rng.gamma(2, 1, shape) - 2,  # a skewness of 1.4
+        "shares": lambda: rng.beta(9, 2, shape) - 9 / 11,  # such as accuracies of about 82 %
+    }[skewed]()
+    noise = 0.0 if skewed == "shares" else rng.normal(size=shape) * 0.5 / np.sqrt(sizes)
+    return (means + noise) * sizes, sizes
+
+
+@pytest.mark.parametrize("count", [5, 10, 20, 50])
+@pytest.mark.parametrize("unequal", [False, True])
+@pytest.mark.parametrize("skewed", ["normal", "skewed", "shares"])
+def test_intervals_cover_what_they_promise(skewed: str, unequal: bool, count: int) -> None:
+    sums, sizes = _simulated(np.random.default_rng(count), skewed, unequal, count)
+    held = 0
+    for total, size in zip(sums, sizes, strict=True):
+        found = group_estimate(np.stack([total, size]), size, lambda both: both[0] / both[1])
+        low, high = found.interval()
+        held += low <= 0 <= high
+    assert 0.93 <= held / len(sums) <= 0.985
+
+
+def test_an_interval_narrows_with_more_groups() -> None:
     rng = np.random.default_rng(3)
     widths = []
     for count in (5, 50, 500):
         groups = np.repeat(np.arange(count), 4)
         sample = rng.normal(size=count)[groups] + 0.1 * rng.normal(size=len(groups))
-        low, high = bootstrap_mean(sample, groups)
-        assert low < sample.mean() < high
+        low, high = group_interval(sample, groups)
         widths.append(high - low)
     assert widths[0] > 2 * widths[1] > 4 * widths[2]
 
@@ -138,19 +175,25 @@ def test_values_of_one_group_do_not_count_as_many() -> None:
     rng = np.random.default_rng(4)
     groups = np.repeat(np.arange(10), 50)
     sample = rng.normal(size=10)[groups]
-    together = bootstrap_mean(sample, groups)
-    apart = bootstrap_mean(sample, np.arange(500))
+    together = group_interval(sample, groups)
+    apart = group_interval(sample, np.arange(500))
     assert together[1] - together[0] > 3 * (apart[1] - apart[0])
 
 
-def test_a_single_group_has_no_interval() -> None:
-    for sample, groups in (([1.0, 2.0], [3, 3]), ([1.0], [0]), ([], [])):
-        found = bootstrap_mean(np.array(sample), np.array(groups, np.int64))
+def test_fewer_than_five_groups_have_no_interval_and_it_is_said_why() -> None:
+    for sample, groups in (([1.0, 2.0], [3, 3]), ([1.0], [0]), ([], []), ([1.0, 2.0, 3.0, 4.0], [0, 1, 2, 3])):
+        found = group_interval(np.array(sample), np.array(groups, np.int64))
         assert all(math.isnan(end) for end in found)
+        assert math.isnan(group_mean(np.array(sample), np.array(groups, np.int64)).p_value())
+    assert why_no_interval(4) == "fewer than five recordings"
+    assert why_no_interval(1, "toy") == "fewer than five toys"
+    assert why_no_interval(5) is None
 
 
-def test_the_seed_decides() -> None:
-    sample = np.random.default_rng(0).normal(size=30)
-    a, b, c = (bootstrap_mean(sample, np.arange(30), seed=seed) for seed in (1, 1, 2))
-    assert a == b
-    assert a != c
+def test_an_interval_ends_where_the_figure_must() -> None:
+    sample = np.array([1.0, 1.0, 1.0, 1.0, 0.0])
+    low, high = group_interval(sample, np.arange(5), within=(0.0, 1.0))
+    assert low == 0.0
+    assert high == 1.0
+    assert group_interval(sample, np.arange(5))[1] > 1.0
+    assert group_interval(np.ones(5), np.arange(5)) == (1.0, 1.0)

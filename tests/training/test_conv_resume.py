@@ -16,9 +16,9 @@ from egoequiv.evaluation import embed
 from egoequiv.models import EgoNet, load_model
 from egoequiv.store import FrameStore, ingest
 from egoequiv.training import make_config, train
-from egoequiv.training.data import prepare_data
-from egoequiv.training.loop import build_net, pixel_statistics
+from egoequiv.training.network import build_net, pixel_statistics
 from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.streams import prepare_data
 from helpers import grid_source
 
 FILES = ("last.safetensors", "best.safetensors", "metrics.jsonl", "model.json", "result.json", "patterns.json")

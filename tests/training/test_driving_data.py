@@ -14,15 +14,16 @@ from drives import drive_source, poses_only, write_scenes
 from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.experiments import measure_run
-from egoequiv.experiments.measure import measure_store, motions_of
+from egoequiv.experiments.measure import measure_store
 from egoequiv.pairs import MinedPatterns, are_neighbours, find_motion_pairs, make_split, mine_patterns
 from egoequiv.pairs.candidates import half_a_step_s
 from egoequiv.pose import DRIVING_POSES, PlanarSpace, SE2Space
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore, ingest
 from egoequiv.training import RunData, make_config, prepare_data, train
-from egoequiv.training.data import POSITIVE_FRACTION, choose_patterns
+from egoequiv.training.data import choose_patterns, motions_of
 from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.streams import POSITIVE_FRACTION
 from helpers import GRID, grid_recording
 
 SHORT = {"per_class": 3, "batch_size": 8, "iterations": 4, "log_every": 2, "checkpoint_every": 2, "validate_every": 2}

@@ -15,7 +15,7 @@ from egoequiv.models import load_model
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore, ingest
 from egoequiv.training import train
-from egoequiv.training.loop import pixel_statistics
+from egoequiv.training.network import pixel_statistics
 from egoequiv.training.run_folder import RunFolder
 from helpers import GRID, grid_source
 

@@ -45,7 +45,6 @@ class _Plan:
     pooling: Pooling
     candidates: Sequence[Fit]
     batch_size: int
-    seed: int
     on_progress: OnProgress
 
     def layers_of(self, model: AuditedModel) -> tuple[str, ...]:
@@ -88,7 +87,7 @@ def audit(
         whose = ", ".join(model.name for model in audited if model.layer_names) or "these models"
         check_layer(layer, [name for model in audited for name in model.layer_names], whose)
     frames = np.unique(np.concatenate([part.rows() for part in parts]))
-    plan = _Plan(opened, frames, parts, layers, pooling, candidates, batch_size, seed, on_progress)
+    plan = _Plan(opened, frames, parts, layers, pooling, candidates, batch_size, on_progress)
     tried = [_try(model, plan) for model in audited]  # before anything that takes long
     rows = [row for model in audited for row in _audit_model(model, plan)]
     notes += [note for model, own in zip(audited, tried, strict=True) for note in (*model.notes, *own)]
@@ -165,7 +164,7 @@ def _audit_model(model: AuditedModel, plan: _Plan) -> list[AuditRow]:
             found: list[MotionAudit] = []
             for part in plan.parts:
                 plan.on_progress(f"maps of {model.name}", len(rows) * len(plan.parts) + len(found), total)
-                found.append(measure_motion(_by_rows(values, plan.frames), part, plan.candidates, plan.seed))
+                found.append(measure_motion(_by_rows(values, plan.frames), part, plan.candidates))
             rows.append(AuditRow(model.name, model.kind, layer, values.shape[1], seen, tuple(found)))
         plan.on_progress(f"maps of {model.name}", total, total)
     return rows

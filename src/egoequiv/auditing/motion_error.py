@@ -15,7 +15,7 @@ from egoequiv.pairs.candidates import Indices
 
 
 def measure_motion(
-    features: Callable[[Indices], Features], parts: PairParts, candidates: Sequence[Fit] = CANDIDATES, seed: int = 0
+    features: Callable[[Indices], Features], parts: PairParts, candidates: Sequence[Fit] = CANDIDATES
 ) -> MotionAudit:
     """Rho of one motion from features of store rows, (N,) -> (N, D); by Eq. 9, as `egoequiv evaluate` has it."""
     fit, choose = ((features(part.j), features(part.i)) for part in (parts.fit, parts.choose))
@@ -24,7 +24,7 @@ def measure_motion(
     if not moved.mean() > SAME * np.linalg.norm(z_i, axis=1).mean():  # what moves is rounding of single precision
         return MotionAudit(parts.motion, nan, (nan, nan), nan, "none", len(moved))
     back = choose_map(fit, choose, candidates)
-    score = score_mapped(back(z_j), z_i, z_j, parts.measure.group, seed)
+    score = score_mapped(back(z_j), z_i, z_j, parts.measure.group)
     return MotionAudit(
         motion=parts.motion,
         rho=score.rho,

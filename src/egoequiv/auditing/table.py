@@ -27,7 +27,7 @@ class MotionAudit:
 
     motion: str
     rho: float  # mean over pairs of |z(x) - M'z(gx)| / |z(x) - z(gx)|
-    interval: tuple[float, float]  # 95 %, bootstrap over recordings
+    interval: tuple[float, float]  # 95 %, over recordings
     ratio_of_means: float  # mean |z(x) - M'z(gx)| / mean |z(x) - z(gx)|, which leaves no pair out
     fit: str  # the fit that was chosen, in words
     pairs_excluded: int  # measured pairs left out of rho because both images have the same features

@@ -29,7 +29,7 @@ from egoequiv.auditing.spec import ModelSpec
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
 from egoequiv.store import FrameStore
-from egoequiv.training.loop import pixel_statistics
+from egoequiv.training.network import pixel_statistics
 from egoequiv.training.run_folder import RunFolder
 
 STATISTICS_FRAMES = 2_000

@@ -98,7 +98,7 @@ def audit(
     """
     from egoequiv.auditing import audit as run_audit
     from egoequiv.store import FrameStore
-    from egoequiv.training.loop import choose_device
+    from egoequiv.training.network import choose_device
 
     if out is not None:
         for name in FILES:  # before all the work

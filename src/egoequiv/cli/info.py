@@ -78,7 +78,9 @@ def _describe(store: Any) -> dict[str, Any]:
         "time": None if times is None else f"{float(times.max() - times.min()):.1f} s",
         "labels": {name: int((store.labels == k).sum()) for k, name in enumerate(store.class_names)},
         "labelled_frames": int((store.labels >= 0).sum()),
-        "attributes": {name: [str(v) for v in np.unique(values)] for name, values in store.attributes.items()},
+        "attributes": {
+            name: [str(v) for v in np.unique(values[values != ""])] for name, values in store.attributes.items()
+        },
         "settings": dict(store.meta["settings"]),
         "notes": list(store.meta.get("notes", [])),
     }

@@ -27,7 +27,7 @@ COMMANDS = {
     "evaluate": "Measure recognition, and the equivariance error rho of each motion, "
     "on the validation frames of a run.",
     "audit": "Measure how equivariant the features of any vision models are, side by side on one store with poses.",
-    "embed": "Write the features of every frame as a NumPy array, in the order of the store's index.",
+    "embed": "Write the features of every frame of a store, with the recording, frame and file name of each.",
     "compare": "Set runs side by side: the settings that differ, their figures, and paired tests.",
     "reproduce": "Reproduce the paper's tables, beside the published numbers.",
     "report": "Write one page with the tables, the tests and the figures of an experiment or a run.",

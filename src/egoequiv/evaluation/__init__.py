@@ -8,7 +8,7 @@ from egoequiv.evaluation.prediction import PredictionResult, predict_views
 from egoequiv.evaluation.readout import ReadOutResult, read_features
 from egoequiv.evaluation.recognition import class_mean_accuracy, nearest_pixel_accuracy, top_k_accuracy
 from egoequiv.evaluation.retrieval import RetrievalResult, retrieve_pairs
-from egoequiv.evaluation.statistics import PairedTest, Result, bootstrap_mean, paired_test
+from egoequiv.evaluation.statistics import PairedTest, Result, group_interval, paired_test, why_no_interval
 
 __all__ = [
     "AnalogyResult",
@@ -19,13 +19,13 @@ __all__ = [
     "ReadOutResult",
     "Result",
     "RetrievalResult",
-    "bootstrap_mean",
     "class_mean_accuracy",
     "class_scores",
     "complete_analogies",
     "embed",
     "equivariance_error",
     "errors_of_pairs",
+    "group_interval",
     "measure_equivariance",
     "nearest_pixel_accuracy",
     "paired_test",
@@ -33,4 +33,5 @@ __all__ = [
     "read_features",
     "retrieve_pairs",
     "top_k_accuracy",
+    "why_no_interval",
 ]

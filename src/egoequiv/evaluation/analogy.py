@@ -73,7 +73,7 @@ def complete_analogies(
         "learned map": mapped(z_k, motion, learned or {}),
     }
     questions = Questions(view, *answers_of(pairs, view, number), np.stack([i, j, view], axis=1), False)
-    scores = score_predictions(features, questions, predicted, motion, scope=SCOPE, apart=apart, seed=seed)
+    scores = score_predictions(features, questions, predicted, motion, scope=SCOPE, apart=apart)
     return AnalogyResult(scores, fitted.left_out, apart)
 
 

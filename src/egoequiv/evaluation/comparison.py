@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import nan
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from egoequiv.evaluation.statistics import resampled_means
+from egoequiv.evaluation.statistics import FEWEST_GROUPS, Interval, Number, group_mean, why_no_interval
 
-BOOTSTRAP, MCNEMAR = "paired bootstrap over recordings", "McNemar's exact test over frames"
-RESAMPLES = 10_000
+OVER_RECORDINGS, MCNEMAR = "paired t-test over recordings", "McNemar's exact test over frames"
 
 
 @dataclass(frozen=True)
@@ -21,56 +20,38 @@ class AnswersCompared:
     """How much more often a is right than b, as a share of the frames, and the two-sided p of no difference."""
 
     difference: float
-    interval: tuple[float, float]  # 95 %; not a number where there is one recording only
-    p_value: float
+    interval: Interval  # 95 %; not a number where there are fewer than five recordings
+    p_value: Number
     test: str
     frames: int
     recordings: int
     only_a: float  # frames that a alone gets right, the mean over repetitions
     only_b: float
 
-    def describe(self) -> dict[str, Any]:
-        """A JSON object."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        interval = list(self.interval) if np.isfinite(self.interval).all() else None
-        return values | {"interval": interval, "p_value": self.p_value if isfinite(self.p_value) else None}
 
-
-def compare_answers(
-    right_a: NDArray[Any], right_b: NDArray[Any], recording: NDArray[np.int64], seed: int = 0
-) -> AnswersCompared:
+def compare_answers(right_a: NDArray[Any], right_b: NDArray[Any], recording: NDArray[np.int64]) -> AnswersCompared:
     """Compare answers to the same questions, right (1) or wrong (0), or the share of repetitions that are; (N,) each.
 
-    Frames of one recording resemble each other, so whole recordings are resampled. Of one recording nothing can be
-    resampled: there McNemar's test takes every frame as a question of its own, which flatters the p.
+    Frames of one recording resemble each other, so the test goes over recordings. With a single recording McNemar's
+    test takes every frame as independent of the others, which gives a p that is too small. Two to four recordings are
+    too few for a test over them.
     """
     if not len(right_a) == len(right_b) == len(recording):
         raise ValueError(f"answers must be as many on both sides, found {len(right_a)} and {len(right_b)}")
     gap = np.asarray(right_a, np.float64) - np.asarray(right_b, np.float64)
     only_a, only_b = float(gap[gap > 0].sum()), float(-gap[gap < 0].sum())
     recordings = len(np.unique(recording))
-    if recordings > 1:
-        interval, p_value = paired_bootstrap(gap, recording, seed)
-        test = BOOTSTRAP
+    interval, p_value = (nan, nan), nan
+    if recordings >= FEWEST_GROUPS:
+        found, test = group_mean(gap, recording), OVER_RECORDINGS
+        interval, p_value = found.interval(within=(-1.0, 1.0)), found.p_value()
+    elif recordings > 1:
+        test = f"no test: {why_no_interval(recordings)}"
     else:
-        # Of shares over several repetitions a count of right answers makes no sense.
-        whole = bool(np.isin(gap, (-1.0, 0.0, 1.0)).all())
-        p_value = mcnemar(round(only_a), round(only_b)) if whole else nan
-        interval, test = (nan, nan), MCNEMAR
+        test = MCNEMAR
+        if np.isin(gap, (-1.0, 0.0, 1.0)).all():  # shares over several repetitions are no counts of right answers
+            p_value = mcnemar(round(only_a), round(only_b))
     return AnswersCompared(float(gap.mean()), interval, p_value, test, len(gap), recordings, only_a, only_b)
-
-
-def paired_bootstrap(
-    gap: NDArray[np.float64], groups: NDArray[np.int64], seed: int = 0, resamples: int = RESAMPLES
-) -> tuple[tuple[float, float], float]:
-    """The 95 % interval of a mean difference and its two-sided p, resampling whole groups; (N,), (N,)."""
-    means = resampled_means(gap, groups, seed, resamples)
-    low, high = np.quantile(means, [0.025, 0.975])
-    # One more on both sides: so many resamples cannot show a p below one in so many; nor can so few groups, whose
-    # differences fall to one side by chance once in 2^(groups - 1).
-    beyond = min((means <= 0).sum(), (means >= 0).sum())
-    p_value = max(2 * (float(beyond) + 1) / (resamples + 1), 2.0 ** (1 - len(np.unique(groups))))
-    return (float(low), float(high)), min(1.0, p_value)
 
 
 def mcnemar(only_a: int, only_b: int) -> float:

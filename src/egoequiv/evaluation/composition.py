@@ -192,7 +192,7 @@ def product_error(pairs: MotionFeatures, motions: Motions, maps: Mapping[str, Ma
     mapped = np.asarray(pairs.z_j[held], np.float64)
     for motion in reversed(motions):
         mapped = apply_map(maps[motion], mapped)
-    score = score_mapped(mapped, pairs.z_i[held], pairs.z_j[held], pairs.groups[held], seed)
+    score = score_mapped(mapped, pairs.z_i[held], pairs.z_j[held], pairs.groups[held])
     return score.of(name_of(motions), len(fit))
 
 
@@ -204,7 +204,7 @@ def return_error(pairs: MotionFeatures, motion: str, seed: int = 0) -> MotionErr
     fit, held = halves(len(pairs.z_i), seed)
     there, back = fit_map(pairs.z_i[fit], pairs.z_j[fit]), fit_map(pairs.z_j[fit], pairs.z_i[fit])
     returned = apply_map(back, apply_map(there, pairs.z_i[held]))
-    score = score_mapped(returned, pairs.z_i[held], pairs.z_j[held], pairs.groups[held], seed)
+    score = score_mapped(returned, pairs.z_i[held], pairs.z_j[held], pairs.groups[held])
     return score.of(motion, len(fit))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.features import embed
-from egoequiv.evaluation.statistics import bootstrap_mean
+from egoequiv.evaluation.statistics import group_interval
 from egoequiv.models import EgoNet
 from egoequiv.pairs import MotionPairs, MotionPatterns, declare_patterns, find_motion_pairs
 from egoequiv.pairs.candidates import Indices
@@ -36,7 +36,7 @@ class MotionError:
 
     motion: str
     rho: float  # mean over pairs of |z(x) - M'z(gx)| / |z(x) - z(gx)|
-    interval: tuple[float, float]  # 95 %, bootstrap over recordings
+    interval: tuple[float, float]  # 95 %, over recordings
     ratio_of_means: float  # mean |z(x) - M'z(gx)| / mean |z(x) - z(gx)|, which leaves no pair out
     pairs_fitted: int
     pairs_scored: int
@@ -105,7 +105,7 @@ def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: s
         return MotionError(motion, nan, (nan, nan), nan, 0, count, 0, needed)
     fit, held = halves(count, seed)
     mapped = apply_map(fit_map(z_j[fit], z_i[fit]), z_j[held])
-    error = score_mapped(mapped, z_i[held], z_j[held], groups[held], seed).of(motion, len(fit))
+    error = score_mapped(mapped, z_i[held], z_j[held], groups[held]).of(motion, len(fit))
     return replace(error, constant=constant_rho(z_i[fit], z_i[held], z_j[held]))
 
 
@@ -130,15 +130,13 @@ def halves(count: int, seed: int) -> tuple[Indices, Indices]:
     return order[: count // 2], order[count // 2 :]
 
 
-def score_mapped(
-    mapped: NDArray[np.float64], z_i: Features, z_j: Features, groups: NDArray[np.int64], seed: int = 0
-) -> MapScore:
+def score_mapped(mapped: NDArray[np.float64], z_i: Features, z_j: Features, groups: NDArray[np.int64]) -> MapScore:
     """Eq. 9 for features z_j that some map has taken to where z_i should be; (N, D) each, (N,)."""
     error, moved, distinct = _distances(mapped, z_i, z_j)
     relative = error[distinct] / moved[distinct]
     return MapScore(
         rho=float(relative.mean()) if len(relative) else nan,
-        interval=bootstrap_mean(relative, groups[distinct], seed=seed),
+        interval=group_interval(relative, groups[distinct], within=(0.0, inf)),
         ratio_of_means=float(error.mean() / moved.mean()) if moved.mean() > 0 else nan,
         pairs_scored=len(moved),
         pairs_excluded=int((~distinct).sum()),

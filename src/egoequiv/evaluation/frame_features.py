@@ -53,5 +53,8 @@ class FrameFeatures:
 
 
 def groups_of(store: FrameStore, apart: str) -> Indices:
-    """The group of every frame, (N,): its recording, its label, or the value of an attribute such as `toy`."""
+    """The group of every frame, (N,): its recording, its label, or the value of an attribute such as `toy`.
+
+    It is -1 for frames that have no label or no value: of them nobody knows what they would have to be kept apart from.
+    """
     return store.recording if apart == "recording" else store.classes(apart)[0]

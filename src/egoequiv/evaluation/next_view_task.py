@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.chains import first_successors
 from egoequiv.evaluation.next_view import NextViewSelector, declare_moves
-from egoequiv.evaluation.statistics import bootstrap_mean
+from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable, silent
 from egoequiv.evaluation.walks import POLICIES, Floats, Policy, Walk, by_moves, take_walks
 from egoequiv.pairs import MinedPatterns, MotionPatterns, find_motion_pairs
@@ -128,7 +128,7 @@ class NextViewResult:
         }
 
     def _percent(self, right: Floats) -> dict[str, Any]:
-        low, high = bootstrap_mean(right, self.recording)
+        low, high = group_interval(right, self.recording, within=(-1.0 if right.min() < 0 else 0.0, 1.0))
         interval = [100 * low, 100 * high] if isfinite(low) else None
         return {"mean": 100 * float(right.mean()), "interval": interval}
 

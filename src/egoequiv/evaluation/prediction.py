@@ -69,7 +69,7 @@ def predict_views(
     scores: list[RankScore] = []
     for scope in (IN_RECORDING, EVERYWHERE):
         questions = Questions(view, answer_to, answer, view[:, None], scope == IN_RECORDING)
-        scores += score_predictions(features, questions, predicted, motion, scope=scope, apart=apart, seed=seed)
+        scores += score_predictions(features, questions, predicted, motion, scope=scope, apart=apart)
     return PredictionResult(tuple(scores), fitted.left_out, apart)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
-from egoequiv.evaluation.statistics import bootstrap_mean
+from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import TaskTable
 from egoequiv.files import plain
 from egoequiv.pairs.candidates import Indices
@@ -54,7 +54,7 @@ class RankScore:
     questions: int
     candidates: float  # mean number
     mrr: float
-    mrr_interval: tuple[float, float]  # 95 %, bootstrap over recordings, or what else is kept apart
+    mrr_interval: tuple[float, float]  # 95 %, over recordings, or what else is kept apart
     hit_at_1: float
     hit_at_5: float
     chance_mrr: float
@@ -124,7 +124,7 @@ def rank_answers(features: FrameFeatures, predicted: NDArray[np.float64], questi
     return ranks
 
 
-def score_ranks(ranks: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str, seed: int = 0) -> RankScore:
+def score_ranks(ranks: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str) -> RankScore:
     """MRR and hit@k of some questions, which are of the given recordings or other groups (Q,)."""
     reciprocal = 1 / ranks.rank
     shapes = list(zip(ranks.candidates.tolist(), ranks.answers.tolist(), strict=True))
@@ -136,7 +136,7 @@ def score_ranks(ranks: Ranks, groups: Indices, *, motion: str, prediction: str, 
         questions=len(ranks.rank),
         candidates=float(ranks.candidates.mean()),
         mrr=float(reciprocal.mean()),
-        mrr_interval=bootstrap_mean(reciprocal, groups, seed=seed),
+        mrr_interval=group_interval(reciprocal, groups, within=(0.0, 1.0)),
         hit_at_1=float((ranks.rank <= 1).mean()),
         hit_at_5=float((ranks.rank <= 5).mean()),
         chance_mrr=float(chance[:, 0].mean()),
@@ -153,7 +153,6 @@ def score_predictions(
     *,
     scope: str,
     apart: str = "recording",
-    seed: int = 0,
 ) -> tuple[RankScore, ...]:
     """The scores of each way to predict, (Q, D) each, over all questions and motion by motion.
 
@@ -170,7 +169,7 @@ def score_predictions(
             own = known if motion == "all" else known & np.isin(motion_of, motion)
             if own.any():
                 kept = Ranks(ranks.rank[own], ranks.candidates[own], ranks.answers[own])
-                scores.append(score_ranks(kept, groups[own], motion=motion, prediction=name, scope=scope, seed=seed))
+                scores.append(score_ranks(kept, groups[own], motion=motion, prediction=name, scope=scope))
     return tuple(scores)
 
 

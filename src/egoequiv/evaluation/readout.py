@@ -15,6 +15,7 @@ from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.probes import PROBES, Probe, TrainingPart, folds_of
 from egoequiv.evaluation.ranking import interval_text
 from egoequiv.evaluation.read_targets import Targets, motion_targets, pose_targets
+from egoequiv.evaluation.statistics import group_estimate
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
 from egoequiv.files import plain
 from egoequiv.pairs import sample_neighbour_pairs
@@ -25,7 +26,6 @@ FOLDS = 5
 FEWEST_GROUPS = 3
 MOST_FRAMES, MOST_PAIRS = 10_000, 20_000
 FEWEST = 60
-RESAMPLES = 2_000
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ReadOut:
     quantity: str  # with its unit
     probe: str
     r2: float
-    interval: tuple[float, float]  # 95 %, bootstrap over groups
+    interval: tuple[float, float]  # 95 %, over groups
     rmse: float  # in the unit of the quantity
     spread: float  # the standard deviation of the quantity, in its unit
 
@@ -120,7 +120,7 @@ def read_out(
         read = cross_read(make, np.asarray(z, np.float64), targets.values, groups, seed)
         for column, name in enumerate(targets.names):
             true, guess = targets.values[:, column], read[:, column]
-            r2, interval = r2_by_group(true, guess, groups, seed)
+            r2, interval = r2_by_group(true, guess, groups)
             rmse = float(np.sqrt(np.mean((true - guess) ** 2)))
             rows.append(ReadOut(read_from, name, probe, r2, interval, rmse, float(true.std())))
     return tuple(sorted(rows, key=lambda row: targets.names.index(row.quantity)))
@@ -141,20 +141,14 @@ def cross_read(make: Callable[[TrainingPart], Probe], z: Array, values: Array, g
     return read
 
 
-def r2_by_group(true: Array, guess: Array, groups: Indices, seed: int = 0) -> tuple[float, tuple[float, float]]:
-    """R^2 and its bootstrap interval, resampling whole groups; not a number where the quantity never changes."""
+def r2_by_group(true: Array, guess: Array, groups: Indices) -> tuple[float, tuple[float, float]]:
+    """R^2 and its 95 % interval over groups; not a number where the quantity never changes."""
     _, group = np.unique(groups, return_inverse=True)
     centred = true - true.mean()  # first, so that a far offset costs no digits
-    count = int(group.max()) + 1
     weights = ((true - guess) ** 2, centred, centred**2, np.ones_like(true))
     sums = np.array([np.bincount(group, weight) for weight in weights], np.float64)
-    draws = np.random.default_rng([seed, 0xB007]).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
-    resampled = _r2(sums @ draws.T)
-    r2 = float(_r2(sums.sum(axis=1)))
-    if count < 2 or not np.isfinite(resampled).all():
-        return r2, (np.nan, np.nan)
-    low, high = np.quantile(resampled, [0.025, 0.975])
-    return r2, (float(low), float(high))
+    found = group_estimate(sums, sums[3], _r2)
+    return found.value, found.interval(within=(-np.inf, 1.0))
 
 
 def _r2(sums: Array) -> Array:

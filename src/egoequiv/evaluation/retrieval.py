@@ -19,7 +19,7 @@ from egoequiv.evaluation.pair_search import (
 )
 from egoequiv.evaluation.prediction import check_motions, pairs_of_task
 from egoequiv.evaluation.ranking import interval_text
-from egoequiv.evaluation.statistics import bootstrap_mean
+from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
 from egoequiv.files import plain
 from egoequiv.pairs import MotionPairs
@@ -36,7 +36,7 @@ class MotionPrecision:
     motion: str  # "all" for all of them together
     queries: int
     at_1: float
-    at_1_interval: tuple[float, float]  # 95 %, bootstrap over recordings, or what else is kept apart
+    at_1_interval: tuple[float, float]  # 95 %, over recordings, or what else is kept apart
     at_k: float
     at_k_interval: tuple[float, float]
     chance: float
@@ -104,9 +104,7 @@ class RetrievalResult:
         return [f"{dropped:,} queries were dropped: fewer than {K} pairs to be compared with"] if dropped else []
 
 
-def precision_of(
-    groups: Indices, pairs: MotionPairs, neighbours: Neighbours, seed: int = 0
-) -> tuple[MotionPrecision, ...]:
+def precision_of(groups: Indices, pairs: MotionPairs, neighbours: Neighbours) -> tuple[MotionPrecision, ...]:
     """The share of the pairs found that have the motion of the query, for all queries and motion by motion.
 
     groups: (N,) of every frame of the store, for the intervals.
@@ -124,9 +122,9 @@ def precision_of(
                 motion="all" if number is None else pairs.names[number],
                 queries=int(own.sum()),
                 at_1=float(at_1[own].mean()),
-                at_1_interval=bootstrap_mean(at_1[own], own_group[own], seed=seed),
+                at_1_interval=group_interval(at_1[own], own_group[own], within=(0.0, 1.0)),
                 at_k=float(at_k[own].mean()),
-                at_k_interval=bootstrap_mean(at_k[own], own_group[own], seed=seed),
+                at_k_interval=group_interval(at_k[own], own_group[own], within=(0.0, 1.0)),
                 chance=float(chance[own].mean()),
             )
         )
@@ -171,7 +169,7 @@ def retrieve_pairs(
         neighbours[space] = nearest_pairs(
             store, pairs, differences, queries, exclusion, k=K, seed=seed, on_progress=report
         )
-    precision = {space: precision_of(exclusion.group, pairs, found, seed) for space, found in neighbours.items()}
+    precision = {space: precision_of(exclusion.group, pairs, found) for space, found in neighbours.items()}
     return RetrievalResult(precision, neighbours, pairs, exclusion)
 
 

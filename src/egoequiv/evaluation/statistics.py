@@ -1,21 +1,34 @@
-"""Means, standard errors, bootstrap intervals and paired tests."""
+"""Means, standard errors, intervals over groups, and paired tests."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isnan, nan, sqrt
+from math import inf, isnan, nan, sqrt
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from pydantic import BeforeValidator, PlainSerializer
+from scipy import special, stats
+
+from egoequiv.files import or_nan, plain
+
+# A number that may be undefined: NaN in Python, null in JSON, which has no NaN.
+Number = Annotated[
+    float,
+    BeforeValidator(lambda value: or_nan(value) if value is None else value),
+    PlainSerializer(plain, return_type=float | None),
+]
+Interval = tuple[Number, Number]
+FEWEST_GROUPS = 5  # with fewer, no interval covers what it promises
 
 
 @dataclass(frozen=True)
 class Result:
-    """One figure, measured in several repetitions."""
+    """One metric, measured in several repetitions."""
 
-    values: tuple[float, ...]
+    values: tuple[Number, ...]
 
     @property
     def mean(self) -> float:
@@ -56,33 +69,101 @@ def paired_test(a: Sequence[float], b: Sequence[float]) -> PairedTest:
     return PairedTest(gap.mean, gap.stderr, float(stats.ttest_rel(a, b).pvalue))
 
 
-def bootstrap_mean(
-    values: NDArray[np.float64],
-    groups: NDArray[np.int64],
-    *,
-    seed: int = 0,
-    resamples: int = 2_000,
-    confidence: float = 0.95,
-) -> tuple[float, float]:
-    """The bootstrap interval of a mean, resampling whole groups.
+@dataclass(frozen=True)
+class GroupEstimate:
+    """A figure over groups such as recordings, with what an interval and a test need.
 
-    Pairs of one recording resemble each other; resampling them one by one would give an interval that is too narrow.
+    Values of one group resemble each other, so that groups count, not values. The standard error comes from leaving
+    out each group in turn (the jackknife, known as CR3 for means), the quantile from Student's t with the effective
+    number of groups, and each end is moved out where the contributions of the groups are skewed (Hall 1992).
     """
-    if len(np.unique(groups)) < 2:
-        return nan, nan
-    low, high = np.quantile(
-        resampled_means(values, groups, seed, resamples), [(1 - confidence) / 2, (1 + confidence) / 2]
-    )
-    return float(low), float(high)
+
+    value: float
+    stderr: float  # not a number for fewer than `FEWEST_GROUPS` groups
+    freedom: float  # degrees of freedom: the effective number of groups (Kish) less one
+    skew: float  # skewness of the contributions of the groups, divided by the root of their number
+
+    def interval(self, confidence: float = 0.95, within: tuple[float, float] = (-inf, inf)) -> tuple[float, float]:
+        """The interval, cut to the values that the figure can have; not numbers for too few groups."""
+        if isnan(self.stderr):
+            return nan, nan
+        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2))  # as stats.t.ppf, at a hundredth of its cost
+        low = self.value - self.stderr * max(reach, self._unskewed(reach))
+        high = self.value - self.stderr * min(-reach, self._unskewed(-reach))
+        return max(low, within[0]), min(high, within[1])
+
+    def p_value(self) -> float:
+        """The two-sided p that the figure is 0: the least p at which the interval still reaches 0."""
+        if isnan(self.stderr) or self.stderr == 0:
+            return nan if isnan(self.stderr) else float(self.value == 0)
+        score = self.value / self.stderr
+        distance = min(abs(score), abs(self._skewed(score)))
+        return float(2 * special.stdtr(self.freedom, -distance))
+
+    def _skewed(self, score: float) -> float:
+        """Hall's transformation: what is nearly symmetric of a score (estimate - truth) / stderr that is not."""
+        return score + self.skew * score**2 / 3 + self.skew**2 * score**3 / 27 + self.skew / 6
+
+    def _unskewed(self, score: float) -> float:
+        """The inverse of `_skewed`."""
+        if abs(self.skew) < 1e-6:
+            return score
+        return float(3 / self.skew * (np.cbrt(1 + self.skew * (score - self.skew / 6)) - 1))
 
 
-def resampled_means(
-    values: NDArray[np.float64], groups: NDArray[np.int64], seed: int, resamples: int
-) -> NDArray[np.float64]:
-    """The means of values when whole groups are drawn anew, with replacement; (N,), (N,) -> (resamples,)."""
+def group_estimate(
+    sums: NDArray[np.float64], sizes: NDArray[Any], statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> GroupEstimate:
+    """A figure that is a function of sums over groups, such as a ratio of them.
+
+    Args:
+        sums: (K, G), K sums of each of G groups.
+        sizes: (G,), how many values each group has.
+        statistic: from sums over any groups, (K, ...), to the figure, (...).
+    """
+    whole = sums.sum(axis=1)
+    value, count = float(statistic(whole)), sums.shape[1]
+    if count < FEWEST_GROUPS:
+        return GroupEstimate(value, nan, nan, nan)
+    pull = (count - 1) * (value - statistic(whole[:, None] - sums))  # (G,), what each group contributes
+    if not np.isfinite(pull).all():
+        return GroupEstimate(value, nan, nan, nan)
+    freedom = max(float(sizes.sum() ** 2 / (sizes.astype(np.float64) ** 2).sum()) - 1, 1.0)
+    spread = pull.std()
+    skew = float(((pull - pull.mean()) ** 3).mean() / spread**3 / sqrt(count)) if spread > 0 else 0.0
+    return GroupEstimate(value, sqrt(float((pull**2).sum()) / (count * (count - 1))), freedom, skew)
+
+
+def group_mean(values: NDArray[Any], groups: NDArray[np.int64]) -> GroupEstimate:
+    """The mean of values (N,) that come in groups (N,) of any sizes."""
+    if not len(values):
+        return GroupEstimate(nan, nan, nan, nan)
     _, group = np.unique(groups, return_inverse=True)
-    count = int(group.max()) + 1
-    sums, sizes = np.bincount(group, values), np.bincount(group)
-    draws = np.random.default_rng([seed, 0xB007]).multinomial(count, np.full(count, 1 / count), size=resamples)
-    means: NDArray[np.float64] = (draws @ sums) / (draws @ sizes)
-    return means
+    sizes = np.bincount(group)
+    sums = np.stack([np.bincount(group, np.asarray(values, np.float64)), sizes.astype(np.float64)])
+    return group_estimate(sums, sizes, lambda total: total[0] / total[1])
+
+
+def group_interval(
+    values: NDArray[Any],
+    groups: NDArray[np.int64],
+    confidence: float = 0.95,
+    within: tuple[float, float] = (-inf, inf),
+) -> tuple[float, float]:
+    """The interval of the mean of values that come in groups, such as recordings.
+
+    Args:
+        values: (N,).
+        groups: (N,), the group of each value.
+        confidence: how often the interval should hold the true mean.
+        within: the values that the mean can have; the interval is cut to them.
+
+    Returns:
+        Both ends; not numbers for fewer than `FEWEST_GROUPS` groups, for which `why_no_interval` has the words.
+    """
+    return group_mean(values, groups).interval(confidence, within)
+
+
+def why_no_interval(groups: int, kind: str = "recording") -> str | None:
+    """Why there is no interval over so many groups, in words; nothing where there is one."""
+    return f"fewer than five {kind}s" if groups < FEWEST_GROUPS else None

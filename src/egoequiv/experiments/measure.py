@@ -13,18 +13,19 @@ import numpy as np
 import torch
 
 from egoequiv import __version__
-from egoequiv.errors import ConfigError, DataError, EgoEquivError
+from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
 from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions, silent
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.run_groups import SPLITTING
 from egoequiv.files import read_json
-from egoequiv.models import EgoNet, initialise, load_model
+from egoequiv.models import EgoNet, initialise
 from egoequiv.models.checkpoint import RUN_KIND, Which
 from egoequiv.pairs import Split, count_leaked
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.run_folder import DATA, RunFolder
+from egoequiv.training.open_run import open_run
+from egoequiv.training.run_folder import DATA
 
 BASIC = ("recognition", "equivariance")  # the tasks behind `egoequiv evaluate RUN` and every table
 Shared = MutableMapping[tuple[Any, ...], Any]
@@ -51,14 +52,13 @@ class RunMeasurer:
         shared: Shared | None = None,
     ) -> None:
         self.run, self.store, self.which, self.everything = run, store, which, everything
-        self.folder = RunFolder(run)
-        self._shared: Shared = {} if shared is None else shared
+        self.opened = open_run(run, which, store)
+        self.shared: Shared = {} if shared is None else shared
 
-    @cached_property
+    @property
     def config(self) -> TrainConfig:
         """The settings of the run, with the other store in place of its own, if one was given."""
-        config = self.folder.config()
-        return config if self.store is None else config.model_copy(update={"data": str(self.store)})
+        return self.opened.config
 
     @cached_property
     def weights(self) -> str:
@@ -141,13 +141,9 @@ class RunMeasurer:
     def _leaked(self) -> int:
         return count_leaked(self.data.store, self.data.split, self.config.max_gap_s)
 
-    @property
-    def shared(self) -> Shared:
-        return self._shared
-
     def _notes(self) -> list[str]:
         """Whether the network was trained on the frames that it is measured on."""
-        seen = self.folder.trained_on(self.data.store) if self.everything else None
+        seen = self.opened.folder.trained_on(self.data.store) if self.everything else None
         if seen is None:
             return []
         return [
@@ -158,28 +154,17 @@ class RunMeasurer:
 
 def open_task_data(measurer: RunMeasurer) -> TaskData:
     """What tasks look at, from the folder of a run."""
-    from egoequiv.training.data import open_data
-
-    config, folder = measurer.config, measurer.folder
-    opened = open_data(config)
-    store, split = opened.store, opened.split
-    if measurer.everything:
-        split = Split(np.arange(len(store)), np.arange(len(store)), "all")
-    patterns = opened.patterns_to_measure(folder.patterns())
-    if patterns is not None and patterns.space != store.space:
-        raise ConfigError(
-            f"{measurer.run} learned motions of another motion space than {store.place} has: measure it on a store "
-            "like its own"
-        )
-    net = load_model(measurer.run, measurer.which)
+    opened = measurer.opened
+    store, config = opened.store, opened.config
+    split = Split(np.arange(len(store)), np.arange(len(store)), "all") if measurer.everything else opened.split
     return TaskData(
-        net=net,
+        net=opened.net,
         store=store,
         split=split,
-        patterns=patterns,
-        untrained=untrained_like(net, config) if config.objective().terms else None,
+        patterns=opened.patterns,
+        untrained=untrained_like(opened.net, config) if config.objective().terms else None,
         recognition=opened.recognition,
-        learned=tuple(net.spec.patterns),
+        learned=tuple(opened.net.spec.patterns),
         max_gap_s=config.max_gap_s,
         neighbour_gap_s=config.neighbour_gap_s,
         label_column=config.label_column,

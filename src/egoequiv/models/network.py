@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.encoders import ENCODERS, ImageShape
+from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
 
 MapInit = Literal["identity", "xavier"]
@@ -77,7 +78,9 @@ class EgoNet(nn.Module):
         self.register_buffer("input_std", torch.ones(spec.image_shape[2]))
 
     def forward(self, images: Tensor) -> Tensor:
-        """Features (B, D) of uint8 images (B, H, W, C)."""
+        """Features (B, D) of uint8 images (B, H, W, C), as `egoequiv.models.images` has the convention."""
+        if images.dtype != torch.uint8 or images.shape[1:] != self.spec.image_shape:
+            raise wrong_images(images.dtype, images.shape, self.spec.image_shape)
         pixels = self.normalised(images)
         with torch.autocast(pixels.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
             features: Tensor = self.encoder(pixels.permute(0, 3, 1, 2))

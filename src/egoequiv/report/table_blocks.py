@@ -166,8 +166,7 @@ def paired_blocks(table: Table) -> list[Block]:
     """Which rows are best, and every paired test."""
     if not table.comparisons:
         return []
-    rows = [_test_row(table, test) for test in table.comparisons]
-    grid = Grid(f"{table.title}: paired tests", ("rows", "metric", "mean difference ± s.e.", "p"), rows)
+    grid = tests_grid(table)
     about = (
         "Differences on the same repetitions, with their standard errors and the two-sided p of the paired t-test. The "
         "p are not corrected for how many tests there are."
@@ -176,8 +175,14 @@ def paired_blocks(table: Table) -> list[Block]:
     return [
         Text(about),
         *([Points(leaders)] if leaders else []),
-        Fold(f"All {len(rows)} tests", [grid]) if len(rows) > ONE_SCREEN else grid,
+        Fold(f"All {len(grid.rows)} tests", [grid]) if len(grid.rows) > ONE_SCREEN else grid,
     ]
+
+
+def tests_grid(table: Table) -> Grid:
+    """Every paired test of a table."""
+    rows = [_test_row(table, test) for test in table.comparisons]
+    return Grid(f"{table.title}: paired tests", ("rows", "metric", "mean difference ± s.e.", "p"), rows)
 
 
 def _test_row(table: Table, test: Comparison) -> list[Cell]:

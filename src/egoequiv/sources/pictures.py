@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,9 +23,14 @@ _UPRIGHT = 1  # of the EXIF orientations
 class PictureRecording(Recording):
     """A recording of picture files, which may be resized before they become arrays."""
 
+    files: Sequence[str | Path]  # where they are; empty where a recording was opened without its pictures
+
     @abstractmethod
     def picture(self, frame: int) -> PillowImage.Image:
         """Decode one frame, in gray (mode L) or colour (RGB); a `BrokenFrameError` if it cannot be."""
+
+    def file_name(self, frame: int) -> str | None:
+        return Path(self.files[frame]).name if self.files else None
 
     def image(self, frame: int) -> Image:
         return np.array(self.picture(frame))

@@ -21,7 +21,7 @@ from egoequiv.pose import MotionSpace, space_from_description
 FORMAT = "egoequiv-store"
 VERSION = 1
 META, INDEX, IMAGES = "store.json", "index.parquet", "frames.npy"
-POSE_PREFIX, ATTRIBUTE_PREFIX = "pose_", "attr_"
+POSE_PREFIX, ATTRIBUTE_PREFIX, FILE = "pose_", "attr_", "file"
 NO_IMAGES = [0, 0, 1]  # the image shape of a store of poses alone
 KIND = "a frame store (made by `egoequiv ingest`)"
 
@@ -44,6 +44,7 @@ class FrameStore:
     meta: Mapping[str, Any]
     pose_columns: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # all of them, (N,) each
     url: str | None = None  # where it was fetched from, if `path` is a copy in the cache
+    files: NDArray[np.str_] | None = None  # (N,) names of picture files, empty for frames that come from none
     known_fingerprint: str | None = None  # of a copy, which a newer one may replace while this one is in use
 
     @classmethod
@@ -93,17 +94,26 @@ class FrameStore:
             labels=labels,
             class_names=class_names,
             attributes={
-                name.removeprefix(ATTRIBUTE_PREFIX): np.array(table[name].to_pylist(), dtype=np.str_)
+                name.removeprefix(ATTRIBUTE_PREFIX): _texts(table, name)
                 for name in table.column_names
                 if name.startswith(ATTRIBUTE_PREFIX)
             },
             space=space,
             meta=meta,
             pose_columns=poses,
+            files=_texts(table, FILE) if FILE in table.column_names else None,
         )
 
     def __len__(self) -> int:
         return len(self.images)
+
+    def __repr__(self) -> str:
+        """One line: where it is, frames and their size, recordings, motion space, classes."""
+        shape = " x ".join(map(str, self.image_shape)) if self.has_images else "poses alone"
+        moves = ", ".join(axis.name for axis in self.space.axes)
+        space = f"motion space {self.space.describe()['kind']}{f' ({moves})' if moves else ''}"
+        counts = f"{len(self):,} frames ({shape}) in {len(self.recording_names):,} recordings"
+        return f"FrameStore({self.place}: {counts}, {space}, {len(self.class_names)} classes)"
 
     @property
     def place(self) -> str:
@@ -131,16 +141,21 @@ class FrameStore:
         return self.known_fingerprint or sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
     def classes(self, column: str = "label") -> tuple[NDArray[np.int64], tuple[str, ...]]:
-        """Class numbers (N,) and their names, from the labels or from an attribute such as `category`."""
+        """Class numbers (N,) and their names, from the labels or from an attribute such as `category`.
+
+        A frame without a label, or without a value of the attribute, has the number -1.
+        """
         if column == "label":
             if not self.class_names:
                 raise DataError(f"{self.place} has no labels; train with --no-labels, or ingest labelled frames")
             return self.labels, self.class_names
-        names, codes = np.unique(self.attribute(column), return_inverse=True)
+        values = self.attribute(column)
+        names = np.unique(values[values != ""])
+        codes = np.where(values == "", -1, np.searchsorted(names, values))
         return codes.astype(np.int64), tuple(str(name) for name in names)
 
     def attribute(self, name: str) -> NDArray[np.str_]:
-        """One attribute of every frame, (N,)."""
+        """One attribute of every frame, (N,); empty for frames that do not have it."""
         if name not in self.attributes:
             have = ", ".join(self.attributes) or "none"
             raise ConfigError(f"{self.place} has no attribute {name!r}; its attributes are: {have}")
@@ -195,6 +210,11 @@ def _numbers(table: pa.Table, column: str) -> NDArray[np.float64]:
         row = int(np.flatnonzero(~np.isfinite(values))[0])
         raise DataError(f"{INDEX}, row {row}: column {column!r} is {values[row]}; ingest the data again")
     return values
+
+
+def _texts(table: pa.Table, column: str) -> NDArray[np.str_]:
+    """A column of text, empty where it is null."""
+    return np.array(["" if value is None else value for value in table[column].to_pylist()], dtype=np.str_)
 
 
 def _column(table: pa.Table, column: str) -> pa.ChunkedArray:

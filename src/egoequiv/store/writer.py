@@ -21,6 +21,7 @@ from egoequiv.store.decoding import cut_into_pieces, decode_piece
 from egoequiv.store.decoding import fit_image as fit_image
 from egoequiv.store.frame_store import (
     ATTRIBUTE_PREFIX,
+    FILE,
     FORMAT,
     IMAGES,
     INDEX,
@@ -206,6 +207,9 @@ def _write_index(source: Source, path: Path, broken: dict[int, str]) -> None:
         "time_s": pa.array(_concatenated(source, "times_s"), pa.float64()),
         "label": pa.array(_concatenated(source, "labels"), pa.string()),
     }
+    files = [_readable(recording.file_name(k)) for recording in source.recordings for k in range(len(recording))]
+    if any(name is not None for name in files):
+        columns[FILE] = pa.array(files, pa.string())
     poses = np.concatenate([recording.poses for recording in source.recordings])
     for column, name in enumerate(source.pose_columns):
         columns[POSE_PREFIX + name] = pa.array(poses[:, column])
@@ -220,8 +224,14 @@ def _write_index(source: Source, path: Path, broken: dict[int, str]) -> None:
 
 
 def _concatenated(source: Source, field: str) -> list[object]:
+    """One field of all frames; None for those of recordings that do not have it."""
     values: list[object] = []
     for recording in source.recordings:
         own = getattr(recording, field)
         values += [None] * len(recording) if own is None else list(own)
     return values
+
+
+def _readable(name: str | None) -> str | None:
+    """A file name as text; bytes that are not UTF-8 become a question mark."""
+    return None if name is None else name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

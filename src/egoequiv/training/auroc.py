@@ -16,8 +16,8 @@ from egoequiv.methods import Method
 from egoequiv.pairs import sample_neighbour_pairs
 from egoequiv.pairs.candidates import Indices
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.data import RunData, Stream
 from egoequiv.training.objective import gather
+from egoequiv.training.streams import RunData, Stream
 from egoequiv.training.validation import Encodes
 
 Norm = Literal[1, 2]

@@ -18,7 +18,8 @@ def _split_names(value: object) -> object:
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_split_names)]
-PositiveInt = Annotated[int, Field(ge=1)]
+MOST = 2**31 - 1  # of what is counted: beyond it there is nothing to compute, only an overflow
+PositiveInt = Annotated[int, Field(ge=1, le=MOST)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 # Kept as full paths or URLs, so that a run can be evaluated and resumed from any folder.
 StorePath = Annotated[str, AfterValidator(full_place)]
@@ -42,12 +43,12 @@ class TrainConfig(BaseModel):
     clusters: PositiveInt = Field(6, description="clusters of motions, where patterns are mined")
     keep: PositiveInt = Field(3, description="of them, how many are kept as patterns")
     max_gap_s: Annotated[float, Field(gt=0)] = Field(1.0, description="motion pairs are at most this far apart")
-    motion_pairs: int = Field(48_000, ge=4, description="mined pairs at the most, one in four with a pattern")
+    motion_pairs: int = Field(48_000, ge=4, le=MOST, description="mined pairs at most, one in four with a pattern")
     neighbour_gap_s: Annotated[float, Field(gt=0)] = Field(2.0, description="neighbours are at most this far apart")
-    neighbour_pairs: int = Field(50_000, ge=4, description="slowness pairs, one in four a neighbour")
+    neighbour_pairs: int = Field(50_000, ge=4, le=MOST, description="slowness pairs, one in four a neighbour")
 
     # which frames
-    split: str = Field("paper", description="paper, by-recording, by-ATTRIBUTE or given")
+    split: str = Field("auto", description="auto, paper, by-recording, by-time, by-ATTRIBUTE or given")
     label_split: str | None = Field(None, description="of the labels' own store; None: given if it has parts, or split")
     split_seed: Seed = 0
     train_fraction: float = Field(0.67, gt=0, lt=1)
@@ -55,7 +56,9 @@ class TrainConfig(BaseModel):
     holdout_fraction: float = Field(0.0, ge=0, lt=1, description="above 0: validate on this part of the training part")
 
     # the network and its optimisation
-    encoder: str = Field("norb", description="norb: two full layers; kitti: three convolutions and a full layer")
+    encoder: str = Field(
+        "auto", description="norb: two full layers; kitti: three convolutions and a full layer; auto: by the images"
+    )
     map_init: Literal["identity", "xavier"] = Field("identity", description="how the equivariance maps begin")
     weight: dict[str, float] = Field(default_factory=dict, description="weight.TERM of each loss term")
     margin: dict[str, float] = Field(default_factory=dict, description="margin.TERM of each contrastive term")
@@ -65,7 +68,7 @@ class TrainConfig(BaseModel):
     momentum: float = Field(0.9, ge=0, lt=1)
     weight_decay: float = Field(0.0, ge=0)
     batch_size: PositiveInt = Field(16, description="labelled images, and pairs of each kind, in one iteration")
-    iterations: Annotated[int, Field(ge=0)] = 15_000
+    iterations: Annotated[int, Field(ge=0, le=MOST)] = 15_000
     seed: Seed = Field(0, description="draws the initial weights and the labelled images")
     pair_seed: Seed = Field(0, description="draws the order of the pairs")
 

@@ -14,7 +14,7 @@ from egoequiv.losses import StreamBatch, StreamName
 from egoequiv.methods import Method
 from egoequiv.models import EgoNet, Heads
 from egoequiv.store import FrameStore
-from egoequiv.training.data import Stream
+from egoequiv.training.streams import Stream
 
 Rows = NDArray[np.int64]
 Targets = dict[StreamName, Tensor]

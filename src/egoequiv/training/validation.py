@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from math import isfinite
 from typing import Protocol
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from egoequiv.errors import DivergedError
 from egoequiv.losses import StreamName
 from egoequiv.methods import Method
 from egoequiv.models import Heads
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.data import Stream
 from egoequiv.training.distributed import ALONE, Team
 from egoequiv.training.objective import Rows, gather_batch, split_features, term_losses
+from egoequiv.training.streams import Stream
 
 ROWS = 4_000  # of each stream: the standard error of an accuracy is then below one per cent
 CHUNK = 250
@@ -31,6 +32,19 @@ class Encodes(Heads, Protocol):
 
     def __call__(self, images: Tensor) -> Tensor:
         """Features of images."""
+
+
+@contextmanager
+def evaluating(net: Encodes) -> Iterator[None]:
+    """Inside the block, layers that learn from what they see or draw random numbers do neither."""
+    modules = [module for module in net.modules() if module.training] if isinstance(net, nn.Module) else []
+    for module in modules:
+        module.training = False
+    try:
+        yield
+    finally:
+        for module in modules:
+            module.training = True
 
 
 def validation_rows(streams: dict[StreamName, Stream]) -> dict[StreamName, Rows]:
