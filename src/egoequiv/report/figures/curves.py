@@ -15,6 +15,7 @@ from egoequiv.report.figures.styles import Points, Styles, draw_lines, row_style
 
 HELD = "validation_"  # before the name of what was measured on validation frames
 NOT_LOSSES = ("iteration", "auroc", "spread", "effective_rank")  # nor what begins with validation_
+SUM = "the sum of the weighted terms"
 OTHERS = {"validation_top1": "accuracy on validation frames, top-1 %"}
 AUROC = {"auroc": "slowness AUROC, training pairs", "validation_auroc": "slowness AUROC, validation pairs"}
 Lines = Sequence[Mapping[str, float]]  # of the metrics of a run
@@ -59,7 +60,7 @@ def curves_figure(
     Returns:
         The figure: lines are of training batches, open markers of validation frames, the dotted line is chance.
     """
-    wanted = panels or {**{term: f"loss: {term}" for term in loss_terms(curves)}, **OTHERS}
+    wanted = panels or {**{term: f"loss: {SUM if term == 'loss' else term}" for term in loss_terms(curves)}, **OTHERS}
     found = {key: {name: _points(lines, key) for name, lines in curves.items()} for key in wanted}
     shown = {key: words for key, words in wanted.items() if any(found[key].values())}
     if not shown:
