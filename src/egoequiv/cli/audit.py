@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
 from egoequiv.cli.settings import parse_size
@@ -229,24 +227,17 @@ def _load(name: str, where: str, settings: dict[str, Any], store: FrameStore, de
 
 def _save(table: AuditTable, out: Path) -> list[str]:
     from egoequiv.files import write_json, write_text
-    from egoequiv.report.audit_figure import audit_figure
-    from egoequiv.report.audit_page import audit_page
+    from egoequiv.report.audit import audit_figure, audit_markdown
     from egoequiv.report.figures import save_figure
 
     write_json(out / "audit.json", table.describe())
-    write_text(out / "audit.md", audit_page(table))
+    write_text(out / "audit.md", audit_markdown(table))
     save_figure(audit_figure(table), out / "audit.png")
     return [str(out / name) for name in FILES]
 
 
 def _show(table: AuditTable) -> None:
-    from egoequiv.report.audit_page import conclusions, model_cells, pair_cells, rho_cells
+    from egoequiv.report.audit import audit_blocks
+    from egoequiv.report.terminal import print_blocks
 
-    console = output()
-    for heads, cells in (rho_cells(table), model_cells(table), pair_cells(table)):
-        shown = Table(*(escape(head) for head in heads))
-        for row in cells:
-            shown.add_row(*(escape(cell) for cell in row))
-        console.print(shown)
-    for line in conclusions(table):
-        console.print(escape(line), highlight=False)
+    print_blocks(audit_blocks(table), output())

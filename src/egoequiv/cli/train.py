@@ -101,7 +101,8 @@ def _report(run: TrainedRun, as_json: bool) -> None:
 
     out, config, metrics = run.path, run.config, RunFolder(run.path).metrics()
     if metrics:
-        save_figure(curves_figure(metrics, f"{config.method}, {config.iterations:,} iterations"), out / "curves.png")
+        title = f"{config.method}, {config.iterations:,} iterations"
+        save_figure(curves_figure({config.method: metrics}, title), out / "curves.png")
     if as_json:
         print_json({"run": str(out), **run.result})
         return

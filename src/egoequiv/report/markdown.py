@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from egoequiv.blocks import Block, Code, Fold, Grid, Picture, Points, Section, Text
 
@@ -64,14 +64,6 @@ def markdown_document(title: str, blocks: Sequence[Block], sections: Sequence[Se
     """Blocks and sections under a title."""
     lines = _section(Section(title, blocks, sections), 1)
     return "\n".join(lines).strip() + "\n"
-
-
-def facts_in_markdown(facts: Mapping[str, str]) -> list[str]:
-    """Names and values as a list; commands are set as code."""
-    return [
-        f"- {paragraph(name)}: {code_span(value) if value.startswith('egoequiv ') else escape_markdown(value)}"
-        for name, value in facts.items()
-    ]
 
 
 def _section(section: Section, level: int) -> list[str]:

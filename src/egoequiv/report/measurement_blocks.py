@@ -45,7 +45,9 @@ def _in_words(value: Value) -> str:
     interval = value.metric.interval(value.interval)
     known = {name: one for name, one in value.all_baselines().items() if isfinite(one)}
     beside = ", ".join(f"{name} {value.metric.text(one)}" for name, one in known.items())
-    return " ".join([value.metric.title, value.text(), *([interval] if interval else []), *([f"({beside})"] if beside else [])])
+    return " ".join(
+        [value.metric.title, value.text(), *([interval] if interval else []), *([f"({beside})"] if beside else [])]
+    )
 
 
 def _frames(measurement: Measurement) -> list[str]:
@@ -92,9 +94,7 @@ def _answers_grid(answered: Answered) -> Grid:
         f"{found.only_a:g}",
         f"{found.only_b:g}",
     )
-    caption = (
-        f"Top-1 on the same {found.frames:,} validation frames of {found.recordings:,} recordings ({found.test})"
-    )
+    caption = f"Top-1 on the same {found.frames:,} validation frames of {found.recordings:,} recordings ({found.test})"
     columns = ("groups", "difference %", "95 % interval", "p", "right by the first alone", "by the second alone")
     return Grid.of(caption, columns, [row])
 

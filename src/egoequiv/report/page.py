@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from egoequiv.blocks import Text
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from egoequiv import __version__
+from egoequiv.blocks import Block, Points, Text
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import Task
 from egoequiv.experiments.collect import collect
 from egoequiv.files import check_writable, write_text
-from egoequiv.report.html import to_html
 from egoequiv.report.latex import latex_document
-from egoequiv.report.markdown import facts_in_markdown, markdown_document
-from egoequiv.report.sections import Report, build_report
+from egoequiv.report.markdown import markdown_document
+from egoequiv.report.sections import Report, as_code, build_report
 
 __all__ = ["FORMATS", "form_of", "report_target", "write_report"]
 
@@ -76,16 +78,31 @@ def form_of(path: Path | str | None) -> str:
     return endings[ending]
 
 
+def to_html(report: Report) -> str:
+    """One page that needs nothing but itself; whatever a name holds is shown as it is."""
+    environment = Environment(
+        loader=PackageLoader("egoequiv.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html.j2").render(report=report, version=__version__)
+
+
 def to_markdown(report: Report) -> str:
     """All text and tables; a figure is described by what it shows."""
-    head, _, rest = markdown_document(report.title, [Text(report.lead)], report.sections).partition("\n## ")
-    facts = "\n".join(facts_in_markdown(report.facts))
-    return "\n".join([head.rstrip(), *(["", facts] if facts else []), *(["", f"## {rest}"] if rest else [""])])
+    return markdown_document(report.title, _head(report), report.sections)
 
 
 def to_latex(report: Report) -> str:
     """A part of a document to be \\input: headings, text and tables."""
-    return latex_document([Text(report.lead)], "report", report.sections)
+    return latex_document(_head(report), "report", report.sections)
+
+
+def _head(report: Report) -> list[Block]:
+    facts = [f"{name}: {as_code(value)}" for name, value in report.facts.items()]
+    return [Text(report.lead), *([Points(facts)] if facts else [])]
 
 
 # How a report is written, by the name of the form: the ending of its file, and the function that writes it.

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from egoequiv.blocks import Block, Cell, Code, Fold, Grid, Section, Text
 from egoequiv.experiments.collect import Exhibit, Experiment
 from egoequiv.experiments.record import machine, versions
 from egoequiv.experiments.run_groups import differing_settings
 from egoequiv.experiments.table import describe_about, words
-from egoequiv.report.figures.curves import AUROC, Lines, auroc_figure, curves_figure, loss_terms, mean_lines
+from egoequiv.report.figures.curves import AUROC, Lines, curves_figure, loss_terms, mean_lines
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.figures.styles import Styles
-from egoequiv.training.auroc import VALIDATION, norm_of
-from egoequiv.training.run_folder import RunFolder
 
 LEAKED, FRAMES = "leaked_validation_frames", "validation_frames"
 
@@ -37,11 +35,13 @@ def auroc_section(exhibit: Exhibit, again: str, styles: Styles) -> Section:
     if not curves:
         text = "The runs have not logged the slowness AUROC, because they are of an earlier version; to have it, train"
         return Section(title, [Text(f"{text} again in another folder: {again}", "missing")])
-    norms = _norm_words(exhibit, curves)
-    ends = _last(curves, VALIDATION, "{value:.3f}")
-    alt = f"Curves of the slowness AUROC on training and validation pairs. It ends, on validation, at {ends}. {norms}"
-    caption = f"How often neighbours are nearer to each other than strangers; dotted: chance, 0.5. {norms}"
-    return Section(title, [as_picture(auroc_figure(curves, styles=styles), alt, caption)])
+    ends = _last(curves, "validation_auroc", "{value:.3f}")
+    alt = f"Curves of the slowness AUROC on training and validation pairs. It ends, on validation, at {ends}."
+    caption = (
+        "How often neighbours are nearer to each other than strangers, the mean over repetitions; dotted: chance, 0.5. "
+        "Near is by the distance of features that each row trains by, l1 or l2, and l2 where it trains by none."
+    )
+    return Section(title, [as_picture(curves_figure(curves, styles=styles, panels=AUROC), alt, caption)])
 
 
 def _curves(exhibit: Exhibit) -> dict[str, Lines]:
@@ -58,18 +58,6 @@ def _last(curves: dict[str, Lines], key: str, form: str) -> str:
     return "; ".join(f"{name} {text}" for name, text in shown.items()) or "not known"
 
 
-def _norm_words(exhibit: Exhibit, shown: Collection[str]) -> str:
-    """By which distance pairs are near: each method has the one it trains by, so rows may differ in it."""
-    rows: dict[int, list[str]] = {}
-    for subject in exhibit.subjects:
-        if subject.name in shown:
-            rows.setdefault(norm_of(RunFolder(subject.run).config().objective()), []).append(subject.name)
-    if len(rows) == 1:
-        return f"Near by the l{next(iter(rows))} distance of features."
-    named = "; ".join(f"l{norm} for {', '.join(names)}" for norm, names in sorted(rows.items()))
-    return f"The distance of features is the one that each row trains by, or l2: {named}."
-
-
 def leakage(exhibit: Exhibit) -> str | None:
     """How many validation frames have a near twin among the training frames, in words."""
     about = exhibit.table.about if exhibit.table is not None else {}
@@ -77,8 +65,8 @@ def leakage(exhibit: Exhibit) -> str | None:
     if not all(isinstance(count, int) for count in counts):
         return None
     return (
-        f"{words(counts[0])} of {words(counts[1])} validation frames have a training frame of the same recording within "
-        f"one step or second (split {about.get('split', 'unknown')})"
+        f"{words(counts[0])} of {words(counts[1])} validation frames have a training frame of the same recording "
+        f"within one step or second (split {about.get('split', 'unknown')})"
     )
 
 
@@ -135,8 +123,8 @@ def making_section(experiment: Experiment, *, is_only: bool = True) -> Section:
         blocks.append(Text("By `egoequiv train`, run by run; the settings of each are above, and in its config.json."))
     else:
         text = (
-            "The command that made this folder was not recorded; `egoequiv reproduce` writes it to command.json when it "
-            "starts."
+            "The command that made this folder was not recorded; `egoequiv reproduce` writes it to command.json when "
+            "it starts."
         )
         blocks.append(Text(text, "missing"))
     now = versions()

@@ -12,11 +12,11 @@ from egoequiv.evaluation.task import Task
 from egoequiv.evaluation.tasks import TASKS
 from egoequiv.experiments.collect import Exhibit, Experiment
 from egoequiv.experiments.measure import BASIC
-from egoequiv.report.charts import chart_blocks
+from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.styles import Styles, row_styles
 from egoequiv.report.published import published_blocks
 from egoequiv.report.run_sections import auroc_section, configuration_section, curves_section, leakage, making_section
-from egoequiv.report.table_blocks import motion_blocks, summary_blocks, summary_metrics, tests_blocks
+from egoequiv.report.table_blocks import motion_blocks, paired_blocks, summary_blocks, summary_metrics
 from egoequiv.report.task_sections import in_sentences, repeated_tasks_section, task_sections
 
 FOUND, MISSING = "What was found", "What is missing"
@@ -66,9 +66,9 @@ def build_report(
     return Report(title, _lead(experiments), _facts(experiments), [*sections, *([missing] if missing else [])])
 
 
-def as_code(command: str) -> str:
-    """A command as texts mark it; one with a backtick in it is left as it is."""
-    return command if "`" in command else f"`{command}`"
+def as_code(text: str) -> str:
+    """A text, marked if it is a command; one with a backtick in it is left as it is."""
+    return f"`{text}`" if text.startswith("egoequiv ") and "`" not in text else text
 
 
 def _lead(experiments: Sequence[Experiment]) -> str:
@@ -117,10 +117,10 @@ def _exhibit_sections(
         charts = chart_blocks(table, [metric for metric in summary if metric.family != "rho"], styles)
         below.append(_section("Results", [*charts, *summary_blocks(table), *notes]))
         below.append(_section("Where it differs from the paper", published_blocks(table)))
-        below.append(_section("Paired tests", tests_blocks(table)))
+        below.append(_section("Paired tests", paired_blocks(table)))
         below.append(_section("Each motion", [*chart_blocks(table, motions, styles), *motion_blocks(table)]))
     if exhibit.subjects:
-        below += [curves_section(exhibit, styles), auroc_section(exhibit, f"{as_code(_maker(experiment))}", styles)]
+        below += [curves_section(exhibit, styles), auroc_section(exhibit, as_code(_maker(experiment)), styles)]
         below += task_sections(experiment, exhibit, again, tasks, styles)
     return [section for section in [*below, configuration_section(exhibit)] if section is not None]
 

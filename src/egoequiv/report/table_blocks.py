@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from egoequiv.blocks import Block, Cell, Fold, Grid, Points, Text
@@ -14,16 +14,16 @@ ONE_SCREEN = 30  # rows of a table that are shown without being asked for
 MOST_COLUMNS = 8  # of a summary; further ones are folded
 SIGNIFICANT = 0.05
 EXCLUDED = "excluded_pairs"  # a metric that has a column in the grid of single motions
+# What the baselines of rho are, by their names.
+BASELINES = {
+    "constant": "what a map gives that answers with the mean, whatever it is given",
+    "untrained": "the same network before training",
+}
 
 
 def table_blocks(table: Table) -> list[Block]:
     """Everything a table says, in the order of reading."""
-    return [
-        *summary_blocks(table),
-        *motion_blocks(table),
-        *tests_blocks(table),
-        *making_blocks(table),
-    ]
+    return [*summary_blocks(table), *motion_blocks(table), *paired_blocks(table), *making_blocks(table)]
 
 
 def summary_metrics(table: Table) -> list[Metric]:
@@ -39,15 +39,14 @@ def summary_blocks(table: Table) -> list[Block]:
     beside = any(metric.name in row.published for row in table.rows for metric in metrics)
     words = [_repetition_words(table.repetitions)]
     words += [f"then what the paper published{f' for {table.published_on}' if table.published_on else ''}"] * beside
-    grid = results_grid(table, metrics[:MOST_COLUMNS], table.title)
-    blocks: list[Block] = [Text(f"{'; '.join(words)}."), grid]
+    blocks: list[Block] = [Text(f"{'; '.join(words)}."), results_grid(table, metrics[:MOST_COLUMNS], table.title)]
     details = [one for one in table.metrics if one.is_detail and one.motion is None and one.name != EXCLUDED]
     more = [*metrics[MOST_COLUMNS:], *details]
-    if more:
-        title = f"{table.title}: further columns"
-        shown = [more[begin : begin + MOST_COLUMNS] for begin in range(0, len(more), MOST_COLUMNS)]
-        blocks.append(Fold(f"{len(more)} further columns", [results_grid(table, own, title) for own in shown]))
-    return blocks
+    grids = [
+        results_grid(table, more[begin : begin + MOST_COLUMNS], f"{table.title}: further columns")
+        for begin in range(0, len(more), MOST_COLUMNS)
+    ]
+    return [*blocks, *([Fold("Further columns", grids)] if grids else [])]
 
 
 def _repetition_words(repetitions: int) -> str:
@@ -58,11 +57,28 @@ def _repetition_words(repetitions: int) -> str:
     return f"Mean ± standard error over {repetitions} repetitions, in brackets the 95 % interval of the mean"
 
 
-def results_grid(table: Table, metrics: Sequence[Metric], caption: str) -> Grid:
+def motion_blocks(table: Table) -> list[Block]:
+    """Each single motion: its mean over repetitions, the interval over recordings, and its baselines."""
+    metrics = table.shown(single_motions=True)
+    if not metrics:
+        return []
+    last = [metric for metric in table.metrics if metric.name == EXCLUDED]
+    many = table.repetitions > 1
+    about = [
+        f"{'Mean ± standard error' if many else 'One repetition'}; in brackets the 95 % interval over recordings"
+        f"{', the mean of the repetitions' if many else ''}",
+        *(["ratio: of the two mean distances, for which no pair is left out"] if _beside(table, metrics[0]) else []),
+        *(f"{name}: {words}" for name, words in BASELINES.items() if name in _baseline_names(table, metrics)),
+    ]
+    grid = results_grid(table, [*metrics, *last], f"{table.title}: each motion", over_recordings=True)
+    return [Text(f"{'; '.join(about)}."), grid]
+
+
+def results_grid(table: Table, metrics: Sequence[Metric], caption: str, *, over_recordings: bool = False) -> Grid:
     """Rows of results of some metrics; what holds for all rows stands below it."""
     shared = {metric.name: _shared_baselines(table, metric) for metric in metrics}
     rows = [
-        [_head(row), *(_cell(table, row, metric, shared[metric.name]) for metric in metrics)]
+        [_head(row), *(_cell(table, row, metric, shared[metric.name], over_recordings) for metric in metrics)]
         for row in table.rows
         if row.diverged or any(metric.name in row.entries for metric in metrics)
     ]
@@ -79,23 +95,24 @@ def _head(row: Row) -> Cell:
     return Cell(row.name, [f"{count} {what}" for what, count in counts.items() if count])
 
 
-def _cell(table: Table, row: Row, metric: Metric, shared: dict[str, float]) -> Cell:
-    """One result: its mean and standard error, below it the interval, baselines of its own, and the published value."""
-    entry = row.entries.get(metric.name)
-    text = metric.result(entry.result if entry is not None else None)
-    if table.is_marked(row, metric):
-        text += MARK
+def _cell(table: Table, row: Row, metric: Metric, shared: Mapping[str, float], over_recordings: bool) -> Cell:
+    """One result: mean and standard error; below it the interval, what stands beside it, and the published value."""
     small = []
-    if entry is not None:
-        ends = entry.over_repetitions() if len(entry.result.values) > 1 else entry.interval
-        small += [metric.interval(ends)] if metric.interval(ends) else []
-        small += _baseline_lines(metric, {k: v for k, v in entry.baselines.items() if k not in shared})
-    return Cell(text, [*small, *_paper(row, metric)])
+    if (entry := row.entries.get(metric.name)) is not None:
+        is_one = over_recordings or len(entry.result.values) < 2
+        small.append(metric.interval(entry.interval if is_one else entry.over_repetitions()))
+        for other in _beside(table, metric):
+            small.append(_baselines(other, {other.title.removesuffix(f" {other.motion}"): row.mean(other.name)}))
+        small += [_baselines(metric, {k: v}) for k, v in entry.baselines.items() if k not in shared]
+    if metric.name in row.published:
+        small.append(f"paper {published_text(row.published[metric.name], metric)}")
+    text = metric.result(row.result(metric.name)) + (MARK if table.is_marked(row, metric) else "")
+    return Cell(text, [line for line in small if line])
 
 
-def _paper(row: Row, metric: Metric) -> list[str]:
-    published = row.published.get(metric.name)
-    return [] if published is None else [f"paper {published_text(published, metric)}"]
+def _beside(table: Table, metric: Metric) -> list[Metric]:
+    """Further metrics of the same motion, which are details."""
+    return [one for one in table.metrics if one.is_detail and one.motion == metric.motion is not None]
 
 
 def published_text(published: Published, metric: Metric) -> str:
@@ -104,34 +121,34 @@ def published_text(published: Published, metric: Metric) -> str:
     return metric.text(published.mean) + error
 
 
-def _baseline_lines(metric: Metric, baselines: dict[str, float]) -> list[str]:
-    return [f"{name} {metric.text(value)}" for name, value in baselines.items() if isfinite(value)]
+def _baselines(metric: Metric, baselines: Mapping[str, float]) -> str:
+    """Such as `chance 4.00, nearest pixels 31.20`; without those that are not defined."""
+    return ", ".join(f"{name} {metric.text(value)}" for name, value in baselines.items() if isfinite(value))
 
 
-def _baselines(metric: Metric, baselines: dict[str, float]) -> str:
-    return ", ".join(_baseline_lines(metric, baselines))
+def _entries(table: Table, metrics: Sequence[Metric]) -> list[Entry]:
+    return [row.entries[metric.name] for row in table.rows for metric in metrics if metric.name in row.entries]
+
+
+def _baseline_names(table: Table, metrics: Sequence[Metric]) -> list[str]:
+    fixed = dict.fromkeys(name for metric in metrics for name in metric.baselines)
+    return list(fixed | dict.fromkeys(name for entry in _entries(table, metrics) for name in entry.baselines))
 
 
 def _shared_baselines(table: Table, metric: Metric) -> dict[str, float]:
-    """The baselines of a metric that are the same in every row."""
-    entries = [row.entries[metric.name] for row in table.rows if metric.name in row.entries]
-    names = dict.fromkeys(name for entry in entries for name in entry.baselines)
-    shared = {}
-    for name in names:
-        texts = {metric.text(entry.baselines.get(name)) for entry in entries}
-        if len(texts) == 1 and len(entries) > 1:
-            shared[name] = entries[0].baselines[name]
-    return {name: value for name, value in shared.items() if isfinite(value)}
+    """The baselines of a metric that are the same in every row of several."""
+    each = [entry.baselines for entry in _entries(table, [metric])]
+    same = {k: v for k, v in (each[0] if len(each) > 1 else {}).items() if isfinite(v)}
+    return {k: v for k, v in same.items() if len({metric.text(own.get(k)) for own in each}) == 1}
 
 
 def mark_notes(table: Table, metrics: Sequence[Metric]) -> list[str]:
     """What the mark means, where a cell has one."""
     marked = [metric for metric in metrics if any(table.is_marked(row, metric) for row in table.rows)]
-    entries = [row.entries[metric.name] for row in table.rows for metric in marked if metric.name in row.entries]
-    names = dict.fromkeys([name for metric in marked for name in metric.baselines])
-    names |= dict.fromkeys(name for entry in entries for name in entry.baselines)
-    words = f"{MARK} not better than each of its baselines ({', '.join(names)}): it says nothing for the features."
-    return [words] if marked else []
+    names = ", ".join(_baseline_names(table, marked))
+    return (
+        [f"{MARK} not better than each of its baselines ({names}): it says nothing for the features."] if marked else []
+    )
 
 
 def undefined_notes(table: Table, metrics: Sequence[Metric]) -> list[str]:
@@ -145,64 +162,7 @@ def undefined_notes(table: Table, metrics: Sequence[Metric]) -> list[str]:
     return [f"{title} is not defined for {', '.join(names)}: {why}." for (title, why), names in found.items()]
 
 
-def motion_blocks(table: Table) -> list[Block]:
-    """Each single motion: its mean over repetitions, the interval over recordings, and its baselines."""
-    metrics = table.shown(single_motions=True)
-    if not metrics:
-        return []
-    last = [metric for metric in table.metrics if metric.name == EXCLUDED]
-    rows = [
-        [
-            _head(row),
-            *(_motion_cell(table, row, metric) for metric in metrics),
-            *(Cell(metric.result(row.result(metric.name))) for metric in last),
-        ]
-        for row in table.rows
-        if any(metric.name in row.entries for metric in metrics)
-    ]
-    heads = ["method", *(metric.title for metric in (*metrics, *last))]
-    about = [
-        f"{'Mean ± standard error' if table.repetitions > 1 else 'One repetition'}; in brackets the 95 % interval over "
-        f"recordings{', the mean of the repetitions' if table.repetitions > 1 else ''}",
-        *(["ratio: of the two mean distances, for which no pair is left out"] if _beside(table, metrics[0]) else []),
-        *(f"{name}: {words}" for name, words in BASELINES.items() if _has_baseline(table, metrics, name)),
-    ]
-    notes = [*mark_notes(table, metrics), *undefined_notes(table, metrics)]
-    caption = f"{table.title}: each motion"
-    return [Text(f"{'; '.join(about)}."), Grid(caption, tuple(heads), rows, tuple(notes))]
-
-
-# What the baselines of rho are, by their names.
-BASELINES = {
-    "constant": "what a map gives that answers with the mean, whatever it is given",
-    "untrained": "the same network before training",
-}
-
-
-def _has_baseline(table: Table, metrics: Sequence[Metric], name: str) -> bool:
-    return any(name in row.entries[m.name].baselines for row in table.rows for m in metrics if m.name in row.entries)
-
-
-def _beside(table: Table, metric: Metric) -> list[Metric]:
-    """Further metrics of the same motion, which are details."""
-    return [one for one in table.metrics if one.is_detail and one.motion == metric.motion]
-
-
-def _motion_cell(table: Table, row: Row, metric: Metric) -> Cell:
-    entry: Entry | None = row.entries.get(metric.name)
-    if entry is None:
-        return Cell("-", _paper(row, metric))
-    small = [metric.interval(entry.interval)] if metric.interval(entry.interval) else []
-    small += [
-        f"{other.title.removesuffix(f' {other.motion}')} {other.text(row.mean(other.name))}"
-        for other in _beside(table, metric)
-        if isfinite(row.mean(other.name))
-    ]
-    small += [*_baseline_lines(metric, entry.baselines), *_paper(row, metric)]
-    return Cell(metric.result(entry.result) + (MARK if table.is_marked(row, metric) else ""), small)
-
-
-def tests_blocks(table: Table) -> list[Block]:
+def paired_blocks(table: Table) -> list[Block]:
     """Which rows are best, and every paired test."""
     if not table.comparisons:
         return []
@@ -252,7 +212,9 @@ def _leaders(table: Table) -> list[str]:
             pairs = [(({test.a, test.b} - {best.name}).pop(), test) for test in tests if best.name in (test.a, test.b)]
             near = [other for other, test in pairs if not test.p_value < SIGNIFICANT]
             words = (
-                f"not significantly different (p ≥ 0.05): {', '.join(near)}" if near else "better than all (p < 0.05)"
+                f"not significantly different (p ≥ 0.05): {', '.join(near)}"
+                if near
+                else "better than all others (p < 0.05)"
             )
             among = f", {'with' if uses_labels else 'without'} labels" if is_mixed else ""
             points.append(f"{metric.title}{among}: best is {best.name}, {metric.result(best.result(name))}; {words}.")

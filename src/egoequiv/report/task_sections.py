@@ -12,8 +12,8 @@ from egoequiv.evaluation.task import Task
 from egoequiv.experiments.collect import Exhibit, Experiment, Subject
 from egoequiv.experiments.measure import BASIC
 from egoequiv.experiments.table import Row, Table, describe_about, entries_of, merge_metrics
-from egoequiv.report.charts import chart_blocks
 from egoequiv.report.figures.chains import chains_figure, chains_of
+from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.figures.styles import Styles
 from egoequiv.report.figures.tasks import draw
@@ -23,10 +23,10 @@ from egoequiv.report.table_blocks import (
     MOST_COLUMNS,
     best_row,
     motion_blocks,
+    paired_blocks,
     result_line,
     summary_blocks,
     summary_metrics,
-    tests_blocks,
 )
 
 OVER_ALL = "What the features are good for, over all repetitions"
@@ -80,7 +80,7 @@ def _task_section(
     table = table_of(title, found, name)
     seeds = {subject.name: subject.group.seeds[0] for subject in subjects}
     shown = ", ".join(sorted({str(seeds[row]) for row in found}))
-    about = f"{task.about if task is not None else ''} One repetition of each row (seed {shown}).".strip()
+    about = f"{task.about if task is not None else ''} Measured with seed {shown}.".strip()
     others = f" The means over all repetitions are under “{OVER_ALL}”." if is_tabled else ""
     blocks: list[Block] = [Text(result_line(table))] if table is not None and result_line(table) else []
     blocks.append(Text(f"{about}{others}"))
@@ -197,7 +197,7 @@ def _repeated(
     blocks += [*charts, *summary_blocks(table), *motion_blocks(table)]
     rows = list(describe_about(table.about).items())
     folds: dict[str, Sequence[Block]] = {
-        "Paired tests": tests_blocks(table),
+        "Paired tests": paired_blocks(table),
         "Where it differs from the paper": published_blocks(table, about),
         "How it was measured": [words_grid(f"{table.title}: protocol", ("what", "value"), rows)] if rows else [],
     }

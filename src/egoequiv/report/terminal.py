@@ -46,14 +46,9 @@ def _print_grid(grid: Grid, console: Console) -> None:
         _say(console, grid.caption, "bold")
     for columns in split_columns(grid, console.width):
         table = Table()
-        for column in columns:
-            is_number = grid.is_number(column)
-            table.add_column(
-                Line(grid.columns[column]),
-                justify="right" if is_number else "left",
-                min_width=_need(grid, column) if is_number else None,
-                overflow="fold",
-            )
+        for column, width in zip(columns, _widths(grid, columns, console.width), strict=True):
+            justify = "right" if grid.is_number(column) else "left"
+            table.add_column(Line(grid.columns[column]), justify=justify, width=width, overflow="fold")  # type: ignore[arg-type]
         for row in grid.rows:
             table.add_row(*(_shown(row[column]) for column in columns))
         console.print(table)
@@ -64,24 +59,37 @@ def _print_grid(grid: Grid, console: Console) -> None:
 def split_columns(grid: Grid, width: int) -> list[list[int]]:
     """The columns of each part of a table that is at most so wide; the first column is in every part."""
     parts: list[list[int]] = [[0]]
-    used = first = _need(grid, 0) + BORDER + 1
     for column in range(1, len(grid.columns)):
-        need = _need(grid, column) + BORDER
-        if used + need > width and len(parts[-1]) > 1:
+        needs = [_need(grid, one) for one in (*parts[-1], column)]
+        if len(parts[-1]) > 1 and sum(needs) > width - BORDER * len(needs) - 1:
             parts.append([0])
-            used = first
         parts[-1].append(column)
-        used += need
     return parts
+
+
+def _widths(grid: Grid, columns: Sequence[int], width: int) -> list[int]:
+    """How wide each column is: as it needs, and wider as far as there is room for it."""
+    room = width - BORDER * len(columns) - 1
+    needs = [_need(grid, column) for column in columns]
+    found = [min(need, max(1, room - (len(columns) - 1))) for need in needs]
+    for number, column in enumerate(columns):
+        spare = room - sum(found)
+        found[number] += max(0, min(spare, max(map(len, _lines(grid, column))) - found[number]))
+        if spare < 0:
+            found[number] = max(1, found[number] + spare)
+    return found
+
+
+def _lines(grid: Grid, column: int) -> list[str]:
+    return [grid.columns[column], *(line for row in grid.rows for line in (row[column].text, *row[column].small))]
 
 
 def _need(grid: Grid, column: int) -> int:
     """How wide a column has to be: no number is broken, and no word of ordinary length."""
-    cells = [line for row in grid.rows for line in (row[column].text, *row[column].small)]
-    if not grid.is_number(column):
-        cells = [word for line in cells for word in line.split()]
-        return min(WORD, max((len(word) for word in (*cells, *grid.columns[column].split())), default=1))
-    return max((len(text) for text in (*cells, *grid.columns[column].split())), default=1)
+    head, *cells = _lines(grid, column)
+    if grid.is_number(column):
+        return max(map(len, (*head.split(), *cells)), default=1)
+    return max((min(WORD, len(word)) for line in (head, *cells) for word in line.split()), default=1)
 
 
 def _shown(cell: Cell) -> Line:

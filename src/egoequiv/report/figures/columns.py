@@ -12,15 +12,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from egoequiv.blocks import Picture
 from egoequiv.evaluation.metric import Metric
-from egoequiv.report.figures.drawing import HEADROOM, LETTERS_PER_INCH, WIDTH, panels_of
+from egoequiv.report.figures.drawing import HEADROOM, LETTERS_PER_INCH, WIDTH, as_picture, panels_of
 from egoequiv.report.figures.styles import Style, Styles, row_styles
 
 if TYPE_CHECKING:
     from egoequiv.experiments.table import Entry, Row, Table
 
 ACROSS, SHORT = 5, 20  # panels side by side, at most; fewer where a title has more letters than this
-WORST = 2.0  # times the fixed baseline: an error further out is cut, so that it does not flatten all others
+WORST = 1.6  # times the fixed baseline: an error further out is cut, so that it does not flatten all others
 
 
 @dataclass(frozen=True)
@@ -190,3 +191,25 @@ def _dot(table: Table, row: Row, metric: Metric) -> Dot | None:
         baselines=tuple(entry.baselines.values()),
         is_marked=table.is_marked(row, metric),
     )
+
+
+def chart_blocks(table: Table, metrics: Sequence[Metric], styles: Styles) -> list[Picture]:
+    """The dot chart of some metrics as a block; none where nothing is defined."""
+    shown = [metric for metric in metrics if any(isfinite(row.mean(metric.name)) for row in table.rows)]
+    if not shown:
+        return []
+    figure = table_chart(table, shown, styles, with_key=False)
+    return [as_picture(figure, column_words(table, shown), f"{chart_key(table, shown)}.")]
+
+
+def column_words(table: Table, metrics: Sequence[Metric]) -> str:
+    """What a chart shows, in numbers, for those who cannot see it."""
+    parts = []
+    for metric in metrics:
+        found = {row.name: row.mean(metric.name) for row in table.rows if isfinite(row.mean(metric.name))}
+        if found:
+            low, high = min(found, key=lambda name: found[name]), max(found, key=lambda name: found[name])
+            parts.append(
+                f"{metric.title} from {metric.text(found[low])} ({low}) to {metric.text(found[high])} ({high})"
+            )
+    return f"Dot plot of {len(table.rows)} rows: {'; '.join(parts) or 'nothing is defined'}."

@@ -1,4 +1,4 @@
-"""Curves against the iteration: the losses of one run or of many, and their slowness AUROC."""
+"""Curves against the iteration, of one run or of many: losses, accuracy, and the slowness AUROC."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from math import isfinite
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from egoequiv.errors import DataError
 from egoequiv.report.figures.drawing import HEADROOM, WIDTH, add_legend, add_title, panels_of
-from egoequiv.report.figures.styles import Points, Style, Styles, draw_lines, row_styles
+from egoequiv.report.figures.styles import Points, Styles, draw_lines, row_styles
 
-HELD, TOP1 = "validation_", "validation_top1"
+HELD = "validation_"  # before the name of what was measured on validation frames
 NOT_LOSSES = ("iteration", "auroc", "spread", "effective_rank")  # nor what begins with validation_
-AUROC = {"auroc": "training pairs", "validation_auroc": "validation pairs"}  # as the metrics of a run name it
+SUM = "the sum of the weighted terms"
+OTHERS = {"validation_top1": "accuracy on validation frames, top-1 %"}
+AUROC = {"auroc": "slowness AUROC, training pairs", "validation_auroc": "slowness AUROC, validation pairs"}
 Lines = Sequence[Mapping[str, float]]  # of the metrics of a run
 
 
@@ -42,63 +43,52 @@ def loss_terms(curves: Mapping[str, Lines]) -> list[str]:
     return terms + (["loss"] if "loss" in seen and len(terms) != 1 else [])
 
 
-def curves_figure(curves: Mapping[str, Lines], title: str = "", styles: Styles | None = None) -> Figure:
-    """A panel for each loss term and for the validation accuracy, with a line for each run.
+def curves_figure(
+    curves: Mapping[str, Lines],
+    title: str = "",
+    styles: Styles | None = None,
+    panels: Mapping[str, str] | None = None,
+) -> Figure:
+    """Panels with a line for each run, against the iteration.
 
     Args:
         curves: The lines of metrics of each run, by its name.
         title: Stands above all panels.
         styles: How each run looks; by default in the order of the names.
+        panels: The title of each panel by the key of the metrics; by default each loss term and the accuracy.
 
     Returns:
-        The figure: lines are of training batches; rings are of validation frames.
+        The figure: lines are of training batches, open markers of validation frames, the dotted line is chance.
     """
-    styles, terms = styles or row_styles(list(curves)), loss_terms(curves)
-    accuracy = {name: _points(lines, TOP1, 100) for name, lines in curves.items()}
-    shown = [*terms, *([TOP1] if any(accuracy.values()) else [])]
+    wanted = panels or {**{term: f"loss: {SUM if term == 'loss' else term}" for term in loss_terms(curves)}, **OTHERS}
+    found = {key: {name: _points(lines, key) for name, lines in curves.items()} for key in wanted}
+    shown = {key: words for key, words in wanted.items() if any(found[key].values())}
     if not shown:
-        raise DataError(f"no metrics of {', '.join(curves) or 'any run'} hold a loss: train again")
+        raise DataError(f"no metrics of {', '.join(curves) or 'any run'} hold {' or '.join(wanted)}: train again")
     across = min(2, len(shown))
     down = -(-len(shown) // across)
-    figure, panels = panels_of(down, across, WIDTH * (0.6 if across == 1 else 1), 0.9 + 2.7 * down)
-    for axes, term in zip(panels, shown, strict=False):
-        lines = accuracy if term == TOP1 else {name: _points(own, term) for name, own in curves.items()}
-        held = {} if term == TOP1 else {name: _points(own, HELD + term) for name, own in curves.items()}
-        draw_lines(axes, lines, styles)
-        _draw_rings(axes, held, styles)
-        words = {TOP1: "accuracy on validation frames, top-1 %", "loss": "loss: the sum of the weighted terms"}
-        axes.set_title(words.get(term, f"loss: {term}"), fontsize=10)
-        axes.set_xlabel("iteration", fontsize=9)
-        highest = max((y for points in (*lines.values(), *held.values()) for _, y in points if isfinite(y)), default=0)
-        axes.set_ylim(0, HEADROOM * highest or 1.0)
-    for axes in panels[len(shown) :]:
-        axes.set_axis_off()
-    add_title(figure, title)
-    add_legend(figure, panels)
-    return figure
-
-
-def auroc_figure(curves: Mapping[str, Lines], title: str = "", styles: Styles | None = None) -> Figure:
-    """The slowness AUROC of each run on training and on validation pairs; chance is the dotted line."""
-    styles = styles or row_styles(list(curves))
-    found = {key: {name: _points(lines, key) for name, lines in curves.items()} for key in AUROC}
-    values = [y for panel in found.values() for points in panel.values() for _, y in points]
-    if not values:
-        raise DataError(f"no metrics of {', '.join(curves) or 'any run'} hold a slowness AUROC ('auroc'): train again")
-    figure, panels = panels_of(1, 2, WIDTH, 3.8, share_y=True)
-    for axes, (key, words) in zip(panels, AUROC.items(), strict=True):
-        draw_lines(axes, found[key], styles)
-        axes.axhline(0.5, color="black", linewidth=0.8, linestyle=":", label="chance")
+    figure, all_axes = panels_of(down, across, WIDTH * (0.6 if across == 1 else 1), 0.9 + 2.7 * down)
+    for axes, (key, words) in zip(all_axes, shown.items(), strict=False):
+        held = {} if key in (*AUROC, *OTHERS) else {name: _points(own, HELD + key) for name, own in curves.items()}
+        draw_lines(axes, found[key], styles or row_styles(list(curves)))
+        _draw_rings(axes, held, styles or row_styles(list(curves)))
+        values = [y for points in (*found[key].values(), *held.values()) for _, y in points if isfinite(y)]
+        if key in AUROC:
+            axes.axhline(0.5, color="black", linewidth=0.8, linestyle=":", label="chance")
+            axes.set_ylim(min([0.48, *(y - 0.02 for y in values)]), 1.02)
+        else:
+            axes.set_ylim(0, HEADROOM * max(values, default=0) or 1.0)
         axes.set_title(words, fontsize=10)
         axes.set_xlabel("iteration", fontsize=9)
-        axes.set_ylim(min(0.48, min(values) - 0.02), 1.02)
-    panels[0].set_ylabel("slowness AUROC")
+    for axes in all_axes[len(shown) :]:
+        axes.set_axis_off()
     add_title(figure, title)
-    add_legend(figure, panels)
+    add_legend(figure, all_axes)
     return figure
 
 
-def _points(lines: Lines, key: str, times: float = 1.0) -> Points:
+def _points(lines: Lines, key: str) -> Points:
+    times = 100 if key in OTHERS else 1  # in per cent
     return [(line["iteration"], times * line[key]) for line in lines if line.get(key) is not None]
 
 
@@ -106,9 +96,8 @@ def _draw_rings(axes: Axes, held: Mapping[str, Points], styles: Styles) -> None:
     """Losses on validation frames: open markers on a thin line, and one entry of the legend for all of them."""
     for name, points in held.items():
         if points:
-            style: Style = styles[name]
+            style = styles[name]
             axes.plot(*zip(*points, strict=True), color=style.color, linewidth=0.7, linestyle=":")
             axes.plot(*zip(*points, strict=True), style.marker, color=style.color, markersize=6, fillstyle="none")
     if any(held.values()):
-        ring = Line2D([], [], color="gray", marker="o", fillstyle="none", linestyle=":", label="on validation frames")
-        axes.add_line(ring)
+        axes.plot([], [], "o:", color="gray", fillstyle="none", label="on validation frames")

@@ -2,8 +2,8 @@
 
 They are drawn from a measurement of the task `next-view`:
 
-- details: `moves` (names), `classes` (names), `starting_views` (a count), and `accuracy_pct`, a list with, for each number
-  of views, `views` and, for each policy below, `mean` and `interval` (two ends, or null)
+- details: `moves` (names), `classes` (names), `starting_views` (a count), and `accuracy_pct`, a list with, for each
+  number of views, `views` and, for each policy below, `mean` and `interval` (two ends, or null)
 - arrays of W walks of V views, drawn at random: `gallery_images` (W, V, height, width, channels) uint8, `gallery_class`
   (W,), `gallery_guess` (W, V), -1 where the walk ended before, `gallery_moves` (W, V - 1) and `gallery_bits` (W, V - 1)
 """

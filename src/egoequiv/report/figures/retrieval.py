@@ -2,8 +2,8 @@
 
 It is drawn from a measurement of the task `retrieval`:
 
-- details: `gallery_spaces`, the names of what was searched (`features`, `pixels`), S of them; `gallery_words`, (Q, 1 + S) the
-  motion of each pair in words, the query first
+- details: `gallery_spaces`, the names of what was searched (`features`, `pixels`), S of them; `gallery_words`,
+  (Q, 1 + S) the motion of each pair in words, the query first
 - arrays of Q queries, drawn at random from every motion: `gallery_images` (Q, 1 + S, 2, height, width, channels) uint8,
   `gallery_arrows` (Q, 1 + S, 2): where the motion points to on paper, across and up, at most 1 long; `gallery_right`
   (Q, 1 + S): whether the pair has the motion of the query

@@ -48,13 +48,13 @@ def row_styles(names: Sequence[str]) -> dict[str, Style]:
 def draw_lines(axes: Axes, curves: Mapping[str, Points], styles: Styles, *, dodge: float = 0.0) -> None:
     """A line for each name, none hidden under another.
 
-    Lines that coincide are drawn as dashes that alternate, and markers stand at other places on each line. With
-    `dodge`, for few places on the x axis, each line is moved by so much to the side of the one before it instead.
+    Lines that coincide are drawn as dashes that alternate, and markers stand at other places on each line. Where the x
+    axis has few places, each line is moved by `dodge` to the side of the one before it.
     """
     lines = {name: np.array(points, float).reshape(-1, 2) for name, points in curves.items() if len(points)}
     for number, (name, line) in enumerate(lines.items()):
         style, step = styles[name], max(1, len(line) // MARKS)
-        same = [name] if dodge else _coinciding(lines, name)
+        same = _coinciding(lines, name)
         place = same.index(name)
         dash = (DASH * place, (DASH, DASH * (len(same) - 1))) if len(same) > 1 else style.dash
         axes.plot(

@@ -8,9 +8,9 @@ from egoequiv.errors import DataError
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import Draw, Task
 from egoequiv.report.figures.chains import composition_figures
-from egoequiv.report.figures.motions import motions_figures
 from egoequiv.report.figures.next_view import next_view_figures
 from egoequiv.report.figures.retrieval import retrieval_figures
+from egoequiv.report.motion_figures import motions_figures
 
 # A task that is not part of the program brings its own function: `Task.draw`.
 DRAWN: dict[str, Draw] = {
