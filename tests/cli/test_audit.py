@@ -72,7 +72,13 @@ def test_models_have_names_and_settings(cli: Cli, small_store: FrameStore, tmp_p
         (["weights.pth"], "nothing is unpickled"),
         (["auditing.toys:ending_factory"], "auditing.toys:ending_factory: it called sys.exit("),
         (["auditing.toys:ending_model"], "it called sys.exit(3), which a model must not, on images of 12 x 12 x 1"),
-        (["auditing.toys:tiny_of_colour"], "takes images of 3 channels and was shown 1: declare channels=3"),
+        (
+            ["a=auditing.toys:tiny_of_colour", "--set", "channels=1"],
+            "takes images of 3 channels and was shown 1: declare channels=3",
+        ),
+        ([TINY, "--frames", "validation"], "none of these models is a run that was trained on"),
+        ([TINY, "--set", "dtype=int8"], "dtype must be float32 or uint8"),
+        ([TINY, "--set", "dtype=uint8", "--set", "mean=0.5"], "declare no mean and std"),
         ([TINY, "--layer", "haed"], "did you mean head"),
         ([TINY, "--set", "size=large"], "size 'large'"),
         ([TINY, "--set", "mean=gray"], "--set mean=gray: expected numbers"),
@@ -89,7 +95,7 @@ def test_models_have_names_and_settings(cli: Cli, small_store: FrameStore, tmp_p
         ([TINY, "--motions", "up", "--patterns", "p.json"], "give one of them"),
         ([TINY, "--patterns", "p.json"], "p.json is missing"),
         ([TINY, "--device", "abacus"], "device 'abacus' cannot be used here"),
-        ([TINY, "--apart", "colour"], "no attribute 'colour'"),
+        ([TINY, "--hold-out", "colour"], "no attribute 'colour'"),
         ([TINY, "--limit", "10"], "at most 10 pairs of a motion (--limit) are too few"),
     ],
 )

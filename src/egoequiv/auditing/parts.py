@@ -14,7 +14,7 @@ from egoequiv.pairs.candidates import Indices
 
 SHARES = (0.5, 0.25, 0.25)  # of the pairs: to fit, to choose, to measure
 FEWEST = 10  # pairs in each part
-FEWEST_GROUPS = 2  # recordings to measure on: of a single one there is no interval
+FEWEST_GROUPS = 2  # recordings to measure on: a single one may be unlike all others
 
 # Whole groups, such as recordings; where these are too few, the time of each of them; where there is no time, pairs.
 DividedBy = Literal["groups", "time", "pairs"]

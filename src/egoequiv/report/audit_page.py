@@ -45,7 +45,7 @@ def model_cells(table: AuditTable) -> Cells:
 
 def pair_cells(table: AuditTable) -> Cells:
     """How many pairs of each motion were used for what."""
-    heads = ("motion", "pairs to fit", "to choose", "to measure", f"{table.apart}s measured", "divided by")
+    heads = ("motion", "pairs to fit", "to choose", "to measure", f"{table.hold_out}s measured", "divided by")
     rows = [
         (
             counts.motion,
@@ -53,7 +53,7 @@ def pair_cells(table: AuditTable) -> Cells:
             f"{counts.chosen_on:,}",
             f"{counts.measured:,}",
             f"{counts.groups_measured:,}",
-            table.apart if counts.divided_by == "groups" else counts.divided_by,
+            table.hold_out if counts.divided_by == "groups" else counts.divided_by,
         )
         for counts in table.pairs
     ]
@@ -66,7 +66,7 @@ def conclusions(table: AuditTable) -> list[str]:
         f"{COPY}.",
         f"{CONSTANT}.",
         *([f"{MARK}."] if any(found.is_marked for row in table.rows for found in row.motions) else []),
-        f"norm: {NORM}; 95 % intervals over {table.apart}s.",
+        f"norm: {NORM}; 95 % intervals over {table.hold_out}s.",
         "fit: of least squares, PCA to some dimensions and ridge of several strengths, the one with the least rho on "
         "the pairs to choose by.",
         f"maps and tokens: {'their mean' if table.pooling == 'mean' else 'all places, flattened'}; "

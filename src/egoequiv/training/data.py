@@ -150,6 +150,11 @@ def choose_patterns(store: FrameStore, split: Split, config: TrainConfig) -> Mot
     ).patterns
 
 
+def split_of(store: FrameStore, config: TrainConfig) -> Split:
+    """How a run of these settings divides the frames of its store."""
+    return _split(store, config.split, config)
+
+
 def _split(store: FrameStore, kind: str, config: TrainConfig) -> Split:
     """The split of a config; with a holdout, its validation part is cut from the training part and nothing else."""
     split = make_split(store, kind, seed=config.split_seed, train_fraction=config.train_fraction)
