@@ -76,6 +76,7 @@ def test_models_have_names_and_settings(cli: Cli, small_store: FrameStore, tmp_p
             ["a=auditing.toys:tiny_of_colour", "--set", "channels=1"],
             "takes images of 3 channels and was shown 1: declare channels=3",
         ),
+        ([TINY, "--max-gap", "-1"], "--max-gap must be a number of seconds above 0"),
         ([TINY, "--frames", "validation"], "none of these models is a run that was trained on"),
         ([TINY, "--set", "dtype=int8"], "dtype must be float32 or uint8"),
         ([TINY, "--set", "dtype=uint8", "--set", "mean=0.5"], "declare no mean and std"),

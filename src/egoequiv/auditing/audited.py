@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoequiv.auditing.foreign import FAULTS, fault_of, prints_aside, told, words_of
+from egoequiv.auditing.foreign import FAULTS, described, fault_of, prints_aside, words_of
 from egoequiv.auditing.layers import OUTPUT, Pooling, check_pooling, kind_of_value, pooled, to_array
 from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.errors import DataError, EgoEquivError
@@ -123,7 +123,7 @@ class AuditedModel:
         try:
             array = to_array(value)
         except FAULTS as problem:  # tensors of classes that forbid it
-            raise DataError(f"{where}: its features cannot be read: {told(problem)}") from problem
+            raise DataError(f"{where}: its features cannot be read: {described(problem)}") from problem
         if array is None:
             expected = "one tensor of features, real numbers, a row for each image"
             raise DataError(f"{where}: it returned {kind_of_value(value)}; expected {expected}")

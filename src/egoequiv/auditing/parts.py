@@ -64,7 +64,7 @@ def divide_pairs(
     if limit < needed:
         raise ConfigError(
             f"at most {limit} pairs of a motion (--limit) are too few to fit a map, to choose and to measure it: "
-            f"{needed} at the least"
+            f"{needed} are needed"
         )
     own = pairs.of(motion)
     group = groups[own.i]
@@ -72,7 +72,7 @@ def divide_pairs(
     if len(own) < needed:
         raise TooFewPairsError(
             f"motion {motion!r}: {len(own)} pairs are too few to fit a map, to choose and to measure it; "
-            f"{needed} at the least: take more frames, or leave this motion out"
+            f"{needed} are needed: take more frames, or leave this motion out"
         )
     by: DividedBy = "groups"
     part = _by_groups(group, rng)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from egoequiv.auditing.audited import MOST_FEATURES, AuditedModel
 from egoequiv.auditing.export_archive import check_archive, tensors_only
-from egoequiv.auditing.foreign import FAULTS, one_line, told
+from egoequiv.auditing.foreign import FAULTS, described, one_line
 from egoequiv.auditing.layers import OUTPUT, module_names, run_with_layers
 from egoequiv.auditing.preprocessing import DType, Layout, Preprocessing
 from egoequiv.auditing.spec import ModelSpec
@@ -109,7 +109,7 @@ def wrap_module(spec: ModelSpec, default: Preprocessing | None = None, kind: str
     try:
         module = module.to(spec.device).eval()
     except FAULTS as problem:
-        raise DataError(f"model {spec.name}: it cannot be brought to {spec.device}: {told(problem)}") from problem
+        raise DataError(f"model {spec.name}: it cannot be brought to {spec.device}: {described(problem)}") from problem
     forward = TorchForward(module, module, spec.device)
     return AuditedModel(spec.name, kind, spec.preprocessing(default), forward, module_names(module))
 
@@ -131,7 +131,7 @@ def _own_preprocessing(spec: ModelSpec) -> Preprocessing:
     try:
         own = getattr(spec.where, "preprocessing", None)
     except FAULTS as problem:
-        raise DataError(f"model {spec.name}: its attribute preprocessing: {told(problem)}") from problem
+        raise DataError(f"model {spec.name}: its attribute preprocessing: {described(problem)}") from problem
     if own is not None and not isinstance(own, Preprocessing):
         raise ConfigError(
             f"model {spec.name}: its attribute preprocessing is a {type(own).__name__}; expected an "
@@ -151,7 +151,7 @@ def load_import(spec: ModelSpec, store: FrameStore) -> AuditedModel:
             factory = getattr(factory, part)
         built = factory() if callable(factory) else None
     except FAULTS as problem:
-        raise DataError(f"model {spec.where}: {told(problem)}") from problem
+        raise DataError(f"model {spec.where}: {described(problem)}") from problem
     if not callable(built):
         raise DataError(f"model {spec.where}: expected a function that builds a model, found {_kind(factory, built)}")
     if spec.weights is not None:
@@ -175,7 +175,7 @@ def _put_weights(module: Any, path: Path, whose: str) -> None:
     try:
         module.load_state_dict(tensors)
     except FAULTS as problem:
-        raise DataError(f"{path} does not fit {whose}: {told(problem)}") from None
+        raise DataError(f"{path} does not fit {whose}: {described(problem)}") from None
 
 
 def load_torchscript(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
@@ -204,8 +204,8 @@ def script_input(module: Any, spec: ModelSpec) -> tuple[Preprocessing, tuple[str
     layout: Layout = "nhwc" if any(_moves_channels(node) for node in graph.findAllNodes("aten::permute")) else "nchw"
     if not any(node.kind() == "aten::float" or _constant(list(node.inputs())[1]) == FLOAT for node in casts):
         return Preprocessing(layout=layout), ()
-    told = f"{spec.name}: the file casts its input to float, so it is shown uint8 values of 0 to 255"
-    notes = () if "dtype" in spec.declared else (f"{told}; declare dtype=float32 if it takes 0 to 1",)
+    words = f"{spec.name}: the file casts its input to float, so it is shown uint8 values of 0 to 255"
+    notes = () if "dtype" in spec.declared else (f"{words}; declare dtype=float32 if it takes 0 to 1",)
     return Preprocessing(dtype="uint8", layout=layout), notes
 
 
@@ -225,7 +225,7 @@ def load_export(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: AR
     level = logger.level
     check_archive(Path(spec.where))
     try:
-        logger.setLevel(logging.CRITICAL)  # it logs a traceback of what is told in one line here
+        logger.setLevel(logging.CRITICAL)  # it logs a traceback of what is one line here
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=FutureWarning)  # of torch about itself
             warnings.filterwarnings("ignore", category=UserWarning)  # of pickles, which are refused

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,7 +67,7 @@ Assignments = Annotated[
 ]
 Weights = Annotated[Path | None, typer.Option(help="The weights of a model that a factory builds, a safetensors file.")]
 MotionNames = Annotated[
-    str | None, typer.Option(help="These motions, such as up,right; by default all steps, or mined patterns.")
+    str | None, typer.Option(show_default="all steps, or mined patterns", help="These motions, such as up,right.")
 ]
 PatternsFile = Annotated[
     Path | None, typer.Option(help="The motions in patterns.json, as `egoequiv patterns` wrote it.")
@@ -82,13 +83,13 @@ HoldOut = Annotated[
     str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")
 ]
 MaxGap = Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")]
-Limit = Annotated[int, typer.Option(min=1, help="The most pairs of a motion, 40 or more.")]
+Limit = Annotated[int, typer.Option(min=1, help="At most so many pairs of a motion, 40 or more.")]
 Baselines = Annotated[bool, typer.Option(help="Measure pixels and a random network beside the models.")]
 Device = Annotated[str, typer.Option(help="Where torch computes: auto, cpu, cuda, cuda:1, mps.")]
 BatchSize = Annotated[int, typer.Option(min=1, help="Images at a time.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="The random seed.")]
 Out = Annotated[Path | None, typer.Option("-o", "--out", help="A folder for audit.json, audit.md and audit.png.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON object.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def audit(
@@ -122,6 +123,8 @@ def audit(
     from egoequiv.store import FrameStore
     from egoequiv.training.loop import choose_device
 
+    if not 0 < max_gap < inf:
+        raise ConfigError(f"--max-gap must be a number of seconds above 0, found {max_gap:g}")
     if out is not None:
         for name in FILES:  # before all the work
             check_writable(out / name)
