@@ -183,7 +183,7 @@ def test_what_is_no_store_is_named(cli: Cli, tmp_path: Path) -> None:
     assert "nowhere does not exist" in error_of(cli, "patterns", tmp_path / "nowhere", *out)
     (tmp_path / "empty").mkdir()
     line = error_of(cli, "patterns", tmp_path / "empty", *out)
-    assert "is no frame store" in line
+    assert "is neither a frame store" in line
     assert "no drive such as" in line
     (tmp_path / "notes.txt").write_text("hello")
     assert "notes.txt" in error_of(cli, "patterns", tmp_path / "notes.txt", *out)

@@ -1,4 +1,4 @@
-"""Code of others that is run in an audit: what it does wrong is told in one line, what it prints is no result."""
+"""Code of others that is run in an audit: what it does wrong is said in one line, what it prints is no result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def words_of(problem: BaseException) -> str:
     return "" if isinstance(problem, SystemExit) else one_line(str(problem))
 
 
-def told(problem: BaseException) -> str:
+def described(problem: BaseException) -> str:
     """Both of them."""
     words = words_of(problem)
     return f"it {fault_of(problem)}{': ' if words else ''}{words}"

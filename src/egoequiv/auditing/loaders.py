@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.auditing.audited import AuditedModel
-from egoequiv.auditing.foreign import prints_aside, told
+from egoequiv.auditing.foreign import described, prints_aside
 from egoequiv.auditing.huggingface_models import load_huggingface
 from egoequiv.auditing.onnx_models import load_onnx
 from egoequiv.auditing.spec import ModelSpec
@@ -100,7 +100,7 @@ def load_audited(
         with prints_aside():
             return LOADERS[kind](spec, store)
     except SystemExit as problem:
-        raise DataError(f"model {spec.name}: {told(problem)}") from problem
+        raise DataError(f"model {spec.name}: {described(problem)}") from problem
 
 
 def name_of(where: Any) -> str:
