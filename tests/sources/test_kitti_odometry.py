@@ -300,7 +300,7 @@ def test_a_sequence_of_one_frame_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, "01")
     source = kitti_odometry(tmp_path)
     assert [r.name for r in source.recordings] == ["odometry/01"]
-    assert source.notes == ("sequence 00: one frame makes no motion, left out",)
+    assert source.notes == ("sequence 00: a single frame has no motion, left out",)
 
 
 def test_where_there_is_no_sequence_it_says_so(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Neighbour pairs for slowness: frames close in time or on the grid, against random ones that are not."""
+"""Neighbour pairs for slowness: frames close in time or on the grid, and random pairs that are not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NeighbourPairs:
 
 
 def are_neighbours(store: FrameStore, i: Indices, j: Indices, max_gap_s: float = 2.0) -> NDArray[np.bool_]:
-    """Whether frames are of one recording and within `max_gap_s`, or one grid step where frames have no time."""
+    """Whether frames are of one recording and within `max_gap_s`, or one grid step if frames have no time."""
     same: NDArray[np.bool_] = (store.recording[i] == store.recording[j]) & (i != j)
     if store.times_s is not None:
         return same & (np.abs(store.times_s[j] - store.times_s[i]) <= max_gap_s)
@@ -41,7 +41,7 @@ def sample_neighbour_pairs(
     max_gap_s: float = 2.0,
     seed: int = 0,
 ) -> NeighbourPairs:
-    """Draw `count` pairs, of which `positive_fraction` are neighbours (the paper's 1:3), in random order."""
+    """Draw `count` pairs in random order; `positive_fraction` of them are neighbours (the paper's 1:3)."""
     rng = np.random.default_rng(seed)
     positive_i, positive_j = _all_neighbours(store, frames, max_gap_s)
     if not len(positive_i):
@@ -80,5 +80,5 @@ def _strangers(
         strange = (new_i != new_j) & ~are_neighbours(store, new_i, new_j, max_gap_s)
         i, j = np.concatenate([i, new_i[strange]]), np.concatenate([j, new_j[strange]])
     raise DataError(
-        f"{store.place}: nearly all training frames are neighbours of each other; slowness needs strangers too"
+        f"{store.place}: nearly all training frames are neighbours of each other; slowness needs others too"
     )

@@ -80,7 +80,7 @@ class GridSpace(MotionSpace):
         return {"kind": "grid", "axes": [asdict(axis) for axis in self.grid_axes]}
 
     def _wrap(self, motion: Array) -> Array:
-        """Bring cyclic axes into [-period/2, period/2), so that 340 deg -> 0 deg is one step on."""
+        """Bring cyclic axes into [-period/2, period/2), so that 340 deg -> 0 deg is one step."""
         wrapped = np.array(motion, np.float64)
         for k, axis in enumerate(self.grid_axes):
             if axis.period is not None:
