@@ -86,13 +86,16 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+UNLABELLED = "a has no labels or no part: only labelled pictures can be written as class folders"
+
+
 @pytest.mark.parametrize(
     ("recording", "message"),
     [
-        (Noise("a", None), "a has no labels or no part: only labelled pictures can be written as class folders"),
+        (Noise("a", None), UNLABELLED),
         (
             Noise("a", ("x", "y"), {}),
-            "a has no labels or no part: only labelled pictures can be written as class folders",
+            UNLABELLED,
         ),
         (Noise("a", ("x", "../y")), "a: '../y' cannot be the name of a folder"),
         (Noise("a", ("x", "..")), "a: '..' cannot be the name of a folder"),

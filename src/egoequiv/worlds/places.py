@@ -38,7 +38,7 @@ class PlaceRecording(Recording):
         from egoequiv.worlds.place.pictures import picture  # here, because it imports numba, which takes a second
 
         if not 0 <= frame < len(self):
-            raise IndexError(f"{self.name} has {len(self)} pictures, so there is no number {frame}")
+            raise IndexError(f"{self.name} has {len(self)} pictures, so there is no picture {frame}")
         return picture(self.place, (self.seed, self.first + frame), self.width, self.height, self.color)
 
 
