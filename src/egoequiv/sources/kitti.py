@@ -23,7 +23,7 @@ from egoequiv.sources.recording import Source
 from egoequiv.sources.stamps import MISSING, longest_increase, match_by_time, parse_stamps
 from egoequiv.sources.trees import Tree
 
-Camera = int | Literal["none"]  # 0 and 1 are gray, 2 and 3 colour
+CameraNumber = int | Literal["none"]  # 0 and 1 are gray, 2 and 3 in colour
 PoseOf = Literal["imu", "camera"]
 
 TOLERANCE_NS = 50_000_000  # half of the time between two frames at 10 Hz
@@ -56,7 +56,7 @@ class KittiRecording(PictureRecording):
 def kitti(
     path: Path,
     *,
-    camera: Camera = 0,
+    camera: CameraNumber = 0,
     drives: str = "all",
     pose_of: PoseOf = "imu",
     locations: Path | None = None,
@@ -93,7 +93,7 @@ class _LeftOutError(Exception):
 
 
 def _recording(
-    drive: Drive, camera: Camera, pose_of: PoseOf, known: dict[str, str], notes: list[str]
+    drive: Drive, camera: CameraNumber, pose_of: PoseOf, known: dict[str, str], notes: list[str]
 ) -> KittiRecording:
     packet_ns, packets = _packets(drive, notes)
     times_s = (packet_ns - packet_ns[0]) / 1e9

@@ -22,7 +22,7 @@ from egoequiv.pose import Axis, GridSpace
 from egoequiv.sources.recording import Image, Recording, Source
 
 Part = Literal["auto", "training", "testing", "both"]
-Camera = Literal["left", "right", "both"]
+CameraSide = Literal["left", "right", "both"]
 
 CATEGORIES = ("animal", "human", "airplane", "truck", "car")
 CAMERAS = ("left", "right")
@@ -81,7 +81,7 @@ class NorbRecording(Recording):
         return np.array(_open_images(self.dat_path, self.dat_shape, modified_ns)[self.records[frame], self.camera])
 
 
-def norb(path: Path, *, part: Part = "auto", camera: Camera = "left") -> Source:
+def norb(path: Path, *, part: Part = "auto", camera: CameraSide = "left") -> Source:
     """Read small NORB from the folder that contains its -dat, -cat and -info files."""
     path = Path(path)
     if not path.is_dir():
@@ -111,7 +111,7 @@ def _choose_parts(path: Path, part: Part) -> tuple[str, ...]:
     return (part,)
 
 
-def _read_part(path: Path, part: str, camera: Camera, scratch: _Scratch) -> list[NorbRecording]:
+def _read_part(path: Path, part: str, camera: CameraSide, scratch: _Scratch) -> list[NorbRecording]:
     dat = _find(path, part, "dat")
     cat_path, info_path = _find(path, part, "cat"), _find(path, part, "info")
     category = _read_ints(cat_path, 1)[:, 0]
