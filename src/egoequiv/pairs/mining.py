@@ -121,6 +121,24 @@ def mine_patterns(
 
     Each component is divided by its standard deviation, so that metres and degrees have the same weight. Motions are
     processed in blocks, and k-means uses at most about `SAMPLE` of them, so memory does not grow with their number.
+
+    Args:
+        store: a store with poses and times.
+        frames: the store rows to use; all by default.
+        clusters: the number of clusters of k-means.
+        keep: how many clusters to keep as patterns.
+        max_gap_s: the largest time between the two frames of a pair.
+        seed: of the sample and of k-means.
+        stability_seeds: how many more seeds to try, to see how far the centres move.
+        on_progress: called with what is being done, how much is done and how much there is.
+
+    Returns:
+        The patterns, the number of motions of each cluster, and a sample of motions to draw.
+
+    Example:
+        >>> mining = mine_patterns(FrameStore.open("drives"))
+        >>> mining.patterns.names
+        ('right turn 22°', 'forward 18.5 m', 'left turn 16°')
     """
     _check_request(store, clusters, keep, max_gap_s)
     report = on_progress or _silent

@@ -39,7 +39,20 @@ def find_motion_pairs(
 ) -> MotionPairs:
     """All pairs of `frames` (store rows) of one recording whose motion is one of the patterns.
 
-    If the patterns use other motions as negatives, those pairs are included too, with the pattern -1.
+    Args:
+        store: a store with poses.
+        frames: the store rows to use, such as the training part of a split.
+        patterns: declared or mined patterns. If they use other motions as negatives, pairs of no pattern are
+            included too, with the pattern -1.
+        max_gap_s: the largest time between the two frames of a pair, if frames have times.
+
+    Returns:
+        Pairs of store rows, sorted by pattern.
+
+    Example:
+        >>> pairs = find_motion_pairs(store, make_split(store).train, declare_patterns(store.space, ["up", "right"]))
+        >>> pairs.counts()
+        {'up': 3204, 'right': 3644}
     """
     found: list[tuple[Indices, Indices, NDArray[np.int64]]] = []
     for first, second in close_pairs(store, frames, max_gap_s + half_a_step_s(store)):

@@ -51,7 +51,7 @@ def sample_neighbour_pairs(
     wanted = min(round(count * positive_fraction), len(positive_i))
     chosen = rng.choice(len(positive_i), wanted, replace=False)
     negatives = round(wanted * (1 - positive_fraction) / positive_fraction)
-    negative_i, negative_j = _strangers(store, frames, negatives, max_gap_s, rng)
+    negative_i, negative_j = _not_neighbours(store, frames, negatives, max_gap_s, rng)
     i = np.concatenate([positive_i[chosen], negative_i])
     j = np.concatenate([positive_j[chosen], negative_j])
     is_neighbour = np.arange(len(i)) < wanted
@@ -68,7 +68,7 @@ def _all_neighbours(store: FrameStore, frames: Indices, max_gap_s: float) -> tup
     return np.concatenate(found_i), np.concatenate(found_j)
 
 
-def _strangers(
+def _not_neighbours(
     store: FrameStore, frames: Indices, count: int, max_gap_s: float, rng: np.random.Generator
 ) -> tuple[Indices, Indices]:
     """Random pairs of different frames that are not neighbours."""
@@ -77,8 +77,8 @@ def _strangers(
         if len(i) >= count:
             return i[:count], j[:count]
         new_i, new_j = rng.choice(frames, (2, 2 * (count - len(i)) + 16))
-        strange = (new_i != new_j) & ~are_neighbours(store, new_i, new_j, max_gap_s)
-        i, j = np.concatenate([i, new_i[strange]]), np.concatenate([j, new_j[strange]])
+        apart = (new_i != new_j) & ~are_neighbours(store, new_i, new_j, max_gap_s)
+        i, j = np.concatenate([i, new_i[apart]]), np.concatenate([j, new_j[apart]])
     raise DataError(
         f"{store.place}: nearly all training frames are neighbours of each other; slowness needs others too"
     )

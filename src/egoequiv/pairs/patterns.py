@@ -49,7 +49,19 @@ class DeclaredPatterns(MotionPatterns):
 
 
 def declare_patterns(space: MotionSpace, names: Sequence[str]) -> DeclaredPatterns:
-    """Patterns from names: elementary motions of the space ("up"), or sums of them ("up+right")."""
+    """Patterns from names: elementary motions of the space ("up"), or sums of them ("up+right").
+
+    Args:
+        space: a space whose motions have names, such as a grid.
+        names: one name for each pattern.
+
+    Returns:
+        One pattern for each name, in the given order.
+
+    Example:
+        >>> declare_patterns(store.space, ["up", "right", "up+right"]).names
+        ('up', 'right', 'up+right')
+    """
     if not names:
         raise ConfigError("no motions were named; give at least one, such as motions=up,right")
     if len(set(names)) != len(names):

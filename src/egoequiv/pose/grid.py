@@ -14,7 +14,7 @@ from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap
 
 @dataclass(frozen=True)
 class Axis:
-    """One degree of freedom sampled in equal steps, cyclic where it has a period."""
+    """One degree of freedom sampled in equal steps, cyclic if it has a period."""
 
     name: str
     unit: str
@@ -26,7 +26,13 @@ class Axis:
 
 @dataclass(frozen=True)
 class GridSpace(MotionSpace):
-    """Poses on a grid of independent axes, such as (elevation, azimuth) of a turntable."""
+    """Poses on a grid of independent axes, such as (elevation, azimuth) of a turntable.
+
+    Example:
+        >>> elevation = Axis("elevation", "deg", 5.0, plus="up", minus="down")
+        >>> azimuth = Axis("azimuth", "deg", 20.0, plus="right", minus="left", period=360.0)
+        >>> space = GridSpace((elevation, azimuth))
+    """
 
     grid_axes: tuple[Axis, ...]
 
