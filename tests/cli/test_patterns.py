@@ -162,7 +162,7 @@ def test_a_space_without_its_columns_is_named(cli: Cli, poses: Path, small_store
 
 def test_more_than_all_cannot_be_kept(cli: Cli, poses: Path, tmp_path: Path) -> None:
     line = error_of(cli, "patterns", poses, "-o", tmp_path / "out", "--keep", "5", "--clusters", "4")
-    assert "keep must lie between 1 and clusters=4, found 5" in line
+    assert "keep must be between 1 and clusters=4, found 5" in line
     for option in ("--keep", "--clusters"):
         assert "Invalid value" in cli("patterns", poses, option, "0", code=2).err
 
