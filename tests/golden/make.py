@@ -11,6 +11,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from tests.golden.folder import COPIED_STORE, DATA, EXPECTED, REPRODUCE, REPRODUCED, STORE_STAMP, copy_folder, pack
 from tests.golden.running import run
@@ -49,9 +50,19 @@ def make_expected(work: Path) -> None:
     """Measure a copy of the folder and write its numbers."""
     from tests.golden.collect import collect_all
 
-    numbers = collect_all(copy_folder(work))
-    EXPECTED.write_text(json.dumps(numbers, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+    numbers = {name: _rounded(value) for name, value in collect_all(copy_folder(work)).items()}
+    lines = ",\n".join(
+        f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(value)}" for name, value in numbers.items()
+    )
+    EXPECTED.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     print(f"{len(numbers)} numbers in {EXPECTED}")
+
+
+def _rounded(value: Any) -> Any:
+    """Six significant digits; a number that is shown in a text stays as it is shown."""
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return value if isinstance(value, str) else float(f"{value:.6g}")
 
 
 if __name__ == "__main__":
