@@ -28,7 +28,6 @@ Value = float | str | list[float]
 Numbers = dict[str, Value]
 
 RUNS = ("drlim-0", "drlim-1", "drlim-2", "equiv-0", "equiv-1", "equiv-2", "equiv-no-labels-0")
-TASK_RUNS = ("runs/equiv-0", "drive-run")
 INTERVALS = ("low_", "high_")  # metrics that are the ends of an interval
 
 
@@ -47,14 +46,13 @@ def measures(root: Path) -> Numbers:
 
 
 def tasks(root: Path) -> Numbers:
-    """`egoequiv evaluate RUN --task all` of one run of each kind, and the figures of one."""
-    found: dict[str, Numbers] = {}
-    for name in TASK_RUNS:
-        with drawing() as series:
-            printed = _json("evaluate", root / name, "--task", "all", "-o", root / "tasks" / name)
-        found[name] = read_tasks(printed)
-        found[f"{name}, figures"] = dict(series)
-    return _named("task", found)
+    """`egoequiv evaluate RUN --task all` of a run on each store, and the figures of one; the report has the others."""
+    with drawing() as series:
+        toys = _json("evaluate", root / "runs" / "equiv-1", "--task", "all", "-o", root / "tasks")
+    drives = _json("evaluate", root / "drive-run", "--task", "all")
+    return _named(
+        "task", {"equiv-1": read_tasks(toys), "equiv-1, figures": dict(series), "drive-run": read_tasks(drives)}
+    )
 
 
 def comparisons(root: Path) -> Numbers:
@@ -84,7 +82,7 @@ def reports(root: Path) -> Numbers:
     """`egoequiv report` of the table, of plain runs and of one run: the numbers of its tables and of its figures."""
     chosen = {
         REPRODUCED: "composition,slowness",
-        "runs": "next-view,retrieval,analogy,prediction,slowness",
+        "runs": "next-view,analogy,prediction,slowness",
         "drive-run": "composition,retrieval,readout,slowness",
     }
     found: dict[str, Numbers] = {}

@@ -71,4 +71,4 @@ def _series(axes: Axes) -> Iterator[tuple[str, list[float]]]:
                 dots.setdefault("published" if mark == PUBLISHED else "dots", []).extend(map(float, values))
         elif mark != "None" or len(set(y)) > 1:
             yield label, y.tolist()
-    yield from dots.items()
+    yield from ((name, values) for name, values in dots.items() if any(values))

@@ -23,29 +23,9 @@ REPRODUCED = "reproduced"
 COPIED_STORE = f"{REPRODUCED}/stores/turntable-2-12"  # the name that REPRODUCE leads to
 STORE_STAMP = f"{COPIED_STORE}.json"  # says the store is the whole turntable, so that `reproduce` takes the small one
 # `egoequiv REPRODUCE -o reproduced`: as small as the command can be. Finished runs are only measured.
-REPRODUCE = [
-    "reproduce",
-    "norb",
-    "--quick",
-    "--repeats",
-    "3",
-    "--iterations",
-    "400",
-    "--size",
-    "12",
-    "--methods",
-    "drlim,equiv",
-    "--processes",
-    "1",
-]
-LEFT_OUT = (
-    "best.safetensors",
-    ".lock",
-    "evaluation-*",
-    "*.png",
-    "table.*",
-    "command.json",
-)  # made again, or not needed
+REPRODUCE = ("reproduce", "norb", "--quick", "--methods", "drlim,equiv", "--repeats", "3", "--iterations", "400")
+REPRODUCE += ("--size", "12", "--processes", "1")
+LEFT_OUT = ("best.safetensors", ".lock", "evaluation-*", "*.png", "table.*", "command.json")  # made again when needed
 
 
 def pack(work: Path, out: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+NUMBER = re.compile(r"(?<![\w.])(?<!\w-)[-+−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 # [0.80, 1.14], (-3.48 to 4.62) and 0.80 to 1.14 are intervals; `0 to 2` alone are seeds.
 INTERVAL = re.compile(r"\[[^]]*\]|\(?[-+−]?\d[\d.,]* to [-+−]?\d[\d.,]*\)?")
 # Tables of settings and versions: what a setting is called and which there are is not a number that was measured.
 LEFT_OUT = re.compile(r"settings|versions|How it was made|\bsetting\b")
 LEFT_OUT_ROWS = ("version",)
+# What a heading, a caption, a column or the name of a row is called now: what it was called when the numbers were made.
+RENAMED: dict[str, str] = {}
 
 
 def shown_numbers(text: str) -> dict[str, str]:
@@ -59,6 +61,10 @@ def _free_column(columns: list[str], number: int) -> str:
     return column if columns.index(column) == number else f"{column} of {columns[number - 1]}"
 
 
+def _renamed(words: str) -> str:
+    return RENAMED.get(words, words)
+
+
 def _tables(text: str) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Where each table stands (headings, folds and its caption), its columns and its rows."""
     headings: list[str] = []
@@ -69,15 +75,17 @@ def _tables(text: str) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         line = lines[at]
         if line.startswith("#"):
             level = len(line) - len(line.lstrip("#"))
-            headings = [*headings[: level - 1], line.strip("# ")]
+            headings = [*headings[: level - 1], _renamed(line.strip("# "))]
             fold = caption = ""
         elif line.startswith("**") and line.endswith("**"):
-            fold = line.strip("*")
+            fold = _renamed(line.strip("*"))
         elif line.endswith(":"):
-            caption = line.rstrip(":")
+            caption = _renamed(line.rstrip(":"))
         elif line.startswith("|"):
             end = next((k for k in range(at, len(lines)) if not lines[k].startswith("|")), len(lines))
-            columns, _, *rows = [[cell.strip() for cell in one.strip("|").split("|")] for one in lines[at:end]]
+            columns, _, *rows = [
+                [_renamed(cell.strip()) for cell in one.strip("|").split("|")] for one in lines[at:end]
+            ]
             yield "/".join(word for word in (*headings[1:], fold, caption) if word), columns, rows
             at = end
         at += 1

@@ -11,31 +11,36 @@ import pytest
 from tests.golden.collect import PARTS, Numbers, Value
 from tests.golden.folder import DATA, EXPECTED, copy_folder
 
+FIGURES = "figures/"  # between the command and the series, in the name of a series
 RELATIVE, ABSOLUTE = 2e-3, 2e-4  # other machines round differently
+# A network that is trained while it is measured takes another way when one rounding differs.
+TRAINED, TRAINED_RELATIVE, TRAINED_ABSOLUTE = "small MLP", 0.05, 0.02
 
 
 def differences(expected: Mapping[str, Value], found: Numbers) -> list[str]:
     """What is missing or has another value, a line each; what is found beside that does not count."""
-    drawn = [value for value in found.values() if isinstance(value, list)]
     lines = []
     for name, value in expected.items():
-        if isinstance(value, list) and "figures/" in name:
-            same = any(_same(value, other) for other in (found.get(name), *drawn))
+        command, is_drawn, _ = name.partition(FIGURES)
+        if is_drawn:  # wherever the command draws it now
+            same = any(_same(value, other) for place, other in found.items() if place.startswith(command + FIGURES))
         else:
-            same = name in found and _same(value, found[name])
+            same = name in found and _same(value, found[name], TRAINED in name)
         if not same:
             lines.append(f"{name}: expected {value}, found {found.get(name, 'nothing')}")
     return lines
 
 
-def _same(expected: Value, found: Value | None) -> bool:
+def _same(expected: Value, found: Value, is_trained: bool = False) -> bool:
     if isinstance(expected, list):
         return isinstance(found, list) and len(found) == len(expected) and all(map(_same, expected, found))
-    if found is None or isinstance(found, list):
+    if isinstance(found, list):
         return False
-    shown = isinstance(expected, str)  # the last digit that is shown may be rounded up or down
-    unit = 1.01 * 10.0 ** -len(expected.partition(".")[2]) if isinstance(expected, str) and "." in expected else 0.0
-    return isclose(float(expected), float(found), rel_tol=RELATIVE, abs_tol=unit if shown else ABSOLUTE)
+    relative, absolute = (TRAINED_RELATIVE, TRAINED_ABSOLUTE) if is_trained else (RELATIVE, ABSOLUTE)
+    if isinstance(expected, str):  # the last digit that is shown may be rounded up or down
+        digits = len(expected.partition(".")[2])
+        absolute = max(1.01 * 10.0**-digits, absolute) if digits else 0.0
+    return isclose(float(expected), float(found), rel_tol=relative, abs_tol=absolute)
 
 
 @pytest.fixture(scope="module")
