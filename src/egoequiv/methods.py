@@ -170,8 +170,8 @@ def full_method_name(value: object) -> object:
     """The name of a method under which it is found from every folder; a function or class by where it is defined."""
     if isinstance(value, Method | Term):
         raise ConfigError(
-            f"method: a {type(value).__name__} cannot be kept with a run: define it at the top level of a file and give "
-            "path/to/file.py:NAME, or give the function that returns it or the class"
+            f"method: a {type(value).__name__} cannot be kept with a run: define it at the top level of a file and "
+            "give path/to/file.py:NAME, or give the function that returns it, or the class"
         )
     if isinstance(value, str):
         return "+".join(str(full_name(part)) for part in parts_of(value))
@@ -205,7 +205,9 @@ def _as_method(name: str, found: Any) -> Method:
     with user_code(f"method {name}"):
         made = found()
     if not isinstance(made, Method):
-        raise ConfigError(f"method {name}: expected {DOOR.wanted}, found {what_is(found)}, which returns {what_is(made)}")
+        raise ConfigError(
+            f"method {name}: expected {DOOR.wanted}, found {what_is(found)}, which returns {what_is(made)}"
+        )
     return made
 
 

@@ -63,7 +63,7 @@ def checked_settings(
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     """The types that a function declares; none where they are names that only a type checker knows."""
-    declared = function.__init__ if inspect.isclass(function) else function  # type: ignore[misc]
+    declared = function.__init__ if inspect.isclass(function) else function
     try:
         return get_type_hints(declared, include_extras=True)
     except (NameError, TypeError):

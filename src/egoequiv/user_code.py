@@ -22,7 +22,10 @@ from egoequiv.errors import ConfigError, EgoEquivError
 FAULTS = (Exception, SystemExit)
 
 # The files that mark a folder as a store or as a run: no code is imported from inside one.
-MARKS = {"a store": [("store.json",)], "a run": [("config.json", "model.json"), ("config.json", "data.json")]}
+MARKS: dict[str, list[tuple[str, ...]]] = {
+    "a store": [("store.json",)],
+    "a run": [("config.json", "model.json"), ("config.json", "data.json")],
+}
 
 _PACKAGE = Path(__file__).resolve().parent
 _LIBRARIES = tuple({get_paths()["stdlib"], *getsitepackages()})
@@ -36,13 +39,16 @@ class _UserFiles:
     """The finder of modules whose names hold the path of a file."""
 
     @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG004
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         parent, _, code = name.rpartition(".")
-        return spec_from_file_location(name, bytes.fromhex(code).decode()) if parent == __name__ else None
+        try:
+            return spec_from_file_location(name, bytes.fromhex(code).decode()) if parent == __name__ else None
+        except ValueError:  # a name that this module does not have
+            return None
 
 
 if _UserFiles not in sys.meta_path:
-    sys.meta_path.append(_UserFiles)  # type: ignore[arg-type]
+    sys.meta_path.append(_UserFiles)
 
 
 def import_file(path: Path) -> ModuleType:
@@ -91,7 +97,7 @@ def places_of(name: str) -> list[Path]:
 
 
 def add_current_folder() -> None:
-    """Put the current folder on the Python path, where an installed program does not have it; never a run or a store."""
+    """Put the current folder on the Python path, as `python -m` does; not if it is inside a run or a store."""
     try:
         here = Path.cwd()
     except OSError:  # it was removed
@@ -126,7 +132,7 @@ def _importing(what: str) -> Iterator[None]:
 
 @contextmanager
 def user_code(what: str) -> Iterator[None]:
-    """Turn what goes wrong in code of a user into one line that begins with `what` and has the file, line and reason."""
+    """Turn what goes wrong in code of a user into one line: `what`, then the file, the line and the reason."""
     try:
         yield
     except (EgoEquivError, MemoryError):

@@ -39,7 +39,8 @@ def evaluate(
         list[str] | None,
         typer.Option(
             help="What the features are good for: next-view, composition, retrieval, analogy, readout, prediction, "
-            "slowness, or all; several with commas between them, or repeated."
+            "slowness, or all; your own as package.module:name or path/to/file.py:name; several with commas between "
+            "them, or repeated."
         ),
     ] = None,
     motions: Motions = None,

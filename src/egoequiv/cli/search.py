@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from egoequiv.cli.console import output, print_json, progress_bar
+from egoequiv.cli.console import output, print_json, progress_bar, say
 from egoequiv.cli.engines import Address, EngineName, Processes
 from egoequiv.cli.settings import parse_settings
 from egoequiv.cli.stores import fetch
@@ -41,6 +41,7 @@ def search(
     from egoequiv.engines import engine_named
     from egoequiv.methods import get_method
     from egoequiv.training import make_config
+    from egoequiv.training.many import stacking_notes
     from egoequiv.training.search import LEARNING_RATES, WEIGHTS, GreedySearch
 
     names = [name.strip() for name in methods.split(",")]
@@ -48,6 +49,9 @@ def search(
         get_method(name)
     base = {"data": store, "iterations": iterations, "validate_every": 1_000, **parse_settings(settings or [])}
     shared = make_config({**base, "method": "equiv"})
+    notes = [note for name in names for note in stacking_notes(make_config({**base, "method": name}))]
+    for note in dict.fromkeys(notes):
+        say(f"note: {note}")
     fetch(shared.data, shared.labels)
     stage = ""
 

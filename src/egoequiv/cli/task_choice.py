@@ -38,10 +38,10 @@ def names_in(given: Sequence[str]) -> list[str]:
 
 def tasks_in(given: Sequence[str]) -> list[str]:
     """The tasks of these names; `all` stands for every one."""
-    from egoequiv.evaluation.tasks import TASKS, get_tasks
+    from egoequiv.evaluation.tasks import get_tasks, list_tasks
 
     names = names_in(given)
-    return list(get_tasks(list(TASKS) if ALL in names else names))
+    return list(get_tasks(list_tasks() if ALL in names else names))
 
 
 def options_in(

@@ -65,9 +65,10 @@ def measure_tasks(
 
 def _save(name: str, result: TaskResult, data: TaskData, out: Path) -> list[Path]:
     from egoequiv.files import write_json
+    from egoequiv.names import short_name
     from egoequiv.report.task_figures import TASK_FIGURES, save_drawings
 
-    path = out / f"{name}.json"
+    path = out / f"{short_name(name)}.json"
     write_json(path, result.describe())
     return [path, *(save_drawings(TASK_FIGURES[name](result, data), out) if name in TASK_FIGURES else [])]
 

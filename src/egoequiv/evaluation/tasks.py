@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from egoequiv.errors import ConfigError
 from egoequiv.evaluation.analogy import analogy
 from egoequiv.evaluation.composition import composition
 from egoequiv.evaluation.next_view_task import next_view
@@ -13,6 +12,7 @@ from egoequiv.evaluation.readout import readout
 from egoequiv.evaluation.retrieval import retrieval
 from egoequiv.evaluation.slowness import slowness
 from egoequiv.evaluation.task import Task
+from egoequiv.names import Door
 
 # A task is a function of (TaskData, TaskOptions, OnProgress) that returns a TaskResult; its figures, if it has any, are
 # in report/task_figures.py under the same name.
@@ -27,9 +27,22 @@ TASKS: dict[str, Task] = {
 }
 
 
+DOOR: Door[Task] = Door("task", TASKS, "egoequiv.tasks", "a function that measures a task")
+
+
+def list_tasks() -> list[str]:
+    """The names of all tasks, built in and registered by packages."""
+    return DOOR.names()
+
+
 def get_tasks(names: Sequence[str]) -> dict[str, Task]:
-    """The tasks of these names, in their order."""
-    for name in names:
-        if name not in TASKS:
-            raise ConfigError(f"task {name!r} is not known; choose from {', '.join(TASKS)}")
-    return {name: TASKS[name] for name in names}
+    """The tasks of these names, in their order.
+
+    Args:
+        names: of built-in or registered tasks, `package.module:name` or `path/to/file.py:name`.
+
+    Returns:
+        The tasks by these names.
+
+    """
+    return {name: DOOR.find(name) for name in names}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import torch
 from pydantic import Field
@@ -132,9 +132,9 @@ def build_encoder(name: str, image_shape: ImageShape, settings: Mapping[str, Any
     declared = getattr(module, "feature_dim", found)
     if declared != found:
         raise ConfigError(f"{what}: its feature_dim is {declared!r}, but it gives {found} features")
-    module.feature_dim = found
-    module.unit_length = bool(getattr(module, "unit_length", False))
-    return module  # type: ignore[return-value]
+    encoder = cast(Encoder, module)
+    encoder.feature_dim, encoder.unit_length = found, bool(getattr(module, "unit_length", False))
+    return encoder
 
 
 @torch.no_grad()

@@ -1,6 +1,6 @@
 """Many runs side by side: those that can share a computation as stacks, all of them on the workers of an engine.
 
-Finished runs are not done again, diverged ones are told apart.
+Finished runs are not done again, diverged ones are marked.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from pathlib import Path
 
 from egoequiv.engines import Engine, LocalEngine, Tick
 from egoequiv.errors import ConfigError, DivergedError
+from egoequiv.models import can_stack, get_encoder
+from egoequiv.training.config import TrainConfig
 from egoequiv.training.jobs import Job, Outcome, note_divergence, past_outcome
 from egoequiv.training.loop import run_training
 from egoequiv.training.stacked_runs import left_stacks, member_bytes, run_stack, stack_key
@@ -81,6 +83,21 @@ def stack_size(job: Job, workers: int) -> int:
     """How many networks like this one a stack may have, from the memory of this machine."""
     at_a_time = min(workers, os.cpu_count() or 1)  # here: a cluster has other machines, taken to be like this one
     return max(1, min(MAX_STACK, int(_memory_bytes() * MEMORY_SHARE / at_a_time / member_bytes(job.config))))
+
+
+def stacking_notes(config: TrainConfig) -> list[str]:
+    """What keeps the runs of a config from being trained as fast as they might be: one line for each loss."""
+    if not can_stack(get_encoder(config.encoder)):
+        return []  # a stack would gain nothing
+    notes = []
+    for term in config.objective().terms:
+        if term.draws:
+            slow = "are trained one by one instead of as a stack, which takes several times as long"
+            notes.append(f"loss {term.name!r} draws random numbers, so the runs of {config.method_name} {slow}")
+        elif not term.stacks:
+            fast = "let it take features (..., B, D) and write stacks = True into its class to make it faster"
+            notes.append(f"loss {term.name!r} is computed network by network in a stack: {fast}")
+    return notes
 
 
 def _memory_bytes() -> int:

@@ -18,7 +18,7 @@ from egoequiv.engines import Tick
 from egoequiv.errors import DataError, DivergedError
 from egoequiv.files import locked
 from egoequiv.losses import StreamName
-from egoequiv.models import ENCODERS, NetSpec, can_stack
+from egoequiv.models import NetSpec, build_encoder, can_stack, get_encoder
 from egoequiv.models.checkpoint import load_meta, load_tensors, save_spec, save_tensors
 from egoequiv.pairs import count_leaked
 from egoequiv.store import FrameStore
@@ -40,8 +40,8 @@ OWN_SETTINGS = frozenset({"seed", "learning_rate", "weight"})
 def stack_key(config: TrainConfig) -> str | None:
     """What runs must have in common to be one stack, None for a run that cannot be in one."""
     method = config.objective()
-    fits = can_stack(ENCODERS.get(config.encoder)) and config.optimizer == "sgd" and config.precision == "float32"
-    if not fits or not config.iterations or not method.terms or not all(term.stacks for term in method.terms):
+    fits = can_stack(get_encoder(config.encoder)) and config.optimizer == "sgd" and config.precision == "float32"
+    if not fits or not config.iterations or not method.terms or any(term.draws for term in method.terms):
         return None
     return config.model_dump_json(exclude=set(OWN_SETTINGS))
 
@@ -103,7 +103,8 @@ def member_bytes(config: TrainConfig) -> int:
     """About how much memory one more network takes: weights, gradient, momentum and best, and its labelled images."""
     shape = FrameStore.open(config.data).image_shape
     with torch.device("meta"):
-        weights = sum(parameter.numel() for parameter in ENCODERS[config.encoder](shape).parameters())
+        encoder = build_encoder(config.encoder, shape, config.encoder_settings)
+        weights = sum(parameter.numel() for parameter in encoder.parameters())
     return 4 * 4 * 2 * weights + (1 + 2 * 4) * config.batch_size * prod(shape)  # twice the encoder, for maps and head
 
 
