@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from math import sqrt
 from pathlib import Path
 from pickle import UnpicklingError
@@ -30,10 +27,12 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import read_json
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
 from egoequiv.models.checkpoint import RUN_KIND
+from egoequiv.names import Door
 from egoequiv.store import FrameStore
 from egoequiv.training.data import split_of
 from egoequiv.training.network import pixel_statistics
 from egoequiv.training.run_folder import DATA, RunFolder
+from egoequiv.user_code import user_code
 
 STATISTICS_FRAMES = 2_000
 NO_PICKLE = "nothing is unpickled here"
@@ -140,27 +139,22 @@ def _own_preprocessing(spec: ModelSpec) -> Preprocessing:
     return own or Preprocessing()
 
 
+MODELS: Door[Callable[[], Any]] = Door("model", {}, "egoequiv.models", "a function that builds a model")
+
+
 def load_import(spec: ModelSpec, store: FrameStore) -> AuditedModel:
-    """What `package.module:factory` returns, with weights from a safetensors file if one is given."""
-    module_name, _, attribute = str(spec.where).partition(":")
-    if os.getcwd() not in sys.path:  # a file beside the user, which an installed program would not find
-        sys.path.insert(0, os.getcwd())
-    try:
-        factory = import_module(module_name)
-        for part in attribute.split("."):
-            factory = getattr(factory, part)
-        built = factory() if callable(factory) else None
-    except FAULTS as problem:
-        raise DataError(f"model {spec.where}: {described(problem)}") from problem
+    """What a named function builds, with weights from a safetensors file if one is given."""
+    where = str(spec.where)
+    factory = MODELS.find(where)
+    with user_code(f"model {where}"):
+        built = factory()
     if not callable(built):
-        raise DataError(f"model {spec.where}: expected a function that builds a model, found {_kind(factory, built)}")
+        raise DataError(
+            f"model {where}: expected a function that builds a model, found one that returns a {type(built).__name__}"
+        )
     if spec.weights is not None:
-        _put_weights(built, spec.weights, str(spec.where))
-    return replace(wrap_callable(replace(spec, where=built), store), kind=f"{spec.where}")
-
-
-def _kind(factory: Any, built: Any) -> str:
-    return f"a {type(factory).__name__}" if not callable(factory) else f"one that returns a {type(built).__name__}"
+        _put_weights(built, spec.weights, where)
+    return replace(wrap_callable(replace(spec, where=built), store), kind=where)
 
 
 def _put_weights(module: Any, path: Path, whose: str) -> None:

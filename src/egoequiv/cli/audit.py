@@ -46,7 +46,7 @@ Models = Annotated[
     typer.Argument(
         metavar="MODEL...",
         help="A run, a folder of transformers, a file .onnx, .pt2 or .pt (TorchScript), package.module:factory, "
-        "pixels, random, random:norb; as NAME=MODEL under a name of your choice.",
+        "path/to/file.py:factory, pixels, random, random:norb; as NAME=MODEL under a name of your choice.",
     ),
 ]
 Store = Annotated[str, typer.Option("--store", help="The store, a folder or a URL: frames with poses.")]
