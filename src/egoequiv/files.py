@@ -90,18 +90,36 @@ def _workspace(path: Path) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_abandoned(path.parent, path.name)
-    while True:
-        workspace = path.with_name(f".{path.name}.{os.getpid()}-{token_hex(4)}.partial")
-        workspace.mkdir()
-        lock = _lock(workspace)
-        if lock.is_held is not False and workspace.exists():
-            break
-        lock.release()  # somebody took it for an abandoned one, in the moment before the lock
+    with _busy():
+        lock, workspace = _Lock(None, False), path
+        try:
+            while lock.is_held is False or not workspace.exists():  # or somebody took it for an abandoned one
+                lock.release()
+                workspace = path.with_name(f".{path.name}.{os.getpid()}-{token_hex(4)}.partial")
+                workspace.mkdir()
+                lock = _lock(workspace)
+            yield workspace
+        finally:
+            if workspace != path:
+                shutil.rmtree(workspace, ignore_errors=True)
+            lock.release()
+
+
+_work: list[None] = []
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    _work.append(None)
     try:
-        yield workspace
+        yield
     finally:
-        shutil.rmtree(workspace, ignore_errors=True)
-        lock.release()
+        _work.pop()
+
+
+def is_busy() -> bool:
+    """Whether this process is in the middle of writing, or holds a folder: it has to tidy up before it may end."""
+    return bool(_work)
 
 
 def remove_abandoned(folder: Path, name: str = "") -> None:
@@ -162,7 +180,8 @@ def locked(folder: Path, what: str) -> Iterator[None]:
         except OSError:
             raise DataError(f"another process is at work on {what} {folder}: wait for it, or stop it") from None
         remove_abandoned(folder)
-        yield
+        with _busy():
+            yield
 
 
 def _check_free(path: Path, overwrite: bool) -> None:
@@ -178,6 +197,11 @@ def write_text(path: Path, text: str) -> None:
     with replacing(path) as temporary:
         # A name that is not UTF-8 cannot be written as it is; escaped, it can be read, also as JSON.
         temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+
+def readable(name: str) -> str:
+    """A name of a file or folder as text for everybody: bytes that are not UTF-8 are escaped, such as caf\\xe9."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def plain(value: Any) -> Any:
