@@ -299,7 +299,7 @@ def test_columns_of_any_type_are_read_or_named(copy: Path, column: str, kind: st
 def test_two_columns_of_one_name_are_named(copy: Path) -> None:
     table = pq.read_table(copy / "index.parquet")
     pq.write_table(table.append_column("label", table["label"]), copy / "index.parquet")
-    with data_error("two columns of one name"):
+    with data_error("index.parquet", "ingest the data again"):
         FrameStore.open(copy)
 
 

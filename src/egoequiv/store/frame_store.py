@@ -165,8 +165,6 @@ def _read_index(path: Path) -> pa.Table:
     except (pa.ArrowException, OSError, ValueError, MemoryError) as problem:  # broken metadata ends in any of these
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
         raise DataError(f"{path} is damaged ({reason}); ingest the data again") from problem
-    if len(set(table.column_names)) < len(table.column_names):
-        raise DataError(f"{path} has two columns of one name; ingest the data again")
     return table
 
 
