@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -11,7 +12,7 @@ from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 
 from egoequiv.engines.engine import Engine, Result, Task, Tick, WorkerLostError, silent
-from egoequiv.processes import end_with_parent, spawn_context, stop_now
+from egoequiv.processes import at_work, begin_worker, spawn_context, starting_workers, stop_now
 
 POLL_S = 0.3
 LOCK_S = 30.0  # a lock that is held for longer belongs to a worker that was killed
@@ -45,7 +46,8 @@ class LocalEngine(Engine):
         if processes <= 1:
             return [work(task, told.tick) for task in tasks]
         context = spawn_context()
-        counters = _Counters(context.Value("q", 0), context.Value("q", 0))
+        with starting_workers():
+            counters = _Counters(context.Value("q", 0), context.Value("q", 0))
         line = _Line(work, tasks, counters)
         told.elsewhere = counters.ticked
         workers = processes - 1 if short else processes
@@ -53,13 +55,15 @@ class LocalEngine(Engine):
             try:
                 # Large values are sent with the call, not at the start of a worker: this process would wait forever for
                 # a worker that fails to start.
-                futures = [pool.submit(_work_along, work, tasks) for _ in range(workers)]
+                with starting_workers():
+                    futures = [pool.submit(_work_along, work, tasks) for _ in range(workers)]
                 results = _help(line, futures, told) if short else {}
                 if len(results) == len(tasks):
                     stop_now(pool)  # do not wait for a worker that is still starting
                 else:
                     results |= _wait_for(futures, told)
             except BrokenProcessPool:
+                time.sleep(POLL_S)  # a signal that ended all processes reaches this one too, and says it better
                 raise WorkerLostError(_LOST) from None
             except BaseException:
                 stop_now(pool)
@@ -147,7 +151,7 @@ _counters: _Counters | None = None
 def _begin_worker(counters: _Counters) -> None:
     global _counters  # a pool can pass shared values to its workers only when they start
     _counters = counters
-    end_with_parent()
+    begin_worker()
 
 
 def _work_along(work: Callable[[Any, Tick], Any], tasks: Sequence[Any]) -> dict[int, Any]:
@@ -155,6 +159,7 @@ def _work_along(work: Callable[[Any, Tick], Any], tasks: Sequence[Any]) -> dict[
     assert _counters is not None
     line = _Line(work, tasks, _counters)
     results: dict[int, Any] = {}
-    while (number := line.take()) is not None:
-        results[number] = line.work(line.tasks[number], line.tick)
+    with at_work():
+        while (number := line.take()) is not None:
+            results[number] = line.work(line.tasks[number], line.tick)
     return results
