@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -123,7 +124,7 @@ def _draw_scatter(axes: Axes, clusters: MotionClusters) -> None:
             _write_beside(axes, words, (centre[across], centre[up]), (6, 8), fontweight="bold")
 
 
-def _write_beside(axes: Axes, words: str, at: tuple[float, float], off: tuple[float, float], **options: str) -> None:
+def _write_beside(axes: Axes, words: str, at: tuple[float, float], off: tuple[float, float], **options: Any) -> None:
     """Words beside a place, on a patch of white so that no line crosses them."""
     patch = {"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 1.5}
     axes.annotate(words, at, off, textcoords="offset points", fontsize=9, bbox=patch, **options)
