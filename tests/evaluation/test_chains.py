@@ -95,8 +95,8 @@ def test_names_of_sequences() -> None:
 
 
 def test_what_has_no_motions_is_told() -> None:
+    pictures = bare_store(np.empty((2, 0)), [0, 0], space=NoMotion())
     with pytest.raises(DataError, match="has no poses"):
-        pictures = bare_store(np.empty((2, 0)), [0, 0], space=NoMotion())
         find_motion_chains(made_data(pictures, np.zeros((2, 1)), np.arange(2)))
     bare = bare_store(np.zeros((2, 1)), [0, 0], space=ColumnsSpace(("steering",)))
     with pytest.raises(DataError, match="neither times nor named motions"):

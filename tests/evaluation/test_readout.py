@@ -133,7 +133,7 @@ def test_the_whole_read_out(small_store: FrameStore, monkeypatch: pytest.MonkeyP
     assert motion[0].r2 > 0.99
     # Pairs of a grid are turned round at random, so that the motion is not always up.
     assert motion[0].spread == pytest.approx(8.2, abs=1)
-    finding = result.finding({"pixels": {key: 0.9995 for key in result.scores()}})
+    finding = result.finding({"pixels": dict.fromkeys(result.scores(), 0.9995)})
     json.dumps(finding.details, allow_nan=False)
     (table,) = finding.tables
     assert len(table.rows) == len(result.rows) == 5

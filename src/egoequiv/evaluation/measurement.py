@@ -25,7 +25,7 @@ from egoequiv.evaluation.metric import Value
 from egoequiv.files import replacing, write_text
 
 FOLDER = "measurements"  # in the folder of a run
-VERSION = 1
+VERSION: Literal[1] = 1
 KEY_LETTERS = 16
 Arrays = Mapping[str, NDArray[Any]]
 
