@@ -16,7 +16,7 @@ from benchmarks.workbench import Workbench
 from egoequiv.models import EgoNet
 from egoequiv.training import RunData, TrainConfig, make_config, prepare_data, run_training
 from egoequiv.training.jobs import Job
-from egoequiv.training.loop import build_net
+from egoequiv.training.network import build_net
 from egoequiv.training.stacked_runs import run_stack
 
 Step = Callable[[], object]

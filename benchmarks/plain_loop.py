@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from egoequiv.models import EgoNet
 from egoequiv.training import RunData, TrainConfig
-from egoequiv.training.data import Stream
+from egoequiv.training.streams import Stream
 
 Labelled = tuple[Tensor, Tensor]  # images, classes
 Pairs = tuple[Tensor, Tensor, Tensor]  # first images, second images, patterns

@@ -47,16 +47,15 @@ def test_ingest_and_info(cli: Cli, tmp_path: Path) -> None:
 
 def test_train_evaluate_embed(cli: Cli, toys: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    trained = cli("train", toys, "--method", "equiv", "-o", run, *SHORT, "--json")
+    trained = cli("train", toys, "--method", "equiv", "--encoder", "norb", "-o", run, *SHORT, "--json")
     assert json.loads(trained.out)["iterations"] == 100
     assert (run / "curves.png").exists()
-    measured = json.loads(cli("evaluate", run, "--json").out)
-    (row,) = measured["rows"]
-    assert row["method"] == "equiv"
-    assert row["labels"] is True
-    assert {"top1", "rho_atomic", "rho_composite", "rho_up", "rho_right", "rho_up+left"} <= set(row["metrics"])
-    assert "95 % interval" in cli("evaluate", run, "--checkpoint", "best").out
-    assert json.loads(cli("evaluate", run, toys, "--json").out)["motions"][0]["pairs_scored"] > 300
+    measured = json.loads(cli("evaluate", run, "--json").out)["measurements"]
+    names = {value["metric"]["name"] for one in measured for value in one["values"]}
+    assert {"top1", "rho_atomic", "rho_composite", "rho_up", "rho_right", "rho_up+left"} <= names
+    assert "rho atomic" in cli("evaluate", run, "--checkpoint", "best").out
+    (everything,) = json.loads(cli("evaluate", run, toys, "--json").out)["measurements"]
+    assert everything["details"]["motions"][0]["pairs_scored"] > 300
     cli("embed", run, toys, "-o", tmp_path / "z.npy")
     assert np.load(tmp_path / "z.npy").shape == (2520, 100)
     again = cli("train", "-o", run, "--resume", "--json")
@@ -72,12 +71,12 @@ def test_train_with_tensorboard(cli: Cli, toys: Path, tmp_path: Path) -> None:
 def test_search(cli: Cli, toys: Path, tmp_path: Path) -> None:
     arguments = ["search", toys, "-o", tmp_path / "search", "--methods", "drlim,equiv+drlim", "--iterations", "50"]
     arguments += ["--rates", "1e9,0.01", "--weights", "0.1,1", "--set", "log_every=50", "--set", "checkpoint_every=50"]
-    found = json.loads(cli(*arguments, "--processes", "1", "--json").out)
+    found = json.loads(cli(*arguments, "--workers", "1", "--json").out)
     assert found["learning_rate"] == 0.01
     assert found["trials"][0]["score"] is None
     assert found["trials"][0]["diverged_at"] >= 1
     assert found["weight"]["equiv+drlim"]["slowness"] == found["weight"]["drlim"]["slowness"]
-    assert "diverged at" in cli(*arguments, "--processes", "1").out
+    assert "diverged at" in cli(*arguments, "--workers", "1").out
 
 
 def test_methods(cli: Cli) -> None:
@@ -135,7 +134,8 @@ def test_a_label_store_of_another_size_is_named(cli: Cli, toys: Path, tmp_path: 
         (["train", "TOYS", "-o", "OUT", "--set", "learning_rate=1e9", "--set", "log_every=50"], "at iteration"),
         (["evaluate", "NOWHERE"], "NOWHERE"),
         (["evaluate", "TOYS"], "config.json is missing"),
-        (["embed", "TOYS", "TOYS", "-o", "OUT"], "model.json is missing"),
+        (["embed", "TOYS", "TOYS"], "model.json is missing"),
+        (["embed", "TOYS", "TOYS", "-o", "OUT"], "features are written as .parquet or .npy"),
         (["embed", "NOWHERE", "TOYS"], "NOWHERE does not exist"),
         (["search", "NOWHERE", "-o", "OUT"], "NOWHERE does not exist"),
         (["search", "TOYS", "-o", "OUT", "--methods", "a,b"], "method 'a' is not known"),

@@ -11,7 +11,7 @@ import torch
 from egoequiv.evaluation import class_scores, embed, features
 from egoequiv.models import EgoNet, NetSpec, initialise
 from egoequiv.models.checkpoint import save_spec, save_tensors
-from egoequiv.store import FrameStore
+from egoequiv.store import FrameStore, fit_image
 from helpers import data_error
 
 
@@ -61,11 +61,47 @@ def test_store_path_and_array_give_the_same(net: EgoNet, small_store: FrameStore
     assert np.array_equal(embed(str(tmp_path), np.array(small_store.images)), expected)
 
 
-@pytest.mark.parametrize("shape", [(2, 12, 12, 3), (2, 12, 13, 1), (2, 12, 12), (12, 12, 1)])
-def test_images_of_another_size_are_refused(net: EgoNet, shape: tuple[int, ...]) -> None:
-    found = " x ".join(map(str, shape[1:]))
-    with data_error("12 x 12 x 1", found, "--size"):
-        embed(net, np.zeros(shape, np.uint8))
+@pytest.mark.parametrize(
+    ("shape", "advice"),
+    [
+        ((2, 12, 12, 3), "--size 12x12"),
+        ((2, 12, 13, 1), "--size 12x12"),
+        ((2, 1, 12, 12), "move the channels last: images.permute(0, 2, 3, 1)"),
+        ((12, 12, 1), "images[None]"),
+    ],
+)
+@pytest.mark.parametrize("kind", [np.uint8, np.float32])
+def test_other_images_are_refused_with_how_to_convert_them(
+    net: EgoNet, shape: tuple[int, ...], advice: str, kind: type[np.generic]
+) -> None:
+    images = np.zeros(shape, kind)
+    words = ["(N, 12, 12, 1)", str(shape), advice, *(["float32", "255 * images"] if kind is np.float32 else [])]
+    with data_error(*words):
+        embed(net, images)  # type: ignore[arg-type]
+    with data_error(*words):
+        net(torch.from_numpy(images))
+
+
+def test_gray_images_need_no_axis_for_their_channel(net: EgoNet, small_store: FrameStore) -> None:
+    assert np.array_equal(embed(net, small_store.images[:5, :, :, 0]), embed(net, small_store.images[:5]))
+
+
+@pytest.mark.parametrize("shape", [(24, 20, 1), (24, 20, 3), (12, 12, 3)])
+def test_images_of_another_size_or_colour_are_fitted_as_ingest_fits_them(
+    net: EgoNet, shape: tuple[int, int, int]
+) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (3, *shape)).astype(np.uint8)
+    fitted = np.stack([fit_image(image if shape[2] == 3 else image[..., 0], 12, 12, 1) for image in images])
+    assert np.array_equal(embed(net, images, fit=True), embed(net, fitted))
+    with data_error("float32"):
+        embed(net, images.astype(np.float32), fit=True)  # type: ignore[arg-type]
+
+
+def test_progress_is_reported(net: EgoNet, small_store: FrameStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "BATCH", 100)
+    heard: list[tuple[str, int, int]] = []
+    embed(net, small_store, on_progress=lambda *how_far: heard.append(how_far))
+    assert heard == [("features", 100, 144), ("features", 144, 144)]
 
 
 def test_scores_against_numpy(net: EgoNet, small_store: FrameStore) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from math import isnan, nan
 from pathlib import Path
@@ -12,23 +11,25 @@ import pytest
 from drives import PLACES, write_kitti, write_scenes
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.evaluation import Result
-from egoequiv.experiments import (
-    DrivingOptions,
-    Row,
-    Table,
-    driving,
-    quick_driving,
+from egoequiv.evaluation.metric import Metric
+from egoequiv.experiments import ReproduceOptions, Scale, Table, driving
+from egoequiv.experiments.driving import (
+    CHOSEN,
+    METHODS,
+    QUICK,
+    SPLITS,
+    WHOLE,
+    WHOLE_SCENES,
     reproduce_kitti,
     reproduce_scenes,
-    scene_options,
+    reproduce_sun,
 )
-from egoequiv.experiments.driving import CHOSEN, METHODS, SPLITS
 from egoequiv.experiments.selection import Grid
 from egoequiv.experiments.stores import PIXELS
 from egoequiv.pairs import make_split
 from egoequiv.store import FrameStore
 from egoequiv.training.run_folder import RunFolder
+from tables import RHO_UP, TOP1, entry, row, table_of
 
 pytestmark = pytest.mark.slow
 
@@ -49,36 +50,26 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def options(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> DrivingOptions:
+def options(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> ReproduceOptions:
     out = tmp_path_factory.mktemp("kitti-table")
-    return DrivingOptions(
-        out,
-        data=raw,
-        methods=THREE,
-        repeats=3,
-        iterations=3,
-        search_iterations=2,
-        size=16,
-        select=False,
-        engine=LocalEngine(1),
-    )
+    scale = Scale(repeats=3, iterations=3, search_iterations=2, size=16, select=False)
+    return ReproduceOptions(out, data=raw, methods=THREE, scale=scale, engine=LocalEngine(1))
 
 
 @pytest.fixture(scope="module")
-def kitti_tables(options: DrivingOptions) -> list[Table]:
-    return reproduce_kitti(options)
+def kitti_tables(options: ReproduceOptions) -> list[Table]:
+    return list(reproduce_kitti(options).values())
 
 
 @pytest.fixture(scope="module")
-def scene_tables(options: DrivingOptions, tree: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Table]:
+def scene_tables(options: ReproduceOptions, tree: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Table]:
     out = tmp_path_factory.mktemp("scenes-table")
-    return reproduce_scenes(
-        replace(options, out=out, scenes=tree, per_class=(2, 4), methods=("clsnet", "equiv"), repeats=3)
-    )
+    asked = replace(options, out=out, scenes=tree, per_class=(2, 4), methods=("clsnet", "equiv"), repeats=3)
+    return list(reproduce_scenes(asked).values())
 
 
-def test_there_is_a_table_for_each_split_and_one_of_what_it_flatters(
-    kitti_tables: list[Table], options: DrivingOptions
+def test_there_is_a_table_for_each_split_and_one_of_their_difference(
+    kitti_tables: list[Table], options: ReproduceOptions
 ) -> None:
     assert len(kitti_tables) == 3
     store = FrameStore.open(options.out / "stores" / "kitti-16")
@@ -87,10 +78,11 @@ def test_there_is_a_table_for_each_split_and_one_of_what_it_flatters(
         assert table.title == f"KITTI: recognition of places, split {kind}"
         assert [row.method for row in table.rows] == [PIXELS, *THREE]
         assert table.columns[:2] == ("top1", "top1_class_mean")
-        assert all(name.startswith("rho_") for name in table.columns[2:])  # of motions that have enough pairs
-        assert sum(name.startswith("rho_") for name in table.row("clsnet").metrics) == 1 + 3  # all, and each pattern
-        assert all(len(row.metrics["top1"].values) == 3 for row in table.rows)
-        assert all(0 <= value <= 100 for row in table.rows for value in row.metrics["top1"].values)
+        assert all(table.metric(name).family == "rho" for name in table.columns[2:])  # those with enough pairs
+        rho = [name for name in table.row("clsnet").entries if table.metric(name).family == "rho"]
+        assert len(rho) == 1 + 3  # all, and each pattern
+        assert all(len(row.entries["top1"].result.values) == 3 for row in table.rows)
+        assert all(0 <= value <= 100 for row in table.rows for value in row.entries["top1"].result.values)
         split = make_split(store, kind)
         assert table.about["split"] == kind
         assert table.about["validation_frames"] == len(split.validation)
@@ -118,18 +110,18 @@ def test_published_numbers_stand_beside_their_methods(kitti_tables: list[Table])
     assert all(not row.published for row in kitti_tables[2].rows)
 
 
-def test_what_a_random_split_flatters_is_the_difference(kitti_tables: list[Table]) -> None:
-    paper, whole, flattery = kitti_tables
-    assert flattery.columns == ("top1, paper", "top1, by-recording", "difference")
-    assert [row.method for row in flattery.rows] == [PIXELS, *THREE]
-    for row in flattery.rows:
-        mine, theirs = (table.row(row.method).metrics["top1"].values for table in (paper, whole))
-        assert row.metrics["top1, paper"].values == mine
-        assert row.metrics["top1, by-recording"].values == theirs
+def test_the_effect_of_a_random_split_is_the_difference(kitti_tables: list[Table]) -> None:
+    paper, whole, effect = kitti_tables
+    assert effect.columns == ("top1, paper", "top1, by-recording", "difference")
+    assert [row.method for row in effect.rows] == [PIXELS, *THREE]
+    for row in effect.rows:
+        mine, theirs = (table.row(row.method).entries["top1"].result.values for table in (paper, whole))
+        assert row.entries["top1, paper"].result.values == mine
+        assert row.entries["top1, by-recording"].result.values == theirs
         expected = [a - b for a, b in zip(mine, theirs, strict=True)]
-        assert list(row.metrics["difference"].values) == pytest.approx(expected)
-    assert flattery.about["leaked_validation_frames, by-recording"] == 0
-    assert flattery.about["leaked_validation_frames, paper"] == paper.about["leaked_validation_frames"]
+        assert list(row.entries["difference"].result.values) == pytest.approx(expected)
+    assert effect.about["leaked_validation_frames, by-recording"] == 0
+    assert effect.about["leaked_validation_frames, paper"] == paper.about["leaked_validation_frames"]
 
 
 def test_methods_are_compared_on_the_same_repetitions(kitti_tables: list[Table]) -> None:
@@ -139,23 +131,29 @@ def test_methods_are_compared_on_the_same_repetitions(kitti_tables: list[Table])
 
 
 def test_only_what_is_defined_for_some_method_has_a_column() -> None:
-    defined, not_defined = Result((1.0, 2.0, 3.0)), Result((nan, 1.0, nan))
-    rho = {"rho_left": defined, "rho_right": not_defined, "ratio_left": defined}
+    defined, not_defined = entry(1.0, 2.0, 3.0), entry(nan, 1.0, nan)
+    atomic, right, ratio = (
+        Metric(name="rho_atomic", title="rho atomic", better="lower", family="rho"),
+        RHO_UP.model_copy(update={"name": "rho_right", "motion": "right"}),
+        Metric(name="ratio_up", title="ratio up", family="ratio", is_detail=True),
+    )
+    metrics = [TOP1, atomic, RHO_UP, right, ratio]
+    rho = {"rho_up": defined, "rho_right": not_defined, "ratio_up": defined}
     rows = [
-        Row(PIXELS, True, {"top1": defined}),
-        Row("clsnet", True, {"top1": defined, "rho_atomic": defined, **rho}),
-        Row("equiv", True, {"top1": not_defined, "rho_atomic": not_defined, **rho}),
+        row(PIXELS, {"top1": defined}),
+        row("clsnet", {"top1": defined, "rho_atomic": defined, **rho}),
+        row("equiv", {"top1": not_defined, "rho_atomic": not_defined, **rho}),
     ]
-    table = driving._table("a title", rows, {}, "")
-    assert table.columns == ("top1", "rho_atomic", "rho_left")
+    table = driving._table("a title", [(metrics, one) for one in rows], {}, "")
+    assert table.columns == ("top1", "rho_atomic", "rho_up")
 
 
 def test_tables_can_be_written_as_json(kitti_tables: list[Table]) -> None:
     for table in kitti_tables:
-        json.dumps(table.describe(), allow_nan=False)
+        assert "NaN" not in table.model_dump_json()
 
 
-def test_settings_chosen_before_are_used(kitti_tables: list[Table], options: DrivingOptions) -> None:
+def test_settings_chosen_before_are_used(kitti_tables: list[Table], options: ReproduceOptions) -> None:
     assert not list(options.out.glob("search-*"))
     for kind in SPLITS:
         for method in THREE:
@@ -173,32 +171,32 @@ def test_settings_chosen_before_are_used(kitti_tables: list[Table], options: Dri
 
 
 def test_a_second_call_reuses_all_runs(
-    kitti_tables: list[Table], options: DrivingOptions, monkeypatch: pytest.MonkeyPatch
+    kitti_tables: list[Table], options: ReproduceOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nobody(*_: object, **__: object) -> None:
         raise AssertionError("something was done again")
 
     monkeypatch.setattr("egoequiv.training.loop._train", nobody)
-    monkeypatch.setattr("egoequiv.experiments.measure._measure", nobody)
+    monkeypatch.setattr("egoequiv.experiments.measure.open_task_data", nobody)
     monkeypatch.setattr("egoequiv.experiments.stores.ingest", nobody)
-    again = reproduce_kitti(options)
-    assert [table.describe() for table in again] == [table.describe() for table in kitti_tables]
-    (one,) = reproduce_kitti(replace(options, splits=("paper",), methods=("clsnet",)))
-    assert one.row("clsnet").metrics["top1"] == kitti_tables[0].row("clsnet").metrics["top1"]
+    again = list(reproduce_kitti(options).values())
+    assert [table.model_dump_json() for table in again] == [table.model_dump_json() for table in kitti_tables]
+    (one,) = reproduce_kitti(replace(options, splits=("paper",), methods=("clsnet",))).values()
+    assert one.row("clsnet").entries["top1"] == kitti_tables[0].row("clsnet").entries["top1"]
 
 
-def test_other_data_in_the_same_folder_are_refused(options: DrivingOptions, kitti_tables: list[Table]) -> None:
+def test_other_data_in_the_same_folder_are_refused(options: ReproduceOptions, kitti_tables: list[Table]) -> None:
     assert options.data is not None
     with pytest.raises(DataError, match="made from other data"):
         reproduce_kitti(replace(options, data=options.data.parent))
 
 
 def test_a_search_stays_within_the_training_part(
-    options: DrivingOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: ReproduceOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driving, "GRID", Grid(learning_rates=(0.01, 0.001), weights=(1.0,), rate_seeds=1, seeds=1))
     searched = replace(options, out=tmp_path, select=True, methods=("equiv",), repeats=1, splits=("by-recording",))
-    (table,) = reproduce_kitti(searched)
+    (table,) = reproduce_kitti(searched).values()
     (folder,) = tmp_path.glob("search-*")
     assert folder.name == "search-kitti-by-recording-16-2"
     runs = [path for path in folder.iterdir() if path.is_dir()]
@@ -233,17 +231,17 @@ def test_scenes_have_a_table_for_each_number_of_labels(scene_tables: list[Table]
         assert table.about["labelled_images_a_class"] == few
         assert table.about["labelled"] == tree.name
         assert table.about["leaked_validation_frames"] == 0
-        assert "top10" not in table.row(PIXELS).metrics
-        assert all(not isnan(value) for value in table.row("equiv").metrics["top10"].values)
+        assert "top10" not in table.row(PIXELS).entries
+        assert all(not isnan(value) for value in table.row("equiv").entries["top10"].result.values)
 
 
 def test_numbers_of_the_paper_stand_beside_sun_alone(
-    options: DrivingOptions, raw: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: ReproduceOptions, raw: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driving, "SUN", {2: driving.SUN[6], 4: driving.SUN[20]})
     monkeypatch.setattr(driving, "SUN_CLASSES", 12)  # the paper's numbers are for as many classes as SUN397 has
     sun = replace(options, out=tmp_path, scenes=tree, per_class=(2, 4), methods=("clsnet", "drlim"), repeats=1)
-    six, twenty = reproduce_scenes(replace(sun, iterations=2), is_sun=True)
+    six, twenty = reproduce_sun(replace(sun, iterations=2)).values()
     assert six.published_on == twenty.published_on == "SUN397"
     assert {row.method: {k: v.mean for k, v in row.published.items()} for row in six.rows} == {
         PIXELS: {"top1": 0.61},
@@ -265,11 +263,11 @@ def test_numbers_of_the_paper_stand_beside_sun_alone(
 
 
 def test_scenes_share_the_search_with_the_fewest_labels(
-    options: DrivingOptions, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: ReproduceOptions, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driving, "GRID", Grid(learning_rates=(0.01,), weights=(1.0,), rate_seeds=1, seeds=1))
     searched = replace(options, out=tmp_path, scenes=tree, per_class=(2, 4), methods=("drlim",), repeats=1, select=True)
-    few, many = reproduce_scenes(searched)
+    few, many = reproduce_scenes(searched).values()
     (folder,) = tmp_path.glob("search-*")
     assert folder.name == "search-scenes-2-16-2"
     configs = [RunFolder(path).config() for path in folder.iterdir() if path.is_dir()]
@@ -279,22 +277,22 @@ def test_scenes_share_the_search_with_the_fewest_labels(
     assert few.row("drlim").settings == many.row("drlim").settings
 
 
-def test_scenes_without_parts_are_split_at_random(options: DrivingOptions, tmp_path: Path) -> None:
+def test_scenes_without_parts_are_split_at_random(options: ReproduceOptions, tmp_path: Path) -> None:
     tree = write_scenes(tmp_path / "tree", classes=4, train=4, test=2, parts=False)
     plain = replace(options, out=tmp_path / "out", scenes=tree, per_class=(1,), methods=("random",), repeats=1)
-    (table,) = reproduce_scenes(plain)
+    (table,) = reproduce_scenes(plain).values()
     assert table.about["split"] == "paper"
     assert table.about["validation_frames"] == 24 - round(0.67 * 24)
 
 
-def test_kitti_needs_scenes_of_its_own(options: DrivingOptions) -> None:
+def test_kitti_needs_scenes_of_its_own(options: ReproduceOptions) -> None:
     with pytest.raises(ConfigError, match="give their folder with --scenes"):
         reproduce_scenes(options)
     with pytest.raises(ConfigError, match="give their folder with --sun"):
-        reproduce_scenes(options, is_sun=True)
+        reproduce_sun(options)
 
 
-def test_methods_outside_the_table_are_named(options: DrivingOptions, kitti_tables: list[Table]) -> None:
+def test_methods_outside_the_table_are_named(options: ReproduceOptions, kitti_tables: list[Table]) -> None:
     with pytest.raises(ConfigError, match=r"'equiv\+views' is not in this table"):
         reproduce_kitti(replace(options, methods=("equiv+views",)))
 
@@ -304,19 +302,18 @@ def test_there_are_settings_for_every_row() -> None:
 
 
 def test_options_for_scenes_and_in_a_hurry(tmp_path: Path) -> None:
-    plain = DrivingOptions(tmp_path)
-    assert (plain.batch_size, scene_options(plain).batch_size) == (16, 128)
-    assert scene_options(plain).iterations * 4 == plain.iterations
-    quick = quick_driving(scene_options(plain))
-    assert (quick.repeats, quick.iterations, quick.select, quick.per_class) == (2, 100, False, (6,))
-    assert plain.effort().select_stop is False
+    plain = ReproduceOptions(tmp_path)
+    assert (WHOLE.batch_size, WHOLE_SCENES.batch_size) == (16, 128)
+    assert plain.scaled(WHOLE_SCENES, QUICK).iterations * 4 == plain.scaled(WHOLE, QUICK).iterations
+    quick = replace(plain, quick=True, repeats=7).scaled(WHOLE, QUICK)
+    assert (quick.repeats, quick.iterations, quick.select) == (7, 100, False)
 
 
-def test_drives_added_later_are_noticed_and_losses_are_told(options: DrivingOptions, tmp_path: Path) -> None:
+def test_drives_added_later_are_noticed_and_losses_are_told(options: ReproduceOptions, tmp_path: Path) -> None:
     root = write_kitti(tmp_path / "raw", drives=4, legs=LEGS)
     (root / "2011_09_26" / "2011_09_26_drive_9001_sync" / "oxts" / "data" / "0000000007.txt").write_text("49.0 8.4")
     own = replace(options, out=tmp_path / "out", data=root, methods=("random",), repeats=1, splits=("paper",))
-    left_out = reproduce_kitti(own)[0].about["left_out"]
+    left_out = reproduce_kitti(own)["table-paper"].about["left_out"]
     assert any("1 of 24 packets left out" in note for note in left_out)
     write_kitti(tmp_path / "more", drives=5, legs=LEGS)
     last = "2011_09_26/2011_09_26_drive_9004_sync"
@@ -327,8 +324,8 @@ def test_drives_added_later_are_noticed_and_losses_are_told(options: DrivingOpti
 
 def test_repetitions_that_diverged_are_not_subtracted_crosswise() -> None:
     def table(diverged: int) -> Table:
-        row = Row("equiv", True, {"top1": Result((50.0, 60.0))}, diverged=diverged)
-        return Table("t", ("top1",), [row], about={"leaked_validation_frames": 0})
+        own = row("equiv", {"top1": entry(50.0, 60.0)}, diverged=diverged)
+        return table_of([own], [TOP1], about={"leaked_validation_frames": 0})
 
-    assert len(driving._flattery({"paper": table(0), "by-recording": table(0)}).rows) == 1
-    assert driving._flattery({"paper": table(1), "by-recording": table(1)}).rows == []
+    assert len(driving._split_effect({"paper": table(0), "by-recording": table(0)}).rows) == 1
+    assert driving._split_effect({"paper": table(1), "by-recording": table(1)}).rows == []

@@ -7,49 +7,57 @@ import pytest
 
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.experiments import NorbOptions, reproduce_norb
-from egoequiv.experiments.norb import CHOSEN, LABELLED, UNLABELLED
+from egoequiv.experiments import ReproduceOptions, Scale, Table
+from egoequiv.experiments.norb import CHOSEN, LABELLED, UNLABELLED, reproduce_norb
 from egoequiv.experiments.stores import PIXELS
 from egoequiv.training.run_folder import RunFolder
 
 
+SMALL = Scale(repeats=2, iterations=200, search_iterations=100, size=12, lightings=1, select=False)
+
+
+def one_table(options: ReproduceOptions) -> Table:
+    (table,) = reproduce_norb(options).values()
+    return table
+
+
 @pytest.fixture(scope="module")
-def options(tmp_path_factory: pytest.TempPathFactory) -> NorbOptions:
+def options(tmp_path_factory: pytest.TempPathFactory) -> ReproduceOptions:
     out = tmp_path_factory.mktemp("table")
-    return NorbOptions(out, repeats=2, iterations=200, size=12, lightings=1, select=False, engine=LocalEngine(1))
+    return ReproduceOptions(out, scale=SMALL, engine=LocalEngine(1))
 
 
 @pytest.mark.slow
-def test_every_row_of_the_table_is_measured(options: NorbOptions) -> None:
-    table = reproduce_norb(options)
-    assert [(row.method, row.labels) for row in table.rows] == [
+def test_every_row_of_the_table_is_measured(options: ReproduceOptions) -> None:
+    table = one_table(options)
+    assert [(row.method, row.uses_labels) for row in table.rows] == [
         (PIXELS, True),
         *((method, True) for method in LABELLED),
         *((method, False) for method in UNLABELLED),
     ]
     for row in table.rows[1:]:
-        assert ("top1" in row.metrics) == row.labels
-        assert len(row.metrics["rho_up+left"].values) == 2
-    assert table.row("random").metrics["top1"].mean < 15
-    assert table.row(PIXELS).metrics["top1"].mean > 10
-    assert table.row("equiv", labels=False).published["rho_atomic"].mean == 0.0304
+        assert ("top1" in row.entries) == row.uses_labels
+        assert len(row.entries["rho_up+left"].result.values) == 2
+    assert table.row("random").mean("top1") < 15
+    assert table.row(PIXELS).mean("top1") > 10
+    assert table.row("equiv (no labels)").published["rho_atomic"].mean == 0.0304
     assert 0 < table.about["leaked_validation_frames"] <= table.about["validation_frames"]
     assert not table.comparisons  # two repetitions are too few for a test
 
 
 @pytest.mark.slow
-def test_finished_runs_are_not_done_again(options: NorbOptions) -> None:
-    first = reproduce_norb(replace(options, methods=("drlim",)))
+def test_finished_runs_are_not_done_again(options: ReproduceOptions) -> None:
+    first = one_table(replace(options, methods=("drlim",)))
     weights = options.out / "runs-preset-12-paper-200" / "drlim-labels-0" / "last.safetensors"
     written = weights.stat().st_mtime_ns
-    assert reproduce_norb(replace(options, methods=("drlim",))).describe() == first.describe()
+    assert one_table(replace(options, methods=("drlim",))) == first
     assert weights.stat().st_mtime_ns == written
 
 
 @pytest.mark.slow
-def test_selected_settings_are_used(options: NorbOptions) -> None:
-    small = replace(options, methods=("drlim",), select=True, search_iterations=100, out=options.out / "selected")
-    table = reproduce_norb(small)
+def test_selected_settings_are_used(options: ReproduceOptions) -> None:
+    small = replace(options, methods=("drlim",), select=True, out=options.out / "selected")
+    table = one_table(small)
     (run,) = (small.out / "runs-12-paper-200").glob("drlim-labels*-1")
     config = RunFolder(run).config()
     chosen = table.row("drlim").settings
@@ -67,7 +75,7 @@ def test_there_are_settings_for_every_row() -> None:
 
 @pytest.mark.slow
 def test_an_output_folder_belongs_to_its_data(tmp_path: Path) -> None:
-    small = NorbOptions(tmp_path, repeats=1, iterations=50, size=8, lightings=1, select=False, methods=("random",))
+    small = ReproduceOptions(tmp_path, repeats=1, iterations=50, size=8, scale=SMALL, methods=("random",))
     reproduce_norb(small)
     (tmp_path / "stores" / "turntable-1-8.json").write_text('{"data": "elsewhere"}')
     with pytest.raises(DataError, match="other data"):
@@ -76,6 +84,6 @@ def test_an_output_folder_belongs_to_its_data(tmp_path: Path) -> None:
 
 def test_bad_options_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="repeats"):
-        reproduce_norb(NorbOptions(tmp_path, repeats=0))
+        reproduce_norb(ReproduceOptions(tmp_path, repeats=0))
     with pytest.raises(ConfigError, match="'magic' is not known"):
-        reproduce_norb(NorbOptions(tmp_path, methods=("magic",)))
+        reproduce_norb(ReproduceOptions(tmp_path, methods=("magic",)))

@@ -11,7 +11,8 @@ import pytest
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.experiments.published import Published
-from egoequiv.experiments.recipe import Effort, Recipe, chosen_keys, cook
+from egoequiv.experiments.recipe import Effort, Recipe, chosen_keys, make_rows
+from egoequiv.experiments.table import Row
 from egoequiv.experiments.selection import Grid
 from egoequiv.experiments.stores import PIXELS, experiment_store, pixel_row
 from egoequiv.pairs import make_split
@@ -27,6 +28,10 @@ CHOSEN = {
     ("drlim", False): {"learning_rate": 0.03},
 }
 SMALL = Grid(learning_rates=(0.01, 1e9), weights=(0.1, 1.0), rate_seeds=1, seeds=1)
+
+
+def rows_of(recipe: Recipe, effort: Effort) -> list[Row]:
+    return [row for _, row in make_rows(recipe, effort)]
 
 
 @pytest.fixture
@@ -51,13 +56,13 @@ def recipe_for(store: FrameStore, **changes: object) -> Recipe:
 
 def test_rows_are_those_asked_for_with_all_repetitions(small_store: FrameStore, effort: Effort) -> None:
     told: list[tuple[str, int, int]] = []
-    rows = cook(recipe_for(small_store), replace(effort, on_stage=lambda *stage: told.append(stage)))
-    assert [(row.method, row.labels) for row in rows] == KEYS
+    rows = rows_of(recipe_for(small_store), replace(effort, on_progress=lambda *stage: told.append(stage)))
+    assert [(row.method, row.uses_labels) for row in rows] == KEYS
     for row in rows:
-        assert ("top1" in row.metrics) == row.labels
-        assert len(row.metrics["rho_up"].values) == 2
+        assert ("top1" in row.entries) == row.uses_labels
+        assert len(row.entries["rho_up"].result.values) == 2
         assert row.diverged == 0
-        assert row.settings == CHOSEN[row.method, row.labels]
+        assert row.settings == CHOSEN[row.method, row.uses_labels]
     assert [row.published for row in rows] == [{}, {}, {"top1": Published(36.6, 0.4)}, {}]
     assert told[-1] == ("measuring, grid", 8, 8)
     assert ("training, grid", 32, 32) in told
@@ -76,7 +81,7 @@ def test_finished_runs_are_read_not_repeated(
     small_store: FrameStore, effort: Effort, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = recipe_for(small_store, keys=[("drlim", True)])
-    first = cook(recipe, effort)
+    first = rows_of(recipe, effort)
     files = {path: path.stat().st_mtime_ns for path in effort.out.rglob("*.safetensors")}
     assert len(files) == 4
 
@@ -84,37 +89,37 @@ def test_finished_runs_are_read_not_repeated(
         raise AssertionError("a finished run was trained again")
 
     monkeypatch.setattr("egoequiv.training.loop._train", nobody_trains)
-    monkeypatch.setattr("egoequiv.experiments.measure._measure", nobody_trains)
-    again = cook(recipe, effort)
-    assert [row.metrics["top1"].values for row in again] == [row.metrics["top1"].values for row in first]
+    monkeypatch.setattr("egoequiv.experiments.measure.open_task_data", nobody_trains)
+    again = rows_of(recipe, effort)
+    assert [row.entries["top1"].result.values for row in again] == [row.entries["top1"].result.values for row in first]
     assert {path: path.stat().st_mtime_ns for path in effort.out.rglob("*.safetensors")} == files
 
 
 def test_more_repetitions_add_to_those_there_are(small_store: FrameStore, effort: Effort) -> None:
     recipe = recipe_for(small_store, keys=[("clsnet", True)])
-    (few,) = cook(recipe, effort)
-    (more,) = cook(recipe, replace(effort, repeats=3))
-    assert more.metrics["top1"].values[:2] == few.metrics["top1"].values
-    assert len(more.metrics["top1"].values) == 3
+    (few,) = rows_of(recipe, effort)
+    (more,) = rows_of(recipe, replace(effort, repeats=3))
+    assert more.entries["top1"].result.values[:2] == few.entries["top1"].result.values
+    assert len(more.entries["top1"].result.values) == 3
 
 
 def test_a_run_that_diverges_is_counted_and_left_out(small_store: FrameStore, effort: Effort) -> None:
     chosen = {("clsnet", True): {"learning_rate": 1e30}}
-    (row,) = cook(recipe_for(small_store, keys=[("clsnet", True)], chosen=chosen), replace(effort, iterations=20))
+    (row,) = rows_of(recipe_for(small_store, keys=[("clsnet", True)], chosen=chosen), replace(effort, iterations=20))
     assert row.diverged == 2
-    assert row.metrics == {}
+    assert row.entries == {}
 
 
 def test_what_is_not_defined_is_not_a_number(small_store: FrameStore, effort: Effort) -> None:
-    (row,) = cook(recipe_for(small_store, keys=[("clsnet", True)]), effort)
-    assert all(isnan(value) for value in row.metrics["rho_up"].values)  # too few pairs
+    (row,) = rows_of(recipe_for(small_store, keys=[("clsnet", True)]), effort)
+    assert all(isnan(value) for value in row.entries["rho_up"].result.values)  # too few pairs
 
 
 def test_extra_settings_are_of_their_row_alone(small_store: FrameStore, effort: Effort) -> None:
     def extra(key: tuple[str, bool], iterations: int) -> dict[str, object]:
         return {"batch_size": iterations} if key[0] == "drlim" else {}
 
-    rows = cook(recipe_for(small_store, extra=extra, keys=KEYS[1:3]), effort)
+    rows = rows_of(recipe_for(small_store, extra=extra, keys=KEYS[1:3]), effort)
     folder = effort.out / "runs-preset-grid-4"
     assert RunFolder(folder / "drlim-labels-0").config().batch_size == 4
     assert RunFolder(folder / "clsnet-labels-0").config().batch_size == 16
@@ -123,12 +128,12 @@ def test_extra_settings_are_of_their_row_alone(small_store: FrameStore, effort: 
 
 def test_settings_not_chosen_before_are_asked_for(small_store: FrameStore, effort: Effort) -> None:
     with pytest.raises(ConfigError, match="no settings were chosen before for 'drlim': search with --select"):
-        cook(recipe_for(small_store, chosen={key: {} for key in KEYS[:2]}), effort)
+        rows_of(recipe_for(small_store, chosen={key: {} for key in KEYS[:2]}), effort)
     assert not effort.out.exists()
 
 
 def test_a_search_sees_only_the_training_part(small_store: FrameStore, effort: Effort) -> None:
-    (row,) = cook(recipe_for(small_store, keys=[("drlim", True)]), replace(effort, select=True, repeats=1))
+    (row,) = rows_of(recipe_for(small_store, keys=[("drlim", True)]), replace(effort, select=True, repeats=1))
     searched = [path for path in (effort.out / "search-grid-2").iterdir() if path.is_dir()]
     assert len(searched) == 2 + 2  # rates on labels alone, then weights
     for path in searched:
@@ -146,7 +151,7 @@ def test_a_shared_search_is_done_once_with_its_own_settings(small_store: FrameSt
     few = replace(few, search_name="shared", search_base={"per_class": 3})
     many = replace(few, name="many", base=dict(few.base) | {"per_class": 6})
     search = replace(effort, select=True, repeats=1)
-    (first,), (second,) = cook(few, search), cook(many, search)
+    (first,), (second,) = rows_of(few, search), rows_of(many, search)
     assert first.settings == second.settings
     (folder,) = effort.out.glob("search-*")
     assert {RunFolder(path).config().per_class for path in folder.iterdir() if path.is_dir()} == {3}
@@ -186,8 +191,8 @@ def test_names_with_a_dot_are_different_stores(effort: Effort) -> None:
 
 def test_nearest_pixels_use_the_labels_of_the_networks(small_store: FrameStore) -> None:
     split = make_split(small_store)
-    row = pixel_row(small_store, split, 4, 3)
-    assert (row.method, row.labels) == (PIXELS, True)
-    assert len(row.metrics["top1"].values) == 3
-    assert all(0 < value <= 100 for value in row.metrics["top1"].values)
-    assert pixel_row(small_store, split, 4, 2).metrics["top1"].values == row.metrics["top1"].values[:2]
+    _, row = pixel_row(small_store, split, 4, 3)
+    assert (row.method, row.uses_labels) == (PIXELS, True)
+    assert len(row.entries["top1"].result.values) == 3
+    assert all(0 < value <= 100 for value in row.entries["top1"].result.values)
+    assert pixel_row(small_store, split, 4, 2)[1].entries["top1"].result.values == row.entries["top1"].result.values[:2]

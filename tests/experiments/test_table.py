@@ -1,60 +1,106 @@
-"""Tables: rows, comparisons and their JSON."""
+"""Tables: rows, cells over repetitions, comparisons, and their JSON."""
 
 import json
 import math
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from scipy import stats
 
 from egoequiv.errors import DataError
-from egoequiv.evaluation import Result
+from egoequiv.evaluation.metric import Value
+from egoequiv.evaluation.statistics import Result
 from egoequiv.experiments import Row, Table
 from egoequiv.experiments.published import NORB, Published
-from egoequiv.experiments.table import compare_rows
+from egoequiv.experiments.table import compare_rows, entries_of
+from tables import RHO_UP, TOP1, entry, measurement, row, table_of
 
 
 def table() -> Table:
     rows = [
-        Row("clsnet", True, {"top1": Result((25.0, 27.0, 26.0))}, {"top1": Published(25.11, 0.72)}),
-        Row("equiv", True, {"top1": Result((30.0, 31.0, 33.0)), "rho_up": Result((math.nan, 0.5, 0.6))}),
-        Row("drlim", True, {"top1": Result((30.0, 31.0))}, diverged=1),
+        row("clsnet", {"top1": entry(25.0, 27.0, 26.0)}, published={"top1": Published(25.11, 0.72)}),
+        row("equiv", {"top1": entry(30.0, 31.0, 33.0), "rho_up": entry(math.nan, 0.5, 0.6)}),
+        row("drlim", {"top1": entry(30.0, 31.0)}, diverged=1),
     ]
-    return Table("A table", ("top1", "rho_up"), rows, compare_rows(rows, "top1"))
+    return table_of(rows, [TOP1, RHO_UP], comparisons=compare_rows(rows, "top1"))
 
 
-def test_json_has_the_promised_shape() -> None:
-    described = json.loads(json.dumps(table().describe(), allow_nan=False))
-    first = described["rows"][0]
-    assert first["method"] == "clsnet"
-    assert first["labels"] is True
-    assert first["metrics"]["top1"]["mean"] == 26.0
-    assert first["metrics"]["top1"]["stderr"] == pytest.approx(1 / math.sqrt(3))
-    assert first["metrics"]["top1"]["published"] == 25.11
-    assert described["rows"][1]["metrics"]["rho_up"]["mean"] is None
+def test_a_table_comes_back_from_its_file(tmp_path: Path) -> None:
+    table().save(tmp_path / "table.json")
+    text = (tmp_path / "table.json").read_text()
+    assert "NaN" not in text
+    described = json.loads(text)
+    assert described["rows"][0]["published"]["top1"] == {"mean": 25.11, "stderr": 0.72}
+    assert described["rows"][1]["entries"]["rho_up"]["result"]["values"] == [None, 0.5, 0.6]
+    again = Table.load(tmp_path / "table.json")
+    assert again.model_dump_json() == table().model_dump_json()
+    assert math.isnan(again.rows[1].entries["rho_up"].result.values[0])
 
 
-def test_a_table_comes_back_from_its_description() -> None:
-    described = json.loads(json.dumps(replace(table(), published_on="small NORB").describe(), allow_nan=False))
-    again = Table.from_description(described, "table.json")
-    assert again.describe() == described
-    assert again.rows[0].published["top1"] == Published(25.11, 0.72)
-    assert math.isnan(again.rows[1].metrics["rho_up"].values[0])
-    with pytest.raises(DataError, match=r"table.json holds no table .* make it anew"):
-        Table.from_description({"title": "a", "columns": [], "rows": [{}]}, "table.json")
+@pytest.mark.parametrize(
+    "change", [{"rows": [{}]}, {"columns": [1]}, {"about": ["a"]}, {"title": None}, {"format": "other"}, {"new": 1}]
+)
+def test_a_damaged_table_is_one_line(tmp_path: Path, change: dict[str, object]) -> None:
+    (tmp_path / "table.json").write_text(json.dumps(json.loads(table().model_dump_json()) | change))
+    with pytest.raises(DataError, match=r"table.json is not a table .*: repeat the command") as caught:
+        Table.load(tmp_path / "table.json")
+    assert "\n" not in str(caught.value)
 
 
 def test_comparisons_are_paired_and_leave_out_diverged_rows() -> None:
     (only,) = table().comparisons
-    assert (only.a, only.b) == ("equiv", "clsnet")
+    assert (only.a, only.b, only.repetitions) == ("equiv", "clsnet", 3)
     assert only.difference == pytest.approx(16 / 3)
     assert only.p_value == pytest.approx(stats.ttest_rel((30.0, 31.0, 33.0), (25.0, 27.0, 26.0)).pvalue)
 
 
-def test_rows_are_found_by_method() -> None:
-    assert table().row("equiv").metrics["top1"].values == (30.0, 31.0, 33.0)
-    with pytest.raises(KeyError, match="labels=False"):
-        table().row("equiv", labels=False)
+def test_rows_are_paired_by_their_seeds() -> None:
+    first = row("x", {"top1": entry(1.0, 5.0, 9.0)})
+    shifted = row("y", {"top1": entry(1.0, 5.0, 9.0)}, seeds=((1, 0), (2, 0), (3, 0)))
+    turned = row("z", {"top1": entry(9.0, 1.0, 5.0)}, seeds=((2, 0), (0, 0), (1, 0)))
+    training = row("w", {"top1": entry(1.0, 5.0, 9.0)}, unfinished=((1, 0),))
+    assert compare_rows([first, shifted], "top1") == []  # two seeds in common
+    (test,) = compare_rows([first, turned], "top1")
+    assert (test.a, test.b, test.difference, test.p_value) == ("z", "x", 0.0, 1.0)
+    assert compare_rows([first, training], "top1") == []  # one of three is still in training
+
+
+def test_rows_are_found_by_name() -> None:
+    assert table().row("equiv").entries["top1"].result.values == (30.0, 31.0, 33.0)
+    with pytest.raises(KeyError, match="no row"):
+        table().row("equiv (no labels)")
+
+
+def test_cells_are_means_over_repetitions() -> None:
+    each = [
+        [measurement(Value(metric=RHO_UP, value=0.5, interval=(0.4, 0.6), baselines={"constant": 0.7}))],
+        [measurement(Value(metric=RHO_UP, value=0.7, interval=(0.6, 0.8), baselines={"constant": 0.9}))],
+    ]
+    (metric,), entries = entries_of(each)
+    assert metric == RHO_UP
+    cell = entries["rho_up"]
+    assert cell.result == Result((0.5, 0.7))
+    assert cell.interval == pytest.approx((0.5, 0.7))
+    assert cell.baselines == pytest.approx({"constant": 0.8})
+    assert cell.over_repetitions() is None  # two repetitions say too little
+
+
+def test_what_one_repetition_lacks_is_not_defined_and_says_why() -> None:
+    few = Value(metric=RHO_UP, value=math.nan, note="9 pairs are too few")
+    fine = Value(metric=RHO_UP, value=0.5)
+    _, entries = entries_of([[measurement(fine)], [measurement(few)], [measurement()]])
+    assert [math.isnan(value) for value in entries["rho_up"].result.values] == [False, True, True]
+    assert entries["rho_up"].note == "in 1 of 3 repetitions 9 pairs are too few"
+
+
+def test_cells_that_no_baseline_is_below_are_marked() -> None:
+    rows = [
+        row("a", {"rho_up": entry(0.6, baselines={"constant": 0.7})}),
+        row("b", {"rho_up": entry(0.8, baselines={"constant": 0.7})}),
+        row("c", {"rho_up": entry(1.2)}),
+    ]
+    shown = table_of(rows, [RHO_UP])
+    assert [shown.is_marked(one, RHO_UP) for one in rows] == [False, True, True]
 
 
 def test_published_averages_are_those_of_the_single_motions() -> None:
@@ -64,3 +110,23 @@ def test_published_averages_are_those_of_the_single_motions() -> None:
             composite = sum(metrics[f"rho_{name}"].mean for name in ("up+right", "up+left", "down+right")) / 3
             assert metrics["rho_atomic"].mean == pytest.approx(atomic, abs=1e-3), key
             assert metrics["rho_composite"].mean == pytest.approx(composite, abs=1e-3), key
+
+
+def test_published_values_of_the_next_view() -> None:
+    published = {
+        method: (values["one_view"].mean, values["two_views"].mean)
+        for (method, _), values in NORB.items()
+        if "one_view" in values
+    }
+    assert published == {
+        "random": (4.0, 4.0),
+        "temporal": (29.6, 31.9),
+        "drlim": (14.89, 17.95),
+        "equiv": (38.52, 43.86),
+        "equiv+drlim": (38.46, 43.18),
+    }
+
+
+def test_a_row_is_frozen() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Row(name="a", method="a").name = "b"  # type: ignore[misc]

@@ -1,16 +1,9 @@
 """LaTeX: what is special is escaped, and tables are whole."""
 
-import math
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egoequiv.evaluation import Result
-from egoequiv.experiments import Row, Table
-from egoequiv.experiments.published import Published
-from egoequiv.experiments.table import compare_rows
 from egoequiv.report.latex import LONGEST, escape_latex, latex_code, latex_paragraph, latex_table
-from egoequiv.report.tables import to_latex
 
 
 def test_special_signs() -> None:
@@ -41,19 +34,6 @@ def test_a_long_table_may_break_over_pages() -> None:
     assert text.startswith(r"\begin{longtable}{lr}")
     assert text.endswith(r"\end{longtable}")
     assert r"\endhead" in text
-
-
-def test_a_measured_table_stands_beside_the_published_one() -> None:
-    rows = [
-        Row("clsnet", True, {"top1": Result((24.0, 25.0, 26.0))}, {"top1": Published(25.11, 0.72)}),
-        Row("equiv", False, {"top1": Result((30.0, 31.0, math.nan))}),
-        Row("equiv", True, {"top1": Result((30.0, 31.0, 33.0))}),
-    ]
-    text = to_latex(Table("Toys", ("top1",), rows, compare_rows(rows, "top1"), published_on="small NORB"), "toys")
-    assert r"clsnet & 25.00 $\pm$ 0.58 (25.11 $\pm$ 0.72) \\" in text
-    assert r"equiv (no labels) & not defined \\" in text
-    assert "published for small NORB" in text
-    assert r"\label{tab:toys-tests}" in text
 
 
 def test_names_do_not_break_out() -> None:

@@ -25,7 +25,7 @@ from egoequiv.pose import (
 )
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore, ingest
-from helpers import AZIMUTHS, ELEVATIONS, GRID, KINDS, data_error, grid_recording, grid_source
+from helpers import AZIMUTHS, ELEVATIONS, GRID, KINDS, GridRecording, data_error, grid_recording, grid_source
 
 
 @pytest.fixture
@@ -271,6 +271,45 @@ def test_a_column_of_the_wrong_type_is_named(copy: Path) -> None:
         FrameStore.open(copy)
 
 
+ODD_COLUMNS = {
+    "list": pa.array([[1, 2]] * 144),
+    "struct": pa.array([{"a": 1.0}] * 144),
+    "bytes": pa.array([b"\xff\xfe"] * 144),
+    "broken text": pa.Array.from_buffers(pa.string(), 144, pa.array([b"\xff"] * 144).buffers()),
+    "nulls": pa.nulls(144),
+    "bool": pa.array([True] * 144),
+    "times": pa.array([1] * 144, pa.timestamp("us")),
+}
+
+
+@pytest.mark.parametrize("column", ["recording", "frame", "time_s", "label", "pose_azimuth_deg", "attr_shape"])
+@pytest.mark.parametrize("kind", ODD_COLUMNS)
+def test_columns_of_any_type_are_read_or_named(copy: Path, column: str, kind: str) -> None:
+    path = copy / "index.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(table.column_names.index(column), column, ODD_COLUMNS[kind]), path)
+    may_be = {"nulls": ("time_s", "label", "attr_shape"), "bool": ("recording", "label", "attr_shape")}
+    if column in may_be.get(kind, ()) or (kind == "times" and column in may_be["bool"]):
+        FrameStore.open(copy)
+    else:
+        with data_error("index.parquet", "ingest the data again", *([column] if kind != "broken text" else [])):
+            FrameStore.open(copy)
+
+
+def test_two_columns_of_one_name_are_named(copy: Path) -> None:
+    table = pq.read_table(copy / "index.parquet")
+    pq.write_table(table.append_column("label", table["label"]), copy / "index.parquet")
+    with data_error("index.parquet", "ingest the data again"):
+        FrameStore.open(copy)
+
+
+@pytest.mark.parametrize("changes", [{"notes": 5}, {"notes": [1]}, {"source": None}, {"settings": []}])
+def test_a_description_of_wrong_types_is_named(copy: Path, changes: dict[str, Any]) -> None:
+    change_meta(copy, **changes)
+    with data_error(str(copy / "store.json"), "ingest the data again"):
+        FrameStore.open(copy)
+
+
 @pytest.fixture(scope="module")
 def drives(tmp_path_factory: pytest.TempPathFactory) -> FrameStore:
     """Two drives with all pose columns of a vehicle."""
@@ -357,3 +396,44 @@ def test_a_store_that_does_not_say_where_it_comes_from(copy: Path, key: str) -> 
     without_meta(copy, key)
     with data_error(str(copy / "store.json"), "come from"):
         FrameStore.open(copy)
+
+
+class NamedRecording(GridRecording):
+    """One whose frames come from files, the first of a name that is not UTF-8."""
+
+    def file_name(self, frame: int) -> str:
+        return f"{frame:03d}.png" if frame else "bad\udcff.png"
+
+
+def test_a_store_keeps_the_names_of_picture_files(tmp_path: Path) -> None:
+    names = tuple(f"{k:03d}.png" for k in range(ELEVATIONS * AZIMUTHS))
+    drawn = grid_recording(1, 0)
+    named = NamedRecording("named", 0, labels=drawn.labels, attributes=drawn.attributes)
+    store = ingest(Source("grid", GRID, [named, drawn]), tmp_path / "store")
+    assert store.files is not None
+    assert store.files.tolist() == ["bad\ufffd.png", *names[1:], *[""] * len(drawn)]
+    assert named.frame(3).file == "003.png"
+    assert drawn.frame(3).file is None
+
+
+def test_a_store_without_file_names_opens(small_store: FrameStore) -> None:
+    assert "file" not in pq.read_table(small_store.path / "index.parquet").column_names
+    assert small_store.files is None
+
+
+def test_the_repr_is_one_line(small_store: FrameStore) -> None:
+    assert repr(small_store) == (
+        f"FrameStore({small_store.path}: 144 frames (12 x 12 x 1) in 6 recordings, "
+        "motion space grid (elevation, azimuth), 3 classes)"
+    )
+
+
+def test_a_missing_value_of_an_attribute_is_no_class(copy: Path) -> None:
+    table = pq.read_table(copy / "index.parquet")
+    place = table.column_names.index("attr_take")
+    values = [None if k < 24 else value for k, value in enumerate(table["attr_take"].to_pylist())]
+    pq.write_table(table.set_column(place, "attr_take", pa.array(values)), copy / "index.parquet")
+    codes, names = FrameStore.open(copy).classes("take")
+    assert names == ("0", "1")
+    assert (codes[:24] == -1).all()
+    assert set(codes[24:].tolist()) == {0, 1}

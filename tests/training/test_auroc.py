@@ -16,8 +16,8 @@ from egoequiv.store import FrameStore
 from egoequiv.training import auroc
 from egoequiv.training.auroc import TRAINING, VALIDATION, auroc_streams, norm_of, slowness_auroc, stream_auroc
 from egoequiv.training.config import make_config
-from egoequiv.training.data import Stream, prepare_data
-from egoequiv.training.loop import build_net
+from egoequiv.training.network import build_net
+from egoequiv.training.streams import Stream, prepare_data
 from helpers import data_error
 
 

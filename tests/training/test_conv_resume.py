@@ -16,15 +16,15 @@ from egoequiv.evaluation import embed
 from egoequiv.models import EgoNet, load_model
 from egoequiv.store import FrameStore, ingest
 from egoequiv.training import make_config, train
-from egoequiv.training.data import prepare_data
-from egoequiv.training.loop import build_net, pixel_statistics
+from egoequiv.training.network import build_net, pixel_statistics
 from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.streams import prepare_data
 from helpers import grid_source
 
 FILES = ("last.safetensors", "best.safetensors", "metrics.jsonl", "model.json", "result.json", "patterns.json")
 SHORT = {"encoder": "kitti", "method": "equiv+drlim", "per_class": 3, "batch_size": 8, "threads": 1}
 SHORT |= {"iterations": 16, "log_every": 4, "checkpoint_every": 4, "validate_every": 8, "neighbour_pairs": 200}
-SHORT |= {"motion_pairs": 200, "learning_rate": 0.01}
+SHORT |= {"motion_pairs": 200, "learning_rate": 0.01, "split": "paper"}
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.store import FrameStore
 from egoequiv.training import make_config
 from egoequiv.training.distributed import Team, gathered, rank_here
-from egoequiv.training.loop import choose_device
+from egoequiv.training.network import choose_device
 from running import make_cli
 
 SETTINGS = {"log_every": 10, "checkpoint_every": 10, "validate_every": 20, "per_class": 4, "threads": 1}

@@ -15,11 +15,12 @@ from egoequiv.models import load_model
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore, ingest
 from egoequiv.training import train
-from egoequiv.training.loop import pixel_statistics
+from egoequiv.training.network import pixel_statistics
 from egoequiv.training.run_folder import RunFolder
 from helpers import GRID, grid_source
 
 FEW = {"iterations": 200, "per_class": 3, "log_every": 50, "validate_every": 100, "checkpoint_every": 50}
+FEW |= {"split": "paper"}
 
 
 @pytest.mark.slow

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table as RichTable
 
 from egoequiv.cli.log_lines import lines_for_log
 
-if TYPE_CHECKING:
-    from egoequiv.experiments import Table
-
-PIPE_WIDTH = 140  # a pipe has no width; wide enough for a table
-MOST_COLUMNS = 8  # side by side on a screen
 WORTH_SAYING_S = 10
 
 messages = Console(stderr=True)
@@ -32,8 +24,8 @@ def say(text: str) -> None:
 
 
 def output() -> Console:
-    """The console for results; made when needed, so that it sees the stdout of the moment."""
-    return Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
+    """The console for results, as wide as the terminal, or 80 columns; made when needed, because stdout may change."""
+    return Console()
 
 
 def print_json(value: Any) -> None:
@@ -74,38 +66,3 @@ def _bars() -> Iterator[Callable[[str, int, int], None]]:
             progress.update(bars[what], completed=done, total=total)
 
         yield update
-
-
-def print_table(table: Table) -> None:
-    """The table in two halves that fit a screen, then the paired tests of the accuracies."""
-    from egoequiv.report.tables import cell, digits_of, p_text, title_of
-
-    console = output()
-    single = [c for c in table.columns if c.startswith("rho_") and c not in ("rho_atomic", "rho_composite")]
-    summary = [c for c in table.columns if c not in single]
-    beside = f"  (in brackets: the paper, on {table.published_on})" if table.published_on else ""
-    console.print(f"[bold]{escape(table.title)}[/bold]{escape(beside)}")
-    wide = [summary[start : start + MOST_COLUMNS] for start in range(0, len(summary), MOST_COLUMNS)]
-    for columns in (*wide, single):
-        if not columns:
-            continue
-        shown = RichTable("method", *(escape(title_of(c)) for c in columns))
-        for row in table.rows:
-            if any(column in row.metrics for column in columns) or row.diverged:
-                lost = f" [red]{row.diverged} diverged[/red]" if row.diverged else ""
-                shown.add_row(f"{escape(row.name)}{lost}", *(cell(row, column) for column in columns))
-        console.print(shown)
-    tested = "top1" if "top1" in table.columns else table.columns[0]
-    tests = [c for c in table.comparisons if c.metric == tested]
-    if tests:
-        shown, digits = RichTable(f"paired test of {escape(title_of(tested))}", "difference", "p"), digits_of(tested)
-        for c in tests:
-            difference = f"{c.difference:+.{digits}f} ± {c.stderr:.{digits}f}"
-            shown.add_row(escape(f"{c.a} - {c.b}"), difference, p_text(c.p_value))
-        console.print(shown)
-    about = table.about
-    if "leaked_validation_frames" in about:
-        console.print(
-            f"split {about['split']}: {about['leaked_validation_frames']} of {about['validation_frames']} validation "
-            "frames have a training frame of the same recording within one step or second"
-        )

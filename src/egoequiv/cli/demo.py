@@ -9,44 +9,38 @@ from typing import Annotated
 
 import typer
 
-from egoequiv.cli.console import print_json, print_table, progress_bar, say
+from egoequiv.cli.console import print_json, progress_bar, say
+from egoequiv.cli.options import AsJson, Out
+from egoequiv.cli.reproduce import show_tables
+
+METHODS = ("random", "clsnet", "drlim", "equiv")
 
 
 def demo(
-    out: Annotated[Path, typer.Option("-o", "--out", help="Where everything goes.")] = Path("demo"),
+    out: Out = Path("demo"),
     iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 3_000,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object with `rows`.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Render toys on a turntable, train clsnet, drlim and equiv, and show what the features are worth."""
-    from egoequiv.experiments import NorbOptions, reproduce_norb
+    """Render toys on a turntable, train clsnet, drlim and equiv, and show what the features are worth.
+
+    Example: egoequiv demo -o demo
+    """
+    from egoequiv.experiments import ReproduceOptions
+    from egoequiv.experiments.norb import reproduce_norb
     from egoequiv.experiments.record import record_command
-    from egoequiv.report.figures import rho_figure, save_figure
     from egoequiv.report.pictures import contact_sheet, save_picture
-    from egoequiv.report.tables import save_table
     from egoequiv.store import FrameStore
 
-    methods = ("random", "clsnet", "drlim", "equiv")
     with progress_bar() as progress:
-        options = NorbOptions(
-            out,
-            methods=methods,
-            repeats=2,
-            iterations=iterations,
-            size=32,
-            lightings=2,
-            select=False,
-            on_stage=progress,
-        )
         record_command(out, sys.argv[1:])
-        table = reproduce_norb(options)
-    saved = save_table(table, out)
-    save_figure(rho_figure(table), out / "rho.png")
+        tables = reproduce_norb(
+            ReproduceOptions(out, methods=METHODS, quick=True, iterations=iterations, on_progress=progress)
+        )
+    saved = show_tables(tables, out, quiet=as_json)
     store = FrameStore.open(out / "stores" / "turntable-2-32")
     save_picture(contact_sheet(store, rows=25), out / "toys.png")
     if as_json:
-        print_json(table.describe())
-    else:
-        print_table(table)
+        print_json({"tables": {name: table.model_dump(mode="json") for name, table in tables.items()}})
     say(f"look at {out / 'toys.png'} (the toys) and {out / 'rho.png'} (rho for each motion); {saved[0]}")
     say("what to try next:")
     say(f"  egoequiv report {shlex.quote(str(out))}   (one page with all of it, and what the features are good for)")

@@ -2,28 +2,63 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from egoequiv.cli.console import say
+from egoequiv.cli.console import print_json, progress_bar, say
 from egoequiv.cli.stores import fetch
+
+
+class Checkpoint(StrEnum):
+    """Which weights of a run."""
+
+    last = "last"
+    best = "best"
 
 
 def embed(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
     store: Annotated[str, typer.Argument(help="The store: a folder or a URL.")],
-    out: Annotated[Path, typer.Option("-o", "--out", help="The .npy file to write.")] = Path("features.npy"),
+    out: Annotated[Path, typer.Option("-o", "--out", help="The file to write, NAME.parquet or NAME.npy.")] = Path(
+        "features.parquet"
+    ),
+    checkpoint: Annotated[
+        Checkpoint, typer.Option(help="The last weights, or the best on validation.")
+    ] = Checkpoint.last,
+    device: Annotated[str, typer.Option(help="Where torch computes: auto, cpu, cuda, cuda:1, mps.")] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Write the features of every frame as a NumPy array, in the order of the store's index."""
-    import numpy as np
+    """Write the features of every frame of a store, with the recording, frame and file name of each.
 
-    from egoequiv.evaluation import embed as encode
-    from egoequiv.files import replacing
+    A Parquet file has the columns recording, frame, file, time_s and label, as far as the store has them, and
+    features, a list of numbers. A .npy file has the features alone, in the order of the store, and
+    NAME.frames.parquet beside it the other columns. Images of another size or colour are brought to those that the
+    network was trained on.
 
+    Example: egoequiv embed run toys -o features.parquet
+    """
+    from egoequiv.evaluation.feature_files import feature_files, write_features
+    from egoequiv.models import load_model
+    from egoequiv.store import FrameStore
+    from egoequiv.training.loop import choose_device
+
+    feature_files(out)  # a wrong ending is refused before the work
+    net = load_model(run, checkpoint.value, str(choose_device(device)))
     fetch(store)
-    features = encode(run, store)
-    with replacing(out) as temporary, open(temporary, "wb") as file:
-        np.save(file, features)
-    say(f"{features.shape[0]:,} x {features.shape[1]} features in {out}")
+    opened = FrameStore.open(store)
+    notes = []
+    if opened.has_images and opened.image_shape != net.spec.image_shape:
+        found, wanted = (" x ".join(map(str, shape)) for shape in (opened.image_shape, net.spec.image_shape))
+        notes.append(f"images of {found} are brought to the {wanted} that the network was trained on")
+    for note in notes:
+        say(f"note: {note}")
+    with progress_bar() as progress:
+        files = [str(path) for path in write_features(net, opened, out, progress)]
+    count, dim = len(opened), net.encoder.feature_dim
+    if as_json:
+        print_json({"files": files, "frames": count, "features": dim, "checkpoint": checkpoint.value, "notes": notes})
+        return
+    say(f"{count:,} x {dim} features in {' and '.join(files)}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
-from egoequiv.cli.engines import Address, EngineName
+from egoequiv.cli.options import Address, AsJson, EngineName, Workers
 from egoequiv.cli.settings import parse_settings, parse_size
 
 NOTES_SHOWN = 20
@@ -17,7 +17,10 @@ NOTES_SHOWN = 20
 def ingest(
     source: Annotated[
         str,
-        typer.Argument(help="norb, kitti, kitti-odometry, scenes (files); turntable, drive, places (rendered here)."),
+        typer.Argument(
+            help="norb, kitti, kitti-odometry, scenes (files); turntable, drive, places (rendered here); or your own "
+            "as package.module:name or path/to/file.py:name."
+        ),
     ],
     path: Annotated[Path | None, typer.Argument(help="Where the files are, for sources that read files.")] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The store to write.")] = Path("store"),
@@ -26,14 +29,14 @@ def ingest(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the source, such as part=testing or seed=3.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    workers: Workers = None,
     engine: EngineName = "local",
     address: Address = None,
     overwrite: Annotated[bool, typer.Option(help="Replace the store if it exists.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at anything that would be left out, such as a broken picture.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Decode and resize frames once, into a store that everything else reads.
 

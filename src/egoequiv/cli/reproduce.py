@@ -4,36 +4,58 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from egoequiv.cli.console import print_json, print_table, progress_bar, say
-from egoequiv.cli.engines import Address, EngineName, Processes
-from egoequiv.cli.reproduce_all import all_tables
-from egoequiv.cli.reproduce_tasks import tasks
+from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.options import (
+    ALL,
+    Address,
+    AsJson,
+    EngineName,
+    HoldOut,
+    MethodNames,
+    Motions,
+    Neighbours,
+    Out,
+    Steps,
+    TaskNames,
+    TaskSeed,
+    Workers,
+    check_hold_out,
+    names_in,
+    options_in,
+    tasks_in,
+)
+from egoequiv.errors import ConfigError, DataError, EgoEquivError
 
 if TYPE_CHECKING:
-    from egoequiv.experiments import DrivingOptions, NorbOptions, Table
+    from egoequiv.experiments import Table
 
-Options = TypeVar("Options", "NorbOptions", "DrivingOptions")
-
-Repeats = Annotated[int | None, typer.Option(min=1, help="Repetitions (5).")]
-Iterations = Annotated[int | None, typer.Option(min=1, help="Iterations of each run.")]
-Methods = Annotated[str | None, typer.Option(help="Which methods, with commas between them.")]
+Repeats = Annotated[int | None, typer.Option(min=1, show_default="5", help="Repetitions.")]
+Iterations = Annotated[int | None, typer.Option(min=1, show_default="the table's", help="Iterations of each run.")]
 Select = Annotated[
     bool | None,
-    typer.Option("--select/--no-select", help="Choose rate and weights by greedy search, or use those chosen before."),
+    typer.Option(
+        "--select/--no-select",
+        show_default="select",
+        help="Choose rate and weights by greedy search, or use those chosen before.",
+    ),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Small and short, to see it work.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON object with `tables`.")]
 PrecisionOption = Annotated[
-    Literal["float32", "bfloat16"], typer.Option(help="In which the network computes; bfloat16 is faster.")
+    Literal["float32", "bfloat16"], typer.Option("--precision", help="The precision of the network.")
+]
+Norb = Annotated[
+    Path | None, typer.Option("--data", help="The folder of the small NORB files; without it, the embedded turntable.")
 ]
 Kitti = Annotated[
     Path | None, typer.Option("--data", help="KITTI raw, a folder or zip; without it, the embedded drive.")
 ]
+PerClass = Annotated[str, typer.Option(help="Labelled images a class, one table for each.")]
 
 app = typer.Typer(help="Reproduce the paper's tables, beside the published numbers.", no_args_is_help=True)
 
@@ -45,94 +67,65 @@ def _group() -> None:
 
 @app.command("norb")
 def norb(
-    data: Annotated[
-        Path | None, typer.Option(help="The folder of the small NORB files; without it, the embedded turntable.")
-    ] = None,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Where runs and tables go.")] = Path("norb-table"),
+    data: Norb = None,
+    out: Out = Path("norb-table"),
     repeats: Repeats = None,
     iterations: Iterations = None,
-    methods: Methods = None,
+    methods: MethodNames = None,
     select: Select = None,
-    split: Annotated[str, typer.Option(help="paper (random frames) or by-recording.")] = "paper",
+    split: Annotated[str, typer.Option(help="paper (random frames), by-recording, or both.")] = "paper",
     part: Annotated[str, typer.Option(help="training, testing, both or auto.")] = "auto",
-    size: Annotated[int | None, typer.Option(min=8, help="Height and width of the images (96).")] = None,
+    size: Annotated[int | None, typer.Option(min=8, show_default="96", help="Height and width of the images.")] = None,
     rows: Annotated[
         Literal["all", "labelled", "unlabelled"], typer.Option(help="Runs with labels, without, or all.")
     ] = "all",
     quick: Quick = False,
     engine: EngineName = "local",
     address: Address = None,
-    processes: Processes = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object with `rows`.")] = False,
+    workers: Workers = None,
+    as_json: AsJson = False,
 ) -> None:
     """Recognition of 25 toys from 6 labels each, and equivariance with and without labels.
 
     Repeat the command to go on after a stop: finished runs are kept in OUT.
-    """
-    from egoequiv.engines import engine_named
-    from egoequiv.experiments import NorbOptions, quick_options, reproduce_norb
-    from egoequiv.report.figures import rho_figure, save_figure
-    from egoequiv.report.tables import save_table
 
-    with engine_named(engine, processes, address) as workers, progress_bar() as progress:
-        options = NorbOptions(out=out, data=data, part=part, split=split, rows=rows, engine=workers, on_stage=progress)
-        if quick:
-            options = quick_options(options)
-        options = _adjusted(options, repeats, iterations, methods, select, size=size)
-        _record(out)
-        table = reproduce_norb(options)
-    saved = save_table(table, out)
-    save_figure(rho_figure(table), out / "rho.png")
-    if as_json:
-        print_json(table.describe())
-    else:
-        print_table(table)
-    say(f"saved: {', '.join(str(path) for path in (*saved, out / 'rho.png'))}")
-    _hint(out)
+    Example: egoequiv reproduce norb --data smallnorb -o norb-table
+    """
+    given = {"data": data, "part": part, "splits": _splits(split), "rows": rows, "size": size}
+    _reproduce(
+        "norb",
+        out,
+        given | _work(repeats, iterations, methods, select, quick),
+        (engine, workers, address),
+        as_json,
+    )
 
 
 @app.command("kitti")
 def kitti(
     data: Kitti = None,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Where runs and tables go.")] = Path("kitti-table"),
-    split: Annotated[str, typer.Option(help="paper, by-recording, or both.")] = "both",
+    out: Out = Path("kitti-table"),
+    split: Annotated[str, typer.Option(help="paper (random frames), by-recording, or both.")] = "both",
     repeats: Repeats = None,
     iterations: Iterations = None,
-    methods: Methods = None,
+    methods: MethodNames = None,
     select: Select = None,
     precision: PrecisionOption = "float32",
     quick: Quick = False,
     engine: EngineName = "local",
     address: Address = None,
-    processes: Processes = None,
+    workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
     """Recognition of places from 4 labelled frames a class, with a random split of frames and one of whole drives.
 
     Repeat the command to go on after a stop: finished runs are kept in OUT.
-    """
-    from egoequiv.engines import engine_named
-    from egoequiv.errors import ConfigError
-    from egoequiv.experiments.driving import SPLITS, DrivingOptions, quick_driving, reproduce_kitti
 
-    if split not in (*SPLITS, "both"):
-        raise ConfigError(f"--split must be paper, by-recording or both, found {split!r}")
-    with engine_named(engine, processes, address) as workers, progress_bar() as progress:
-        options = DrivingOptions(
-            out=out,
-            data=data,
-            splits=SPLITS if split == "both" else (split,),
-            precision=precision,
-            engine=workers,
-            on_stage=progress,
-        )
-        if quick:
-            options = quick_driving(options)
-        options = _adjusted(options, repeats, iterations, methods, select)
-        _record(out)
-        tables = reproduce_kitti(options)
-    names = [f"table-{kind}" for kind in options.splits] + ["splits"]
-    _finish(dict(zip(names, tables, strict=False)), out, as_json)
+    Example: egoequiv reproduce kitti --data kitti_raw -o kitti-table
+    """
+    given = {"data": data, "splits": _splits(split), "precision": precision}
+    work = _work(repeats, iterations, methods, select, quick)
+    _reproduce("kitti", out, given | work, (engine, workers, address), as_json)
 
 
 @app.command("kitti-scenes")
@@ -141,22 +134,26 @@ def kitti_scenes(
     scenes: Annotated[
         Path | None, typer.Option(help="Class folders: CLASS/*.jpg or train|test/CLASS/*.jpg; without, `places`.")
     ] = None,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Where runs and tables go.")] = Path("scenes-table"),
-    per_class: Annotated[str, typer.Option(help="Labelled images a class, one table for each.")] = "6,20",
+    out: Out = Path("scenes-table"),
+    per_class: PerClass = "6,20",
     repeats: Repeats = None,
     iterations: Iterations = None,
-    methods: Methods = None,
+    methods: MethodNames = None,
     select: Select = None,
     precision: PrecisionOption = "float32",
     quick: Quick = False,
     engine: EngineName = "local",
     address: Address = None,
-    processes: Processes = None,
+    workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recognition of scenes from a few labels a class, with what is learned from driving video."""
-    given = {"data": data, "scenes": scenes, "per_class": per_class, "precision": precision}
-    _scenes(given, out, False, quick, (engine, processes, address), (repeats, iterations, methods, select), as_json)
+    """Recognition of scenes from a few labels a class, with what is learned from driving video.
+
+    Example: egoequiv reproduce kitti-scenes --data kitti_raw --scenes scene15 -o scenes-table
+    """
+    given = {"data": data, "scenes": scenes, "per_class": _numbers(per_class), "precision": precision}
+    work = _work(repeats, iterations, methods, select, quick)
+    _reproduce("kitti-scenes", out, given | work, (engine, workers, address), as_json)
 
 
 @app.command("kitti-sun")
@@ -166,94 +163,204 @@ def kitti_sun(
     partition: Annotated[
         int | None, typer.Option(min=1, max=10, help="Of SUN397's partition files; without, a random split.")
     ] = None,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Where runs and tables go.")] = Path("sun-table"),
-    per_class: Annotated[str, typer.Option(help="Labelled images a class, one table for each.")] = "6,20",
+    out: Out = Path("sun-table"),
+    per_class: PerClass = "6,20",
     repeats: Repeats = None,
     iterations: Iterations = None,
-    methods: Methods = None,
+    methods: MethodNames = None,
     select: Select = None,
     precision: PrecisionOption = "float32",
     quick: Quick = False,
     engine: EngineName = "local",
     address: Address = None,
-    processes: Processes = None,
+    workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recognition of the 397 classes of SUN from a few labels a class, with what is learned from KITTI."""
-    given = {"data": data, "scenes": sun, "partition": partition, "per_class": per_class, "precision": precision}
-    _scenes(given, out, True, quick, (engine, processes, address), (repeats, iterations, methods, select), as_json)
+    """Recognition of the 397 classes of SUN from a few labels a class, with what is learned from KITTI.
+
+    Example: egoequiv reproduce kitti-sun --data kitti_raw --sun SUN397 --partition 1 -o sun-table
+    """
+    given = {"data": data, "scenes": sun, "partition": partition, "per_class": _numbers(per_class)}
+    work = _work(repeats, iterations, methods, select, quick) | {"precision": precision}
+    _reproduce("kitti-sun", out, given | work, (engine, workers, address), as_json)
 
 
-def _scenes(
-    given: dict[str, Any],
-    out: Path,
-    is_sun: bool,
-    quick: bool,
-    workers: tuple[str, int | None, str | None],
-    adjust: tuple[Any, ...],
-    as_json: bool,
+@app.command("all")
+def all_tables(
+    norb: Annotated[Path | None, typer.Option(help="The small NORB files; without, the embedded turntable.")] = None,
+    kitti: Annotated[Path | None, typer.Option(help="KITTI raw; without, the embedded drive.")] = None,
+    scenes: Annotated[Path | None, typer.Option(help="Class folders of scenes; without, the embedded places.")] = None,
+    out: Out = Path("tables"),
+    repeats: Repeats = None,
+    iterations: Iterations = None,
+    methods: MethodNames = None,
+    select: Select = None,
+    task: TaskNames = None,
+    quick: Quick = False,
+    engine: EngineName = "local",
+    address: Address = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
 ) -> None:
-    from egoequiv.engines import engine_named
-    from egoequiv.errors import ConfigError
-    from egoequiv.experiments.driving import DrivingOptions, quick_driving, reproduce_scenes, scene_options
+    """All tables, norb, kitti and kitti-scenes, each in a folder of its own, and a report of them on one page.
 
+    Repeat the command to go on after a stop: what is finished is kept in OUT.
+
+    Example: egoequiv reproduce all --quick -o tables
+    """
+    from egoequiv.engines import engine_named
+    from egoequiv.evaluation.tasks import get_tasks
+    from egoequiv.experiments.collect import collect
+    from egoequiv.experiments.missing import measure_missing
+    from egoequiv.report.page import write_report
+
+    names = None if not task or ALL in names_in(task) else tasks_in(task)  # a wrong name is reported at once
+    if kitti is not None and scenes is None:
+        raise ConfigError("KITTI's video needs pictures to be tried on: give their folder with --scenes")
+    for option, path in (("--norb", norb), ("--kitti", kitti), ("--scenes", scenes)):
+        if path is not None and not path.exists():  # now, not after hours of the tables before it
+            raise DataError(f"{option} {path} does not exist")
+    work = _work(repeats, iterations, methods, select, quick)
+    where = (engine, workers, address)
+    each: dict[str, tuple[str, dict[str, Any]]] = {
+        "norb": ("norb", {"data": norb}),
+        "kitti": ("kitti", {"data": kitti}),
+        "scenes": ("kitti-scenes", {"data": kitti, "scenes": scenes}),
+    }
+    tables: dict[str, Table] = {}
+    for folder, (name, given) in each.items():
+        made = _make(name, out / folder, given | work, where)
+        show_tables(made, out / folder, quiet=as_json)
+        tables |= {f"{folder}/{key}": table for key, table in made.items()}
+    with engine_named(*where) as chosen, progress_bar() as progress:
+        found, problems = measure_missing(collect(out), names, chosen, progress)
+    written = write_report(out, problems=problems, found=found, tasks=get_tasks(names or ()))
+    if as_json:
+        described = {name: table.model_dump(mode="json") for name, table in tables.items()}
+        print_json({"tables": described, "report": str(written)})
+    say(f"everything on one page: {written}")
+
+
+@app.command("tasks")
+def tasks(
+    folder: Annotated[Path, typer.Argument(help="A folder of `egoequiv reproduce`, or a folder with runs.")],
+    task: TaskNames = None,
+    methods: MethodNames = None,
+    motions: Motions = None,
+    steps: Steps = None,
+    neighbours: Neighbours = None,
+    hold_out: HoldOut = None,
+    seed: TaskSeed = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", show_default="the folder itself", help="Where the tables go."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the tasks of `egoequiv evaluate --task` on every run of a folder: mean and standard error by method.
+
+    One table for each task, saved in the folder, and shown by `egoequiv report`. Options other than the defaults are in
+    the names of the files (retrieval-hold_out-toy.md). Repeat the command to go on after a stop: what was measured of a
+    run is kept in its folder.
+
+    Example: egoequiv reproduce tasks norb-table --task retrieval,prediction
+    """
+    from egoequiv.evaluation.task import TaskOptions
+    from egoequiv.experiments.collect import collect
+    from egoequiv.experiments.task_tables import task_tables
+    from egoequiv.store import FrameStore
+
+    names = tasks_in(task, (ALL,))
+    options = TaskOptions(**options_in(motions, steps, neighbours, hold_out, seed))
+    if hold_out is not None:
+        places = {str(s.group.settings["data"]) for e in collect(folder) for x in e.exhibits for s in x.subjects}
+        stores = []
+        for place in sorted(places):
+            try:
+                stores.append(FrameStore.open(place))
+            except EgoEquivError:
+                continue  # the tasks say what is wrong
+        check_hold_out(hold_out, stores)
+    with progress_bar() as progress:
+        found = task_tables(
+            folder, names, methods=names_in(methods) or None, options=options, on_progress=progress
+        )
+    for problem in found.problems:
+        say(f"not measured: {problem}")
+    if not found.tables:
+        raise DataError(f"{folder}: none of these tasks could be measured of any method; the reasons are above")
+    show_tables({path.as_posix(): table for path, table in found.tables.items()}, out or folder, quiet=as_json)
+    if as_json:
+        described = {path.as_posix(): table.model_dump(mode="json") for path, table in found.tables.items()}
+        print_json({"tables": described, "problems": found.problems})
+    if out is None or out == folder:
+        say(f"everything on one page: egoequiv report {shlex.quote(str(folder))}")
+
+
+def _splits(split: str) -> tuple[str, ...]:
+    return ("paper", "by-recording") if split == "both" else (split,)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
     try:
-        numbers = tuple(int(part) for part in given.pop("per_class").split(","))
+        numbers = tuple(int(part) for part in text.split(","))
     except ValueError:
         raise ConfigError("--per-class must be whole numbers with commas between them, such as 6,20") from None
     if min(numbers) < 1 or len(set(numbers)) < len(numbers):
         raise ConfigError("--per-class must be different numbers of at least 1, such as 6,20")
-    with engine_named(*workers) as engine, progress_bar() as progress:
-        options = scene_options(DrivingOptions(out=out, per_class=numbers, engine=engine, on_stage=progress, **given))
-        if quick:
-            options = quick_driving(options)
-        options = _adjusted(options, *adjust)
-        _record(out)
-        tables = reproduce_scenes(options, is_sun)
-    _finish({f"table-{n}": table for n, table in zip(options.per_class, tables, strict=True)}, out, as_json)
+    return numbers
 
 
-def _adjusted(
-    options: Options,
-    repeats: int | None,
-    iterations: int | None,
-    methods: str | None,
-    select: bool | None,
-    **more: int | None,
-) -> Options:
-    """The options with what was given on the command line in place of the defaults."""
-    from dataclasses import replace
-
-    names = tuple(name.strip() for name in methods.split(",")) if methods else None
-    given: dict[str, Any] = {"repeats": repeats, "iterations": iterations, "methods": names, "select": select, **more}
-    return replace(options, **{name: value for name, value in given.items() if value is not None})
+def _work(
+    repeats: int | None, iterations: int | None, methods: list[str] | None, select: bool | None, quick: bool
+) -> dict[str, Any]:
+    """How much work, as `ReproduceOptions` takes it."""
+    names = tuple(names_in(methods)) or None
+    return {"repeats": repeats, "iterations": iterations, "methods": names, "select": select, "quick": quick}
 
 
-def _finish(tables: dict[str, Table], out: Path, as_json: bool) -> None:
-    from egoequiv.report.tables import save_table
-
-    saved = [path for name, table in tables.items() for path in save_table(table, out, name)]
-    for note in dict.fromkeys(note for table in tables.values() for note in table.about.get("left_out", [])):
-        say(f"note: {note}")
-    if as_json:
-        print_json({"tables": {name: table.describe() for name, table in tables.items()}})
-    else:
-        for table in tables.values():
-            print_table(table)
-    say(f"saved: {', '.join(str(path) for path in saved if path.suffix == '.md')} (and .csv, .tex, .json)")
-    _hint(out)
-
-
-def _record(out: Path) -> None:
-    """Keep the command in the folder it makes, for the report."""
+def _make(
+    name: str, out: Path, given: dict[str, Any], where: tuple[str, int | None, str | None]
+) -> dict[str, Table]:
+    """Make the tables of one name in a folder, which keeps the command."""
+    from egoequiv.engines import engine_named
+    from egoequiv.experiments import TABLES, ReproduceOptions
     from egoequiv.experiments.record import record_command
 
-    record_command(out, sys.argv[1:])
+    with engine_named(*where) as engine, progress_bar() as progress:
+        options = ReproduceOptions(out=out, engine=engine, on_progress=progress, **given)
+        record_command(out, sys.argv[1:])
+        return TABLES[name](options)
 
 
-def _hint(out: Path) -> None:
+def _reproduce(
+    name: str, out: Path, given: dict[str, Any], where: tuple[str, int | None, str | None], as_json: bool
+) -> None:
+    tables = _make(name, out, given, where)
+    show_tables(tables, out, quiet=as_json)
+    if as_json:
+        print_json({"tables": {key: table.model_dump(mode="json") for key, table in tables.items()}})
     say(f"everything on one page: egoequiv report {shlex.quote(str(out))}")
 
 
-app.command("tasks")(tasks)
-app.command("all")(all_tables)
+def show_tables(tables: Mapping[str, Table], out: Path, quiet: bool = False) -> list[Path]:
+    """Save tables in all formats, with a figure of rho where there is any, and print them."""
+    from egoequiv.report.figures.columns import rho_chart
+    from egoequiv.report.figures.drawing import save_figure
+    from egoequiv.report.table_blocks import table_blocks
+    from egoequiv.report.tables import save_table
+    from egoequiv.report.terminal import print_blocks
+
+    saved: list[Path] = []
+    for name, table in tables.items():
+        saved += save_table(table, out, name)
+        figure = rho_chart(table)
+        if figure is not None:
+            saved.append(save_figure(figure, out / ("rho.png" if name == "table" else f"rho-{name}.png")))
+        if not quiet:
+            print_blocks(table_blocks(table), output())
+        for note in table.about.get("left_out", []):
+            say(f"note: {note}")
+    shown = [str(path) for path in saved if path.suffix in (".md", ".png")]
+    say(f"saved: {', '.join(shown)} (and .csv, .tex, .json)")
+    return saved

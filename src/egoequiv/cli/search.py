@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from egoequiv.cli.console import output, print_json, progress_bar
-from egoequiv.cli.engines import Address, EngineName, Processes
-from egoequiv.cli.settings import parse_settings
+from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.options import Address, AsJson, EngineName, Workers
+from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stores import fetch
 
 if TYPE_CHECKING:
@@ -27,11 +27,12 @@ def search(
     seeds: Annotated[int, typer.Option(min=1, help="Seeds tried for each weight; the mean decides.")] = 2,
     rate_seeds: Annotated[int, typer.Option(min=1, help="Seeds tried for each learning rate.")] = 5,
     iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 15_000,
+    encoder: EncoderName = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Any other training setting.")] = None,
     engine: EngineName = "local",
     address: Address = None,
-    processes: Processes = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+    workers: Workers = None,
+    as_json: AsJson = False,
 ) -> None:
     """Choose the learning rate and the loss weights, on a part cut from the training frames.
 
@@ -41,13 +42,19 @@ def search(
     from egoequiv.engines import engine_named
     from egoequiv.methods import get_method
     from egoequiv.training import make_config
+    from egoequiv.training.many import stacking_notes
     from egoequiv.training.search import LEARNING_RATES, WEIGHTS, GreedySearch
 
     names = [name.strip() for name in methods.split(",")]
     for name in names:
         get_method(name)
     base = {"data": store, "iterations": iterations, "validate_every": 1_000, **parse_settings(settings or [])}
+    if encoder is not None:
+        base["encoder"] = encoder
     shared = make_config({**base, "method": "equiv"})
+    notes = [note for name in names for note in stacking_notes(make_config({**base, "method": name}))]
+    for note in dict.fromkeys(notes):
+        say(f"note: {note}")
     fetch(shared.data, shared.labels)
     stage = ""
 
@@ -55,7 +62,7 @@ def search(
         nonlocal stage
         stage = name
 
-    with engine_named(engine, processes, address) as workers, progress_bar() as progress:
+    with engine_named(engine, workers, address) as where, progress_bar() as progress:
         selection = GreedySearch(
             base=base,
             out=out,
@@ -63,8 +70,9 @@ def search(
             weights=_numbers(weights, "weights") or WEIGHTS,
             seeds=range(seeds),
             rate_seeds=range(rate_seeds),
-            engine=workers,
+            engine=where,
             on_stage=begin,
+            on_note=say,
             on_progress=lambda done, total: progress(stage, done, total),
         ).run(names)
     if as_json:

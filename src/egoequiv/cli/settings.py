@@ -1,11 +1,90 @@
-"""Settings as they come from a command line."""
+"""`egoequiv settings`: every setting of a run; and settings as they come from a command line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from egoequiv.cli.console import output, print_json
+from egoequiv.cli.options import AsJson
 from egoequiv.errors import ConfigError
+
+if TYPE_CHECKING:
+    from egoequiv.blocks import Grid
+
+
+def settings(
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page docs/settings.md.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List every setting of a run, for --set KEY=VALUE, with its default and what it means.
+
+    Example: egoequiv settings
+    """
+    from egoequiv.report.markdown import markdown_table
+    from egoequiv.report.terminal import print_blocks
+
+    if as_json:
+        print_json({name: {"kind": kind, "default": default, "about": about} for name, kind, default, about in _rows()})
+    elif markdown:
+        print(PAGE + "\n".join(markdown_table(COLUMNS, _rows())))
+    else:
+        print_blocks([_grid()], output())
+
+
+COLUMNS = ("setting", "kind", "default", "meaning")
+PAGE = """# Settings of a run
+
+`egoequiv train STORE --set KEY=VALUE` and `egoequiv.train(..., KEY=VALUE)` take every setting below. A run keeps them in
+its `config.json`. This page is what `egoequiv settings --markdown` prints.
+
+"""
+
+
+def _grid() -> Grid:
+    from egoequiv.blocks import Grid
+
+    return Grid.of("Settings of a run", COLUMNS, _rows())
+
+
+def _rows() -> list[tuple[str, str, str, str]]:
+    """Name, kind, default and meaning of each setting."""
+    from egoequiv.training.config import TrainConfig
+
+    rows = []
+    for name, field in TrainConfig.model_fields.items():
+        default = "required" if field.is_required() else str(field.get_default(call_default_factory=True))
+        rows.append((name, _kind(field.annotation), default, field.description or ""))
+    return rows
+
+
+def _kind(annotation: Any) -> str:
+    """The kind of a setting in a word or two."""
+    from types import NoneType, UnionType
+    from typing import Literal, Union, get_args, get_origin
+
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _kind(inner[0])
+    if origin is Literal:
+        return " or ".join(map(str, inner))
+    if origin in (Union, UnionType):
+        return " or ".join(_kind(one) for one in inner if one is not NoneType)
+    if origin is tuple:
+        return "names"
+    if origin is dict:
+        return "numbers by name"
+    names = {str: "text", bool: "true or false", int: "whole number", float: "number"}
+    return names.get(annotation, str(getattr(annotation, "__name__", annotation)))
+
+EncoderName = Annotated[
+    str | None, typer.Option("--encoder", help="norb, kitti, or auto (the default): by the images.")
+]
+
+# What is written GROUP.KEY=VALUE and kept under another name, because GROUP=VALUE is a setting too.
+GROUPS = {"encoder": "encoder_settings"}
 
 
 def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
@@ -16,6 +95,7 @@ def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
         if not equals or not key:
             raise ConfigError(f"setting {assignment!r}: expected key=value")
         group, dot, name = key.partition(".")
+        group = GROUPS.get(group, group) if dot else group
         place = values.setdefault(group, {}) if dot else values
         if not isinstance(place, dict) or isinstance(place.get(name if dot else key), dict):
             raise ConfigError(f"setting {group!r} is given both as {group}=VALUE and as {group}.NAME=VALUE")

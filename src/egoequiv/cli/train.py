@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from egoequiv.cli.console import messages, print_json, say
-from egoequiv.cli.settings import parse_settings
+from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stopping import StoppedError
 from egoequiv.cli.stores import fetch
 from egoequiv.errors import ConfigError
@@ -18,13 +19,21 @@ from egoequiv.errors import ConfigError
 if TYPE_CHECKING:
     from egoequiv.training import TrainedRun
 
+LEAKS = ": measures on them are too good"
+
 
 def train(
     store: Annotated[
         str | None, typer.Argument(help="The store to learn from, a folder or a URL; not needed with --resume.")
     ] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the run.")] = Path("run"),
-    method: Annotated[str | None, typer.Option(help="What to train (equiv); `egoequiv methods` lists them.")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            show_default="equiv", help="What to train; `egoequiv methods` lists them, or your own as file.py:name."
+        ),
+    ] = None,
+    encoder: EncoderName = None,
     labels: Annotated[str | None, typer.Option(help="Another store for the labelled images.")] = None,
     per_class: Annotated[int | None, typer.Option(help="Labelled images a class (6).")] = None,
     no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False,
@@ -45,6 +54,7 @@ def train(
     """Train a method on a store; stop it at any time and go on with --resume."""
     from egoequiv.training import make_config, run_training
     from egoequiv.training.distributed import rank_here
+    from egoequiv.training.progress import LiveProgress
     from egoequiv.training.run_folder import CONFIG, RunFolder
 
     folder = RunFolder(out)
@@ -52,7 +62,7 @@ def train(
     if no_labels:
         values["use_labels"] = False
     given = {"data": store, "method": method, "labels": labels, "per_class": per_class, "iterations": iterations}
-    given |= {"seed": seed, "device": device, "precision": precision}
+    given |= {"seed": seed, "device": device, "precision": precision, "encoder": encoder}
     values |= {name: value for name, value in given.items() if value is not None}
     if resume and (out / CONFIG).exists():
         values = {**folder.config().model_dump(), **values}
@@ -62,14 +72,20 @@ def train(
         raise ConfigError("give the store to learn from (or, with --resume, the folder of a run with -o)")
     config = make_config(values)
     fetch(config.data, config.labels if config.use_labels else None)
+    is_first = rank_here() == 0  # of the processes that torchrun started, one speaks
     try:
-        with _LiveProgress(config.iterations, out if tensorboard else None) as live:
-            is_first = rank_here() == 0  # of the processes that torchrun started, one speaks
-            run = run_training(config, out, resume=resume, in_team=True, on_metrics=live.update if is_first else None)
+        with LiveProgress(config.iterations, messages) as live, _tensorboard(out if tensorboard else None) as add:
+
+            def update(metrics: dict[str, float]) -> None:
+                live.update(metrics)
+                add(metrics)
+
+            shown: dict[str, Any] = {"on_metrics": update, "on_note": live.say} if is_first else {}
+            run = run_training(config, out, resume=resume, in_team=True, **shown)
     except KeyboardInterrupt:
         raise StoppedError(_how_to_go_on(out)) from None
     if is_first:
-        _tell(run, as_json)
+        _report(run, as_json)
 
 
 def _how_to_go_on(out: Path) -> str:
@@ -79,87 +95,57 @@ def _how_to_go_on(out: Path) -> str:
     if not (out / CONFIG).exists():
         return "nothing was trained yet, begin again with the same command"
     is_saved = (out / "last.safetensors").exists()
-    where = "from the last checkpoint" if is_saved else "from the beginning, for none is saved yet,"
+    where = "from the last checkpoint" if is_saved else "from the beginning, because none is saved yet,"
     return f"go on {where} with: egoequiv train -o {shlex.quote(str(out))} --resume"
 
 
-def _tell(run: TrainedRun, as_json: bool) -> None:
+def _report(run: TrainedRun, as_json: bool) -> None:
     """Draw the curves of a finished run and say how it went."""
     from egoequiv.report.figures import curves_figure, save_figure
     from egoequiv.training.run_folder import RunFolder
 
     out, config, metrics = run.path, run.config, RunFolder(run.path).metrics()
     if metrics:
-        save_figure(curves_figure(metrics, f"{config.method}, {config.iterations:,} iterations"), out / "curves.png")
+        title = f"{config.method_name}, {config.iterations:,} iterations"
+        save_figure(curves_figure({config.method_name: metrics}, title), out / "curves.png")
     if as_json:
         print_json({"run": str(out), **run.result})
         return
     top1 = run.result["metrics"].get("validation_top1")
     accuracy = f", validation top-1 {100 * top1:.2f} %" if top1 is not None else ""
     curves = f"; curves in {out / 'curves.png'}" if metrics else ""
-    say(f"{config.method}: {config.iterations:,} iterations done{accuracy}{curves}")
+    say(f"{config.method_name}: {config.iterations:,} iterations done{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
-    say(f"{leaked} of {frames} validation frames have a training frame of their recording within one step or second")
+    say(
+        f"split {config.split}: {leaked} of {frames} validation frames have a training frame of their recording within "
+        f"one step or {config.max_gap_s:g} s{LEAKS if leaked else ''}"
+    )
+    if run.result.get("collapsed"):
+        say("collapsed: do not use these features before you have changed what the warning names")
     say(f"next: egoequiv evaluate {out}")
 
 
-class _LiveProgress:
-    """A bar with each loss term, iterations a second and the time left; perhaps TensorBoard too."""
-
-    def __init__(self, iterations: int, tensorboard: Path | None) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(10), TimeRemainingColumn(compact=True))
-        self._progress = Progress(*columns, TextColumn("{task.fields[losses]}"), console=messages)
-        self._bar = self._progress.add_task(f"0/{iterations}", total=iterations, losses="")
-        self._iterations = iterations
-        self._tenth = 0
-        self._tensorboard = tensorboard
-        self._writer: Any = None
-
-    def __enter__(self) -> _LiveProgress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if messages.is_terminal:
-            self._progress.stop()  # elsewhere it would print an empty line
-        if self._writer is not None:
-            self._writer.close()
-
-    def update(self, metrics: dict[str, float]) -> None:
-        if messages.is_terminal:
-            self._progress.start()  # only now: an error before the first iteration is then the only line
-        done = int(metrics["iteration"])
-        shown = [
-            f"{name.removeprefix('validation_')[:5]} {value:.3f}"  # short names: all of it has to fit 80 columns
-            for name, value in metrics.items()
-            if name == "validation_top1" or not name.startswith(("iteration", "validation", "loss"))
-        ]
-        speed = metrics["iterations_per_s"]
-        shown.insert(0, f"left, {speed:.0f} it/s")
-        self._progress.update(
-            self._bar, completed=done, description=f"{done:,}/{self._iterations:,}", losses="  ".join(shown)
-        )
-        tenth = done * 10 // self._iterations
-        if not messages.is_terminal and tenth > self._tenth:
-            left = _clock((self._iterations - done) / speed) if speed > 0 else "-:--"
-            say(f"{done:,}/{self._iterations:,}  {left} {'  '.join(shown)}")  # a log file gets a line at every tenth
-        self._tenth = tenth
-        if self._tensorboard is not None:
-            self._writer = self._writer or _tensorboard_writer(self._tensorboard)
-            for name, value in metrics.items():
-                if name != "iteration":
-                    self._writer.add_scalar(name, value, done)
-
-
-def _clock(seconds: float) -> str:
-    """Such as 4:07, or 1:04:07."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _tensorboard_writer(out: Path) -> Any:
+@contextmanager
+def _tensorboard(out: Path | None) -> Iterator[Callable[[dict[str, float]], None]]:
+    """A function that adds metrics to TensorBoard files below `out`, or does nothing without a folder."""
+    if out is None:
+        yield lambda _: None
+        return
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as problem:
         raise ConfigError("--tensorboard needs the package tensorboard: pip install tensorboard") from problem
-    return SummaryWriter(str(out / "tensorboard"))
+    writer: Any = None  # made with the first metrics: what fails before leaves no file behind
+
+    def add(metrics: dict[str, float]) -> None:
+        nonlocal writer
+        writer = writer or SummaryWriter(str(out / "tensorboard"))
+        for name, value in metrics.items():
+            if name != "iteration":
+                writer.add_scalar(name, value, int(metrics["iteration"]))
+
+    try:
+        yield add
+    finally:
+        if writer is not None:
+            writer.close()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import nan
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from egoequiv.evaluation.statistics import FEWEST_GROUPS, group_mean, why_no_interval
+from egoequiv.evaluation.statistics import FEWEST_GROUPS, Interval, Number, group_mean, why_no_interval
 
 OVER_RECORDINGS, MCNEMAR = "paired t-test over recordings", "McNemar's exact test over frames"
 
@@ -20,19 +20,13 @@ class AnswersCompared:
     """How much more often a is right than b, as a share of the frames, and the two-sided p of no difference."""
 
     difference: float
-    interval: tuple[float, float]  # 95 %; not a number where there are fewer than five recordings
-    p_value: float
+    interval: Interval  # 95 %; not a number where there are fewer than five recordings
+    p_value: Number
     test: str
     frames: int
     recordings: int
     only_a: float  # frames that a alone gets right, the mean over repetitions
     only_b: float
-
-    def describe(self) -> dict[str, Any]:
-        """A JSON object."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        interval = list(self.interval) if np.isfinite(self.interval).all() else None
-        return values | {"interval": interval, "p_value": self.p_value if isfinite(self.p_value) else None}
 
 
 def compare_answers(right_a: NDArray[Any], right_b: NDArray[Any], recording: NDArray[np.int64]) -> AnswersCompared:

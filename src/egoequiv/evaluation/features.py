@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,32 +11,82 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.models import EgoNet, load_model
+from egoequiv.models.images import wrong_images
 from egoequiv.pairs.candidates import Indices
-from egoequiv.store import FrameStore
+from egoequiv.store import FrameStore, fit_image
 
 BATCH = 512
 
 
-@torch.no_grad()
 def embed(
-    model: EgoNet | str | Path, data: FrameStore | str | Path | NDArray[np.uint8], frames: Indices | None = None
+    model: EgoNet | str | Path,
+    data: FrameStore | str | Path | NDArray[np.uint8],
+    frames: Indices | None = None,
+    *,
+    fit: bool = False,
+    on_progress: Callable[[str, int, int], None] | None = None,
 ) -> NDArray[np.float32]:
-    """Features (N, D) of the frames of a store, or of images (N, H, W, C), by a network or the one of a run folder."""
+    """Compute the features of images by a trained network.
+
+    Args:
+        model: a network, or the folder of a run.
+        data: a store, its folder or URL; or uint8 images (N, H, W, C), for a gray network also (N, H, W).
+        frames: rows of the store or of the images, (M,), in any order; all of them by default.
+        fit: bring images of another size or colour to what the network takes, as `egoequiv ingest` does; otherwise
+            they are refused.
+        on_progress: called with ("features", frames done, frames in all).
+
+    Returns:
+        Features (M, D), float32, in the order of `frames`.
+
+    Example:
+        >>> features = egoequiv.embed("my-run", "my-store")  # doctest: +SKIP
+        >>> features.shape  # doctest: +SKIP
+        (4050, 100)
+    """
     net = model if isinstance(model, EgoNet) else load_model(model)
-    images = (
-        data
-        if isinstance(data, np.ndarray)
-        else (data if isinstance(data, FrameStore) else FrameStore.open(data)).images
-    )
-    if images.ndim != 4 or images.shape[1:] != net.spec.image_shape:
-        wanted, found = (" x ".join(map(str, shape)) for shape in (net.spec.image_shape, images.shape[1:]))
-        raise DataError(f"the network takes images of {wanted}, these are {found}: ingest them with the same --size")
+    images = _images(data)
     rows = np.arange(len(images)) if frames is None else frames
     features = np.empty((len(rows), net.encoder.feature_dim), np.float32)
-    for start in range(0, len(rows), BATCH):
-        batch = torch.from_numpy(np.asarray(images[rows[start : start + BATCH]])).to(net.input_mean.device)
-        features[start : start + BATCH] = net(batch).float().cpu().numpy()
+    done = 0
+    for batch in feature_batches(net, images, rows, fit=fit):
+        features[done : done + len(batch)] = batch
+        done += len(batch)
+        if on_progress is not None:
+            on_progress("features", done, len(rows))
     return features
+
+
+def feature_batches(
+    net: EgoNet, images: NDArray[np.uint8], rows: Indices, *, fit: bool = False
+) -> Iterator[NDArray[np.float32]]:
+    """Features of some of the images (N, H, W, C), a batch (B, D) at a time; checks them before the first."""
+    wanted = net.spec.image_shape
+    if images.ndim == 3 and wanted[2] == 1 and images.shape[1:] == wanted[:2]:
+        images = images[..., None]
+    can_fit = fit and images.ndim == 4 and images.shape[3] in (1, 3)
+    if images.dtype != np.uint8 or (images.shape[1:] != wanted and not can_fit):
+        raise wrong_images(images.dtype, images.shape, wanted)
+    return _batches(net, images, rows)
+
+
+@torch.no_grad()
+def _batches(net: EgoNet, images: NDArray[np.uint8], rows: Indices) -> Iterator[NDArray[np.float32]]:
+    wanted = net.spec.image_shape
+    for start in range(0, len(rows), BATCH):
+        own = np.asarray(images[rows[start : start + BATCH]])
+        if own.shape[1:] != wanted:
+            own = np.stack([fit_image(image if image.shape[2] == 3 else image[..., 0], *wanted) for image in own])
+        yield net(torch.from_numpy(own).to(net.input_mean.device)).float().cpu().numpy()
+
+
+def _images(data: FrameStore | str | Path | NDArray[np.uint8]) -> NDArray[np.uint8]:
+    if isinstance(data, np.ndarray):
+        return data
+    store = data if isinstance(data, FrameStore) else FrameStore.open(data)
+    if not store.has_images:
+        raise DataError(f"{store.place} holds poses but no images: ingest it with images")
+    return store.images
 
 
 @torch.no_grad()

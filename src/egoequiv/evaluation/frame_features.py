@@ -53,5 +53,8 @@ class FrameFeatures:
 
 
 def groups_of(store: FrameStore, hold_out: str) -> Indices:
-    """The group of every frame, (N,): its recording, its label, or the value of an attribute such as `toy`."""
+    """The group of every frame, (N,): its recording, its label, or the value of an attribute such as `toy`.
+
+    It is -1 for frames that have no label or no value: nobody knows which group they belong to.
+    """
     return store.recording if hold_out == "recording" else store.classes(hold_out)[0]

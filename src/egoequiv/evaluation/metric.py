@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, nan
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BaseModel, ConfigDict
 
-from egoequiv.evaluation.statistics import Result
+from egoequiv.evaluation.statistics import Interval, Number, Result
 
 MARK = "*"  # behind a value that is not better than each of its baselines
 
 
-def _or_nan(value: Any) -> Any:
-    return nan if value is None else value
-
-
-def _or_null(value: float) -> float | None:
-    return value if isfinite(value) else None
-
-
-# A number that may be undefined: NaN in Python, null in JSON, which has no NaN.
-Number = Annotated[float, BeforeValidator(_or_nan), PlainSerializer(_or_null)]
-Interval = tuple[Number, Number]
 NO_INTERVAL: tuple[float, float] = (nan, nan)
 
 

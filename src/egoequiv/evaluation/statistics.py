@@ -5,20 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan, sqrt
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator, PlainSerializer
 from scipy import special, stats
 
+from egoequiv.files import or_nan, plain
+
+# A number that may be undefined: NaN in Python, null in JSON, which has no NaN.
+Number = Annotated[
+    float,
+    BeforeValidator(lambda value: or_nan(value) if value is None else value),
+    PlainSerializer(plain, return_type=float | None),
+]
+Interval = tuple[Number, Number]
 FEWEST_GROUPS = 5  # with fewer, no interval covers what it promises
 
 
 @dataclass(frozen=True)
 class Result:
-    """One figure, measured in several repetitions."""
+    """One metric, measured in several repetitions."""
 
-    values: tuple[float, ...]
+    values: tuple[Number, ...]
 
     @property
     def mean(self) -> float:

@@ -174,3 +174,4 @@ class Task:
     measure: Measure
     options: tuple[str, ...] = ()
     draw: Draw | None = None
+    code: str = ""  # the digest of a task that is not part of the program; part of the key of its measurements

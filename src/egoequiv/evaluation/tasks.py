@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
-from egoequiv.errors import ConfigError
 from egoequiv.evaluation.analogy import analogy
 from egoequiv.evaluation.composition import composition
 from egoequiv.evaluation.equivariance_task import equivariance
@@ -15,7 +19,11 @@ from egoequiv.evaluation.readout import readout
 from egoequiv.evaluation.recognition import recognition
 from egoequiv.evaluation.retrieval import retrieval
 from egoequiv.evaluation.slowness import slowness
-from egoequiv.evaluation.task import Task
+from egoequiv.evaluation.task import Task, TaskOptions
+from egoequiv.methods import display_name
+from egoequiv.names import Door, full_name
+
+CODE_LETTERS = 16  # of the digest of a user's file
 
 TASKS: dict[str, Task] = {
     task.name: task
@@ -100,9 +108,41 @@ TASKS: dict[str, Task] = {
 }
 
 
+DOOR: Door[Any] = Door(
+    "task",
+    TASKS,
+    "egoequiv.tasks",
+    "a Task, or a function of (TaskData, TaskOptions, OnProgress) that returns a Finding",
+    lambda found: isinstance(found, Task) or callable(found),
+)
+
+
+def list_tasks() -> list[str]:
+    """The names of all tasks, built in and registered by packages."""
+    return DOOR.names()
+
+
 def get_tasks(names: Sequence[str]) -> dict[str, Task]:
-    """The tasks of these names, in their order."""
-    for name in names:
-        if name not in TASKS:
-            raise ConfigError(f"task {name!r} is not known; choose from {', '.join(TASKS)}")
-    return {name: TASKS[name] for name in names}
+    """The tasks of these names, in their order.
+
+    Args:
+        names: of built-in or registered tasks, `package.module:name` or `path/to/file.py:name`.
+
+    Returns:
+        The tasks by these names; those of code by full names, under which they are found from every folder.
+    """
+    return {task.name: task for task in (_task(name) for name in names)}
+
+
+def _task(name: str) -> Task:
+    """The task of a name; a plain function becomes a task that is called as it is."""
+    found = DOOR.find(name)
+    if name in TASKS:
+        return TASKS[name]
+    measure = found.measure if isinstance(found, Task) else found
+    full = str(full_name(name))
+    digest = sha256(Path(str(inspect.getsourcefile(measure))).read_bytes()).hexdigest()[:CODE_LETTERS]
+    if isinstance(found, Task):
+        return replace(found, name=full, code=digest)
+    about = (inspect.getdoc(measure) or "").split("\n\n")[0].replace("\n", " ")
+    return Task(full, display_name(full), about, measure, tuple(vars(TaskOptions())), code=digest)

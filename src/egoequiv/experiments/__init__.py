@@ -1,27 +1,18 @@
-"""The paper's tables as recipes, with the published numbers beside them."""
+"""Measurements of many runs as tables; the paper's tables as recipes, with the published numbers beside them."""
 
-from egoequiv.experiments.driving import (
-    DrivingOptions,
-    quick_driving,
-    reproduce_kitti,
-    reproduce_scenes,
-    scene_options,
-)
-from egoequiv.experiments.measure import measure_run
-from egoequiv.experiments.norb import NorbOptions, quick_options, reproduce_norb
-from egoequiv.experiments.table import Comparison, Row, Table
+from egoequiv.experiments.measure import RunMeasurer, measure_run
+from egoequiv.experiments.options import ReproduceOptions, Scale
+from egoequiv.experiments.reproduce import TABLES
+from egoequiv.experiments.table import Comparison, Entry, Row, Table
 
 __all__ = [
+    "TABLES",
     "Comparison",
-    "DrivingOptions",
-    "NorbOptions",
+    "Entry",
+    "ReproduceOptions",
     "Row",
+    "RunMeasurer",
+    "Scale",
     "Table",
     "measure_run",
-    "quick_driving",
-    "quick_options",
-    "reproduce_kitti",
-    "reproduce_norb",
-    "reproduce_scenes",
-    "scene_options",
 ]

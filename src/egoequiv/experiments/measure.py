@@ -1,148 +1,211 @@
-"""All figures of one run: recognition on the validation frames, and rho of every motion."""
+"""Measurements of runs: read where they are kept, made where they are not."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import asdict
+import json
+from collections.abc import MutableMapping, Sequence
+from contextlib import nullcontext
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from egoequiv.errors import ConfigError, DataError
-from egoequiv.evaluation import (
-    MotionError,
-    class_mean_accuracy,
-    class_scores,
-    embed,
-    measure_equivariance,
-    top_k_accuracy,
-)
-from egoequiv.experiments.evaluations import read_evaluation
-from egoequiv.files import plain, write_json
-from egoequiv.models import EgoNet, load_model
-from egoequiv.models.checkpoint import Which
-from egoequiv.pairs import MotionPatterns, Split, atomic_names, composite_names, declare_patterns
+from egoequiv import __version__
+from egoequiv.errors import DataError, EgoEquivError
+from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
+from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions, silent
+from egoequiv.evaluation.tasks import get_tasks
+from egoequiv.experiments.run_groups import SPLITTING
+from egoequiv.files import read_json
+from egoequiv.models import EgoNet, initialise
+from egoequiv.models.checkpoint import RUN_KIND, Which
+from egoequiv.pairs import Split, count_leaked
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.data import choose_patterns, open_in_space, prepare_data
-from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.open_run import open_run
+from egoequiv.training.run_folder import DATA
+from egoequiv.user_code import user_code
+
+BASIC = ("recognition", "equivariance")  # the tasks behind `egoequiv evaluate RUN` and every table
+Shared = MutableMapping[tuple[Any, ...], Any]
 
 
-def measure_run(run: Path, which: Which = "last") -> dict[str, Any]:
-    """Measure a run on its validation frames; kept in its folder, and measured anew when the weights have changed."""
-    config = RunFolder(run).config()
-    kept, earlier = run / f"evaluation-{which}.json", read_evaluation(run, which)
-    stores = [FrameStore.open(path).fingerprint() for path in (config.data, config.labels) if path is not None]
-    measured_of = {"weights": _digest(run / f"{which}.safetensors"), "data": " ".join(dict.fromkeys(stores))}
-    if earlier is not None and earlier.get("measured_of") == measured_of:
-        return earlier
-    measures = _measure(config, run, which) | {"measured_of": measured_of}
-    with suppress(DataError, OSError):  # a run on a read-only disk can be measured, only not kept
-        write_json(kept, measures)
-    return measures
+class RunMeasurer:
+    """Measures one run; its store and network are opened when something is missing, and only once.
 
+    Args:
+        run: The folder of the run.
+        store: Another store to measure on; None for the run's own.
+        which: Which checkpoint.
+        everything: Measure on all frames of the store, not on the validation part.
+        shared: What runs on the same frames share, such as neighbours by pixels.
+    """
 
-def _digest(path: Path) -> str:
-    try:
-        return sha256(path.read_bytes()).hexdigest()
-    except FileNotFoundError:
-        raise DataError(f"{path} is missing: the run has no checkpoint yet; train it first") from None
+    def __init__(
+        self,
+        run: Path,
+        store: str | None = None,
+        which: Which = "last",
+        *,
+        everything: bool = False,
+        shared: Shared | None = None,
+    ) -> None:
+        self.run, self.store, self.which, self.everything = run, store, which, everything
+        self.opened = open_run(run, which, store)
+        self.shared: Shared = {} if shared is None else shared
 
+    @property
+    def config(self) -> TrainConfig:
+        """The settings of the run, with the other store in place of its own, if one was given."""
+        return self.opened.config
 
-def measure_store(run: Path, data: str | Path, which: Which = "last") -> dict[str, Any]:
-    """Measure the equivariance of a run's network on all frames of a store; `notes` say whether it has seen them."""
-    folder = RunFolder(run)
-    config = folder.config().model_copy(update={"data": str(data)})
-    store = open_in_space(config)
-    everything = Split(np.arange(len(store)), np.arange(len(store)), "all")
-    patterns = folder.patterns() or motions_of(store, everything, config)
-    if patterns is not None and patterns.space != store.space:
-        raise ConfigError(
-            f"{run} learned motions of another motion space than {data} has: measure it on a store like its own"
+    @cached_property
+    def weights(self) -> str:
+        """The digest of the checkpoint."""
+        path = self.run / f"{self.which}.safetensors"
+        try:
+            return sha256(path.read_bytes()).hexdigest()
+        except FileNotFoundError:
+            raise DataError(f"{path} is missing: the run has no checkpoint yet; train it first") from None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What identifies the stores: as they are now, or as the run began with them where they are gone."""
+        places = [self.config.data] + ([self.config.labels] if self.config.labels and self.store is None else [])
+        try:
+            return " ".join(dict.fromkeys(FrameStore.open(place).fingerprint() for place in places))
+        except EgoEquivError:
+            if self.store is not None or not (self.run / DATA).exists():
+                raise
+            return str(read_json(self.run / DATA, RUN_KIND).get("fingerprint", ""))
+
+    def subject(self, task: Task, options: TaskOptions) -> Subject:
+        """What a task would measure."""
+        frames = {name: getattr(self.config, name) for name in (*SPLITTING, "space", "max_gap_s")}
+        return Subject(
+            task=task.name,
+            weights=self.weights,
+            data=self.fingerprint,
+            frames="all" if self.everything else json.dumps(frames, sort_keys=True),
+            settings=options.only(task.options),
+            code=task.code or __version__,
         )
-    errors = _motion_errors(load_model(run, which), store, everything, patterns, config)
-    return _described(config, which, {}, errors) | {"notes": _notes(folder, store)}
+
+    def kept(self, task: Task, options: TaskOptions | None = None) -> Measurement | None:
+        """What was measured before, of the same weights, frames and settings."""
+        return read_measurement(self.run, self.subject(task, options or TaskOptions()))
+
+    def measure(
+        self, task: Task, options: TaskOptions | None = None, on_progress: OnProgress = silent
+    ) -> Measurement:
+        """Measure, unless it was measured before; where it cannot be measured, the record says why."""
+        options = options or TaskOptions()
+        subject = self.subject(task, options)
+        kept = read_measurement(self.run, subject)
+        if kept is not None:
+            return kept
+        measured = self.data.split.validation
+        record = Measurement(
+            subject=subject,
+            run=self.run.name,
+            store=Path(self.data.store.place).name,
+            checkpoint=self.which,
+            split=self.data.split.kind,
+            frames=len(measured),
+            recordings=len(np.unique(self.data.store.recording[measured])),
+            leaked=None if self.everything else self._leaked,
+        )
+        try:
+            with user_code(f"task {task.name}") if task.code else nullcontext():
+                found = task.measure(self.data, options, on_progress)
+        except EgoEquivError as problem:
+            record = record.model_copy(update={"problem": str(problem)})
+        else:
+            record = record.model_copy(
+                update={
+                    "values": list(found.values),
+                    "tables": list(found.tables),
+                    "details": dict(found.details),
+                    "notes": [*found.notes, *self._notes()],
+                }
+            ).with_arrays(found.arrays)
+        write_measurement(self.run, record)
+        return record
+
+    @cached_property
+    def data(self) -> TaskData:
+        """The network of the run with its frames."""
+        return open_task_data(self)
+
+    @cached_property
+    def _leaked(self) -> int:
+        return count_leaked(self.data.store, self.data.split, self.config.max_gap_s)
+
+    def _notes(self) -> list[str]:
+        """Whether the network was trained on the frames that it is measured on."""
+        seen = self.opened.folder.trained_on(self.data.store) if self.everything else None
+        if seen is None:
+            return []
+        return [
+            f"{self.run} was trained on frames of this store, and this is measured on all of them: without a STORE "
+            "only validation frames are measured"
+        ]
 
 
-def _notes(folder: RunFolder, store: FrameStore) -> list[str]:
-    seen = folder.trained_on(store)
-    if seen is None:
-        return []
-    if seen == "a copy":
-        place = f"it has the fingerprint of the run's own, {folder.config().data}"
-        return [f"{folder.path} was trained on frames of this store ({place}), and rho is over all of them"]
-    return [
-        f"{folder.path} was trained on frames of this store, and rho is over all of them: without a STORE, it is of "
-        "validation frames alone"
-    ]
+def open_task_data(measurer: RunMeasurer) -> TaskData:
+    """What tasks look at, from the folder of a run."""
+    opened = measurer.opened
+    store, config = opened.store, opened.config
+    split = Split(np.arange(len(store)), np.arange(len(store)), "all") if measurer.everything else opened.split
+    return TaskData(
+        net=opened.net,
+        store=store,
+        split=split,
+        patterns=opened.patterns,
+        untrained=untrained_like(opened.net, config) if config.objective().terms else None,
+        recognition=opened.recognition,
+        learned=tuple(opened.net.spec.patterns),
+        max_gap_s=config.max_gap_s,
+        neighbour_gap_s=config.neighbour_gap_s,
+        label_column=config.label_column,
+        shared=measurer.shared,
+    )
 
 
-def _measure(config: TrainConfig, run: Path, which: Which) -> dict[str, Any]:
-    net = load_model(run, which)
-    kept = RunFolder(run).patterns()
-    data = prepare_data(config, kept)
-    accuracies: dict[str, float] = {}
-    task = data.recognition
-    if task is not None:
-        rows = task.split.validation[task.classes[task.split.validation] >= 0]
-        scores = class_scores(net, embed(net, task.store, rows))
-        for k in (1, 5, 10):
-            if k < len(task.class_names):
-                accuracies[f"top{k}"] = 100 * top_k_accuracy(scores, task.classes[rows], k)
-        accuracies["top1_class_mean"] = 100 * class_mean_accuracy(scores, task.classes[rows])
-    patterns = kept or motions_of(data.store, data.split, config)
-    return _described(config, which, accuracies, _motion_errors(net, data.store, data.split, patterns, config))
+def untrained_like(net: EgoNet, config: TrainConfig) -> EgoNet:
+    """The network as it was before training: the baseline that says what training adds."""
+    fresh = EgoNet(net.spec)
+    initialise(fresh, torch.Generator().manual_seed(config.seed), config.map_init)
+    fresh.input_mean.copy_(net.input_mean)
+    fresh.input_std.copy_(net.input_std)
+    return fresh.eval()
 
 
-def motions_of(store: FrameStore, split: Split, config: TrainConfig) -> MotionPatterns | None:
-    """The motions that rho is measured for: the mined patterns, or all steps of a grid and their diagonals."""
-    if not store.space.axes:
-        return None
-    if store.space.named_motions():
-        return declare_patterns(store.space, atomic_names(store.space) + composite_names(store.space))
-    if store.times_s is None and config.patterns is None:
-        return None  # nothing says which frames are close, so there is nothing to mine
-    return choose_patterns(store, split, config)
+def measure_run(
+    run: str | Path, tasks: Sequence[str] = BASIC, options: TaskOptions | None = None, which: Which = "last"
+) -> list[Measurement]:
+    """Measure tasks of a run on its validation frames; what was measured before is read from its folder.
+
+    Args:
+        run: The folder of a run.
+        tasks: Names of tasks; by default recognition and equivariance, as far as the data has labels and poses.
+        options: Options of the tasks.
+        which: The last weights, or the best on validation.
+
+    Returns:
+        One measurement for each task; `problem` says why one could not be made.
+
+    Example:
+        >>> for value in measure_run("my-run")[0].values:  # doctest: +SKIP
+        ...     print(value.name, value.text(), value.interval)
+    """
+    measurer = RunMeasurer(Path(run), which=which)
+    return [measurer.measure(task, options) for task in get_tasks(tasks).values()]
 
 
-def _motion_errors(
-    net: EgoNet, store: FrameStore, split: Split, patterns: MotionPatterns | None, config: TrainConfig
-) -> list[MotionError]:
-    if patterns is None:
-        return []
-    return measure_equivariance(net, store, split.validation, patterns, max_gap_s=config.max_gap_s)
-
-
-def _described(
-    config: TrainConfig, which: Which, accuracies: dict[str, float], errors: list[MotionError]
-) -> dict[str, Any]:
-    atomic = tuple(error.motion for error in errors if "+" not in error.motion)
-    composite = tuple(error.motion for error in errors if "+" in error.motion)
-    return {
-        "method": config.method,
-        "labels": config.use_labels,
-        "metrics": {**accuracies, **summarise_errors(errors, atomic, composite)},
-        "motions": plain([asdict(error) for error in errors]),
-        "checkpoint": which,
-    }
-
-
-def summarise_errors(
-    errors: list[MotionError], atomic: tuple[str, ...], composite: tuple[str, ...]
-) -> dict[str, float | None]:
-    """Rho and the ratio of means of each motion, and their averages over atomic and composite motions."""
-    metrics: dict[str, float | None] = {}
-    for measure in ("rho", "ratio_of_means"):
-        values = {error.motion: getattr(error, measure) for error in errors}
-        prefix = "rho" if measure == "rho" else "ratio"
-        for group, names in (("atomic", atomic), ("composite", composite)):
-            if names:
-                metrics[f"{prefix}_{group}"] = float(np.mean([values[name] for name in names]))
-        metrics |= {f"{prefix}_{name}": value for name, value in values.items()}
-    for error in errors:
-        metrics[f"low_{error.motion}"], metrics[f"high_{error.motion}"] = error.interval
-    metrics["excluded_pairs"] = float(sum(error.pairs_excluded for error in errors))
-    described: dict[str, float | None] = plain(metrics)
-    return described
+def defined(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Those that could be made."""
+    return [one for one in measurements if one.problem is None]

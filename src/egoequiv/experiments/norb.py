@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from egoequiv import __version__
 from egoequiv.catalog import open_source
-from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import ConfigError
+from egoequiv.experiments.options import ReproduceOptions, Scale
 from egoequiv.experiments.published import NORB, NORB_NAME, Key
-from egoequiv.experiments.recipe import Effort, OnStage, Recipe, chosen_keys, cook, silent
+from egoequiv.experiments.recipe import Recipe, chosen_keys, make_rows
 from egoequiv.experiments.selection import Settings
 from egoequiv.experiments.stores import experiment_store, pixel_row
-from egoequiv.experiments.table import Table, compare_rows
-from egoequiv.pairs import atomic_names, composite_names, count_leaked, make_split
+from egoequiv.experiments.table import Table, compare_rows, merge_metrics
+from egoequiv.pairs import count_leaked, make_split
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore
 
-RowKind = Literal["all", "labelled", "unlabelled"]
+WHOLE = Scale()
+QUICK = Scale(repeats=2, iterations=3_000, size=32, lightings=2, select=False)
 PER_CLASS = 6
 LABELLED = ("random", "clsnet", "temporal", "drlim", "equiv", "equiv+drlim", "equiv-narrow", "equiv+views")
 UNLABELLED = ("temporal", "drlim", "equiv", "equiv+drlim", "equiv+apart")
@@ -42,116 +41,81 @@ CHOSEN: dict[Key, Settings] = {
 }
 
 
-@dataclass(frozen=True)
-class NorbOptions:
-    """What to reproduce, from what, and how thoroughly."""
-
-    out: Path
-    data: Path | None = None  # the folder of the small NORB files; None: the embedded turntable
-    part: str = "auto"
-    methods: tuple[str, ...] | None = None  # None: all of the table
-    rows: RowKind = "all"
-    repeats: int = 5
-    iterations: int = 25_000
-    search_iterations: int = 6_000
-    size: int = 96
-    lightings: int = 6  # of the embedded turntable
-    select: bool = True
-    split: str = "paper"
-    engine: Engine = field(default_factory=LocalEngine)
-    on_stage: OnStage = silent
-
-    def keys(self) -> list[Key]:
-        """The rows of the table that come from runs."""
-        labelled, unlabelled = ((method, True) for method in LABELLED), ((method, False) for method in UNLABELLED)
-        keys = chosen_keys([*labelled, *unlabelled], self.methods)
-        kept = [key for key in keys if self.rows == "all" or key[1] == (self.rows == "labelled")]
-        if not kept:
-            raise ConfigError(f"none of the methods {', '.join(self.methods or ())} has {self.rows} runs in this table")
-        return kept
-
-    def effort(self) -> Effort:
-        """How thoroughly the table is made."""
-        return Effort(
-            out=self.out,
-            repeats=self.repeats,
-            iterations=self.iterations,
-            search_iterations=self.search_iterations,
-            select=self.select,
-            engine=self.engine,
-            on_stage=self.on_stage,
+def reproduce_norb(options: ReproduceOptions) -> dict[str, Table]:
+    """Measure every row of the NORB columns, beside the published ones; one table for each split."""
+    scale, keys = options.scaled(WHOLE, QUICK), _keys(options)
+    effort = options.effort(scale)
+    store = _store(options, scale)
+    splits = options.splits or ("paper",)
+    tables = {}
+    for kind in splits:
+        split = make_split(store, kind)
+        recipe = Recipe(
+            name=f"{scale.size}-{kind}",
+            base={"data": str(store.path), "encoder": "norb", "per_class": PER_CLASS, "split": kind},
+            keys=keys,
+            chosen=CHOSEN,
+            published=NORB,
+            extra=_extra_settings,
         )
+        each = [pixel_row(store, split, PER_CLASS, scale.repeats), *make_rows(recipe, effort)]
+        metrics, rows = merge_metrics([own for own, _ in each]), [row for _, row in each]
+        with_labels = [row for row in rows if row.uses_labels]
+        tables["table" if len(splits) == 1 else f"table-{kind}"] = Table(
+            title=f"{'Small NORB' if options.data else 'Turntable'}: recognition and equivariance",
+            metrics=metrics,
+            columns=tuple(one.name for one in metrics if one.family == "rho" or one.name == "top1"),
+            rows=rows,
+            comparisons=[
+                *compare_rows(with_labels, "top1"),
+                *compare_rows(with_labels, "rho_atomic"),
+                *compare_rows([row for row in rows if not row.uses_labels], "rho_atomic"),
+            ],
+            about={
+                "data": options.data.name if options.data else "embedded turntable",
+                "frames": len(store),
+                "image_shape": list(store.image_shape),
+                "labelled_images_a_class": PER_CLASS,
+                "split": kind,
+                "validation_frames": len(split.validation),
+                "leaked_validation_frames": count_leaked(store, split),
+                "iterations": scale.iterations,
+                "repeats": scale.repeats,
+                "settings_selected": scale.select,
+                "version": __version__,
+            },
+            published_on=NORB_NAME,
+        )
+    return tables
 
 
-def quick_options(options: NorbOptions) -> NorbOptions:
-    """The same on small images, few iterations, two repetitions and with settings chosen before."""
-    return replace(options, repeats=2, iterations=3_000, size=32, lightings=2, select=False)
+def _keys(options: ReproduceOptions) -> list[Key]:
+    """The rows of the table that come from runs."""
+    labelled, unlabelled = ((method, True) for method in LABELLED), ((method, False) for method in UNLABELLED)
+    keys = chosen_keys([*labelled, *unlabelled], options.methods)
+    kept = [key for key in keys if options.rows == "all" or key[1] == (options.rows == "labelled")]
+    if not kept:
+        raise ConfigError(
+            f"none of the methods {', '.join(options.methods or ())} has {options.rows} runs in this table"
+        )
+    return kept
 
 
-def reproduce_norb(options: NorbOptions) -> Table:
-    """Measure every row of the NORB columns and set it beside the published one."""
-    effort, keys = options.effort(), options.keys()
-    store = _store(options, effort)
-    recipe = Recipe(
-        name=f"{options.size}-{options.split}",
-        base={"data": str(store.path), "per_class": PER_CLASS, "split": options.split},
-        keys=keys,
-        chosen=CHOSEN,
-        published=NORB,
-        extra=_extra_settings,
-    )
-    pixels = pixel_row(store, make_split(store, options.split), PER_CLASS, options.repeats)
-    rows = [pixels, *cook(recipe, effort)]
-    return Table(
-        title="Small NORB: recognition and equivariance" if options.data else "Turntable: recognition and equivariance",
-        columns=("top1", "rho_atomic", "rho_composite", *(f"rho_{name}" for name in _motions(store))),
-        rows=rows,
-        comparisons=[
-            *compare_rows([row for row in rows if row.labels], "top1"),
-            *compare_rows([row for row in rows if row.labels], "rho_atomic"),
-            *compare_rows([row for row in rows if not row.labels], "rho_atomic"),
-        ],
-        about=_about(options, store),
-        published_on=NORB_NAME,
-    )
-
-
-def _about(options: NorbOptions, store: FrameStore) -> dict[str, Any]:
-    split = make_split(store, options.split)
-    return {
-        "data": options.data.name if options.data else "embedded turntable",
-        "frames": len(store),
-        "image_shape": list(store.image_shape),
-        "labelled_images_a_class": PER_CLASS,
-        "split": options.split,
-        "validation_frames": len(split.validation),
-        "leaked_validation_frames": count_leaked(store, split),
-        "iterations": options.iterations,
-        "repeats": options.repeats,
-        "settings_selected": options.select,
-        "version": __version__,
-    }
-
-
-def _motions(store: FrameStore) -> tuple[str, ...]:
-    return atomic_names(store.space) + composite_names(store.space)
-
-
-def _store(options: NorbOptions, effort: Effort) -> FrameStore:
+def _store(options: ReproduceOptions, scale: Scale) -> FrameStore:
     """The store of the experiment, made once; another size or world has another one."""
-    kind = "norb" if options.data else f"turntable-{options.lightings}"
-    made_from = {"data": str(options.data.resolve()) if options.data else None, "part": options.part}
+    kind = "norb" if options.data else f"turntable-{scale.lightings}"
+    made_from: dict[str, Any] = {"data": str(options.data.resolve()) if options.data else None, "part": options.part}
 
     def open_it() -> Source:
         if options.data:
             return open_source("norb", options.data, part=options.part)
-        return open_source("turntable", lightings=options.lightings)
+        return open_source("turntable", lightings=scale.lightings)
 
-    return experiment_store(effort, f"{kind}-{options.size}", made_from, open_it, options.size)
+    return experiment_store(options.effort(scale), f"{kind}-{scale.size}", made_from, open_it, scale.size)
 
 
 def _extra_settings(key: Key, iterations: int) -> Settings:
-    """`equiv+apart` without labels asks how far optimisation goes: large batches and a rate that falls to zero."""
+    """`equiv+apart` without labels shows how far optimisation goes: large batches and a rate that falls to zero."""
     if key == ("equiv+apart", False):
         short = max(1, iterations // 4)
         return {"batch_size": 128, "decay": "cosine", "iterations": short, "validate_every": -(-short // 100) * 100}

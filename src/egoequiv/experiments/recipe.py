@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import ConfigError
-from egoequiv.evaluation import Result
-from egoequiv.experiments.measure import measure_run
+from egoequiv.evaluation.measurement import Measurement
+from egoequiv.evaluation.metric import Metric
+from egoequiv.evaluation.task import OnProgress, silent
+from egoequiv.experiments.measure import defined, measure_run
 from egoequiv.experiments.published import Key, Metrics
+from egoequiv.experiments.run_groups import row_name
 from egoequiv.experiments.selection import Grid, Settings, select_iterations, select_labelled, select_unlabelled
-from egoequiv.experiments.table import Row
+from egoequiv.experiments.table import Row, entries_of
 from egoequiv.methods import get_method
 from egoequiv.training import make_config
 from egoequiv.training.jobs import Job, Outcome
 from egoequiv.training.many import run_many
-
-OnStage = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
-
-
-def silent(stage: str, done: int, total: int) -> None:
-    """Report nothing."""
+MeasuredRow = tuple[list[Metric], Row]  # a row, and the metrics of its entries
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How thoroughly a table is made, and who is told of it."""
+    """How thoroughly a table is made, and where progress is reported."""
 
     out: Path
     repeats: int = 5
@@ -38,7 +37,7 @@ class Effort:
     select_stop: bool = True  # choose by search when each method stops, or let all run to the end
     grid: Grid = field(default_factory=Grid)
     engine: Engine = field(default_factory=LocalEngine)
-    on_stage: OnStage = silent
+    on_progress: OnProgress = silent
 
     def __post_init__(self) -> None:
         if self.repeats < 1:
@@ -63,14 +62,14 @@ class Recipe:
     search_base: Settings = field(default_factory=dict)  # what that search has otherwise than `base`
 
 
-def cook(recipe: Recipe, effort: Effort) -> list[Row]:
+def make_rows(recipe: Recipe, effort: Effort) -> list[MeasuredRow]:
     """Choose settings, train every repetition of every row, and measure them."""
     settings = _select(recipe, effort) if effort.select else _checked(recipe)
     jobs = [(key, job) for key in recipe.keys for job in _jobs(recipe, effort, key, settings[key])]
     outcomes = run_many(
         [job for _, job in jobs],
         engine=effort.engine,
-        on_progress=lambda done, total: effort.on_stage(f"training, {recipe.name}", done, total),
+        on_progress=lambda done, total: effort.on_progress(f"training, {recipe.name}", done, total),
     )
     return _rows(recipe, effort, jobs, outcomes, settings)
 
@@ -95,7 +94,7 @@ def _checked(recipe: Recipe) -> Mapping[Key, Settings]:
 
 
 def _shared(recipe: Recipe, iterations: int) -> Settings:
-    """Settings that all runs share. They validate at the end only, for nothing is chosen by it."""
+    """Settings that all runs share. They validate at the end only, because nothing is chosen by it."""
     every = max(100, -(-iterations // 100) * 100)
     return {"threads": 1, "checkpoint_every": 1_000, **recipe.base, "iterations": iterations, "validate_every": every}
 
@@ -109,18 +108,18 @@ def _select(recipe: Recipe, effort: Effort) -> Mapping[Key, Settings]:
     base = _shared(recipe, iterations) | recipe.search_base
     folder = effort.out / f"search-{recipe.search_name or recipe.name}-{iterations}"
     labelled = [method for method, labels in recipe.keys if labels]
-    found = select_labelled(base, folder, labelled, effort.grid, effort.engine, effort.on_stage)
+    found = select_labelled(base, folder, labelled, effort.grid, effort.engine, effort.on_progress)
     chosen: dict[Key, Settings] = {(method, True): settings for method, settings in found.items()}
     if effort.select_stop:
         trained = {m: chosen[m, True] for m in labelled if get_method(m).terms}
         whole = _shared(recipe, effort.iterations)
-        stops = select_iterations(whole, folder, trained, effort.engine, effort.on_stage)
+        stops = select_iterations(whole, folder, trained, effort.engine, effort.on_progress)
         for method, stop in stops.items():
             chosen[method, True] |= {"iterations": stop}
     for key in recipe.keys:
         if not key[1]:
             own = base | recipe.extra(key, iterations)
-            chosen[key] = select_unlabelled(own, folder, key[0], effort.engine, effort.on_stage)
+            chosen[key] = select_unlabelled(own, folder, key[0], effort.engine, effort.on_progress)
     return chosen
 
 
@@ -146,29 +145,31 @@ def _rows(
     jobs: list[tuple[Key, Job]],
     outcomes: list[Outcome],
     settings: Mapping[Key, Settings],
-) -> list[Row]:
-    measured: dict[Key, list[dict[str, Any] | None]] = {}
+) -> list[MeasuredRow]:
+    measured: dict[Key, list[tuple[Job, list[Measurement]]]] = {}
+    diverged: Counter[Key] = Counter()
     stage = f"measuring, {recipe.name}"
     for number, ((key, job), outcome) in enumerate(zip(jobs, outcomes, strict=True)):
-        effort.on_stage(stage, number, len(jobs))
-        measured.setdefault(key, []).append(measure_run(job.out)["metrics"] if outcome.result else None)
-    effort.on_stage(stage, len(jobs), len(jobs))
-    return [
-        Row(
+        effort.on_progress(stage, number, len(jobs))
+        own = measured.setdefault(key, [])
+        if outcome.result:
+            own.append((job, defined(measure_run(job.out))))
+        else:
+            diverged[key] += 1
+    effort.on_progress(stage, len(jobs), len(jobs))
+    rows = []
+    for key, members in measured.items():
+        metrics, entries = entries_of([found for _, found in members])
+        row = Row(
+            name=row_name(*key),
             method=key[0],
-            labels=key[1],
-            metrics=_results([m for m in measures if m is not None]),
+            uses_labels=key[1],
+            runs=tuple(os.path.relpath(job.out, effort.out) for job, _ in members),
+            seeds=tuple((job.config.seed, job.config.pair_seed) for job, _ in members),
+            entries=entries,
             published=dict(recipe.published.get(key, {})),
-            diverged=sum(m is None for m in measures),
+            diverged=diverged[key],
             settings=settings[key] | recipe.extra(key, effort.iterations),
         )
-        for key, measures in measured.items()
-    ]
-
-
-def _results(measures: list[dict[str, Any]]) -> dict[str, Result]:
-    """Each metric over the repetitions; a repetition whose figure is not defined counts as not a number."""
-    names = dict.fromkeys(name for measure in measures for name in measure)
-    return {
-        name: Result(tuple(m[name] if m.get(name) is not None else float("nan") for m in measures)) for name in names
-    }
+        rows.append((metrics, row))
+    return rows

@@ -9,13 +9,27 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from egoequiv import __version__
-from egoequiv.files import read_json, write_json
+from egoequiv.errors import DataError
+from egoequiv.files import write_text
 
 COMMAND = "command.json"
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
+
+
+class CommandRecord(BaseModel):
+    """The command that made a folder, when, with which versions and on which kind of machine."""
+
+    model_config = ConfigDict(frozen=True)
+
+    command: str
+    started: str = "at an unknown time"
+    versions: dict[str, str] = {}
+    machine: str = "an unknown machine"
+    earlier: list[str] = []  # commands that began or continued the folder before
 
 
 def versions() -> dict[str, str]:
@@ -34,19 +48,28 @@ def machine() -> str:
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
 
 
+def read_command(folder: Path) -> CommandRecord | None:
+    """The record of a folder; None where it has none."""
+    path = folder / COMMAND
+    try:
+        return CommandRecord.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (ValidationError, OSError) as problem:
+        reason = problem.errors()[0]["msg"] if isinstance(problem, ValidationError) else problem.strerror
+        raise DataError(f"{path} is damaged ({reason}): remove it, and the folder can be read without it") from problem
+
+
 def record_command(out: Path, arguments: Sequence[str]) -> None:
-    """Keep the command that makes a folder, before it does; one that goes on with it later is kept beside it."""
-    path = out / COMMAND
+    """Keep the command that makes a folder, before it does; one that continues it later is kept beside it."""
     command = shlex.join(["egoequiv", *arguments])
-    before: dict[str, Any] = read_json(path, "an experiment's folder") if path.exists() else {}
-    earlier = [*before.get("earlier", []), *([before["command"]] if "command" in before else [])]
-    write_json(
-        path,
-        {
-            "command": command,
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "versions": versions(),
-            "machine": machine(),
-            "earlier": [one for one in dict.fromkeys(earlier) if one != command],
-        },
+    before = read_command(out)
+    earlier = [] if before is None else [*before.earlier, before.command]
+    record = CommandRecord(
+        command=command,
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=versions(),
+        machine=machine(),
+        earlier=[one for one in dict.fromkeys(earlier) if one != command],
     )
+    write_text(out / COMMAND, record.model_dump_json(indent=2) + "\n")

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from egoequiv.errors import ConfigError, EgoEquivError
+from egoequiv.methods import display_name
+from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.run_folder import FREE_TO_CHANGE, RunFolder
 
 SEEDS = ("seed", "pair_seed")
 NOT_COMPARED = FREE_TO_CHANGE | {"threads"}  # they say where a run is computed, not what
+# What decides which frames of a store a run is measured on.
+SPLITTING = (
+    "split",
+    "label_split",
+    "split_seed",
+    "train_fraction",
+    "holdout_split",
+    "holdout_fraction",
+    "label_column",
+)
+NO_LABELS = " (no labels)"  # behind the names of methods that were trained without
 
 
 @dataclass(frozen=True)
@@ -31,12 +46,17 @@ class RunGroup:
         return str(self.settings["method"])
 
     @property
-    def labels(self) -> bool:
+    def uses_labels(self) -> bool:
         return bool(self.settings["use_labels"])
 
     @property
     def name(self) -> str:
-        return self.method if self.labels else f"{self.method} (no labels)"
+        return row_name(self.method, self.uses_labels)
+
+
+def row_name(method: str, uses_labels: bool) -> str:
+    """How a method is called in tables; of `file.py:name` and `module:name` the name alone."""
+    return display_name(method) + ("" if uses_labels else NO_LABELS)
 
 
 def flat_settings(config: TrainConfig) -> dict[str, Any]:
@@ -67,8 +87,50 @@ def group_runs(runs: Sequence[Path]) -> list[RunGroup]:
     return found
 
 
+def group_of(runs: Sequence[Path]) -> RunGroup:
+    """Runs that are known to be repetitions of one experiment, in the given order."""
+    configs = [RunFolder(run).config() for run in runs]
+    repetitions = tuple((config.seed, config.pair_seed) for config in configs)
+    return RunGroup(flat_settings(configs[0]), tuple(runs), repetitions)
+
+
 def differing_settings(groups: Sequence[RunGroup]) -> dict[str, list[Any]]:
     """The settings that are not the same in all groups, with the value of each; None where one has no such setting."""
     names = dict.fromkeys(name for group in groups for name in group.settings)
     values = {name: [group.settings.get(name) for group in groups] for name in names}
     return {name: each for name, each in values.items() if any(value != each[0] for value in each)}
+
+
+def have_same_frames(groups: Sequence[RunGroup]) -> bool:
+    """Whether all runs are measured on the same frames."""
+    try:
+        check_same_frames(groups)
+    except EgoEquivError:
+        return False
+    return True
+
+
+def check_same_frames(groups: Sequence[RunGroup]) -> None:
+    """Refuse runs that are measured on different frames: the difference would be one of frames, not of features."""
+    for first, other in combinations(groups, 2):  # all with all: where the first has no labels, others still have
+        for key, what in (("data", "store"), ("labels", "store of labelled images")):
+            places = [group.settings[key] for group in (first, other)]
+            if key == "labels" and not (first.uses_labels and other.uses_labels):
+                continue
+            if places[0] != places[1] and _fingerprint(places[0]) != _fingerprint(places[1]):
+                raise ConfigError(
+                    f"{first.runs[0]} and {other.runs[0]} were trained on different stores ({what} {places[0]} and "
+                    f"{places[1]}): compare runs on the same one, or measure both on a third with --store"
+                )
+        for key in SPLITTING:
+            ours, theirs = first.settings.get(key), other.settings.get(key)
+            idle = key == "holdout_split" and not first.settings["holdout_fraction"]
+            if ours != theirs and not idle:
+                raise ConfigError(
+                    f"{first.runs[0]} and {other.runs[0]} validate on different frames ({key}={ours} and {theirs}): "
+                    "compare runs with the same split, or measure both on a store with --store"
+                )
+
+
+def _fingerprint(place: str | None) -> str | None:
+    return None if place is None else FrameStore.open(place).fingerprint()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, isnan
 from pathlib import Path
 from typing import Any
 
 from egoequiv.engines import Engine
 from egoequiv.errors import EgoEquivError
+from egoequiv.evaluation.task import OnProgress
 from egoequiv.experiments.measure import measure_run
 from egoequiv.methods import get_method
 from egoequiv.training import make_config
@@ -19,7 +20,6 @@ from egoequiv.training.run_folder import RunFolder
 from egoequiv.training.search import HOLDOUT, LEARNING_RATES, WEIGHTS, GreedySearch
 
 Settings = dict[str, Any]
-OnStage = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Grid:
 
 
 def select_labelled(
-    base: Settings, folder: Path, methods: Sequence[str], grid: Grid, engine: Engine, on_stage: OnStage
+    base: Settings, folder: Path, methods: Sequence[str], grid: Grid, engine: Engine, on_progress: OnProgress
 ) -> dict[str, Settings]:
     """Greedy search by accuracy; methods that have nothing to choose share the rate."""
     stage = "search"
@@ -51,7 +51,7 @@ def select_labelled(
         seeds=range(grid.seeds),
         engine=engine,
         on_stage=name_stage,
-        on_progress=lambda done, total: on_stage(stage, done, total),
+        on_progress=lambda done, total: on_progress(stage, done, total),
     )
     if not methods:
         return {}
@@ -60,7 +60,7 @@ def select_labelled(
 
 
 def select_iterations(
-    base: Settings, folder: Path, methods: Mapping[str, Settings], engine: Engine, on_stage: OnStage
+    base: Settings, folder: Path, methods: Mapping[str, Settings], engine: Engine, on_progress: OnProgress
 ) -> dict[str, int]:
     """For each method, when to stop: the tenth of `base["iterations"]` at which accuracy is highest.
 
@@ -86,7 +86,7 @@ def select_iterations(
         for method, settings in methods.items()
         for seed in range(2)
     ]
-    outcomes = run_many(jobs, engine=engine, on_progress=lambda d, t: on_stage("search, iterations", d, t))
+    outcomes = run_many(jobs, engine=engine, on_progress=lambda d, t: on_progress("search, iterations", d, t))
     chosen = {}
     for method in methods:
         curves = [_accuracies(o.job.out) for o in outcomes if o.job.config.method == method and o.result is not None]
@@ -103,7 +103,7 @@ def _accuracies(run: Path) -> dict[int, float]:
     return {int(line["iteration"]): line["validation_top1"] for line in lines if "validation_top1" in line}
 
 
-def select_unlabelled(base: Settings, folder: Path, method: str, engine: Engine, on_stage: OnStage) -> Settings:
+def select_unlabelled(base: Settings, folder: Path, method: str, engine: Engine, on_progress: OnProgress) -> Settings:
     """The learning rate whose features have the lowest rho on held-out training frames.
 
     The loss itself would be a poor judge: features shrunk to a point have a low loss and no equivariance.
@@ -115,12 +115,12 @@ def select_unlabelled(base: Settings, folder: Path, method: str, engine: Engine,
         )
         jobs.append(Job(config, folder / f"{method},no-labels,rate={rate:g}"))
     stage = f"search, {method} without labels"
-    outcomes = run_many(jobs, engine=engine, on_progress=lambda done, total: on_stage(stage, done, total))
+    outcomes = run_many(jobs, engine=engine, on_progress=lambda done, total: on_progress(stage, done, total))
     scores = {}
     for outcome in outcomes:
         if outcome.result is not None:
-            rho = measure_run(outcome.job.out)["metrics"].get("rho_atomic")
-            scores[outcome.job.config.learning_rate] = inf if rho is None else rho
+            rho = measure_run(outcome.job.out, ("equivariance",))[0].value("rho_atomic")
+            scores[outcome.job.config.learning_rate] = inf if rho is None or isnan(rho.value) else rho.value
     if not scores:
         raise EgoEquivError(f"every learning rate of {method} without labels diverged: {LEARNING_RATES[:3]}")
     return {"learning_rate": min(scores, key=lambda rate: scores[rate])}

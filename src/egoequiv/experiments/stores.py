@@ -6,9 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from egoequiv.errors import DataError
-from egoequiv.evaluation import Result, nearest_pixel_accuracy
-from egoequiv.experiments.recipe import Effort
-from egoequiv.experiments.table import Row
+from egoequiv.evaluation import nearest_pixel_accuracy
+from egoequiv.evaluation.recognition import top_metric
+from egoequiv.evaluation.statistics import Result
+from egoequiv.experiments.published import Metrics
+from egoequiv.experiments.recipe import Effort, MeasuredRow
+from egoequiv.experiments.table import Entry, Row
 from egoequiv.files import read_json, write_json
 from egoequiv.pairs import Split, draw_labelled
 from egoequiv.sources import Source
@@ -35,11 +38,13 @@ def experiment_store(
         path,
         size=(size, size),
         engine=effort.engine,
-        on_progress=lambda done, total: effort.on_stage(f"frames, {name}", done, total),
+        on_progress=lambda done, total: effort.on_progress(f"frames, {name}", done, total),
     )
 
 
-def pixel_row(store: FrameStore, split: Split, per_class: int, repeats: int) -> Row:
+def pixel_row(
+    store: FrameStore, split: Split, per_class: int, repeats: int, published: Metrics | None = None
+) -> MeasuredRow:
     """The nearest labelled image in pixels, with the labelled images that the networks get."""
     classes, names = store.classes()
     frames = split.validation[classes[split.validation] >= 0]
@@ -47,4 +52,8 @@ def pixel_row(store: FrameStore, split: Split, per_class: int, repeats: int) -> 
     for repetition in range(repeats):
         labelled = draw_labelled(classes, split.train, per_class, names, repetition)
         accuracies.append(100 * nearest_pixel_accuracy(store, labelled, frames, classes))
-    return Row(PIXELS, True, {"top1": Result(tuple(accuracies))})
+    metric = top_metric(1)
+    entry = Entry(result=Result(tuple(accuracies)), baselines={"chance": 100 / len(names)})
+    seeds = tuple((repetition, 0) for repetition in range(repeats))
+    row = Row(name=PIXELS, method=PIXELS, seeds=seeds, entries={metric.name: entry}, published=published or {})
+    return [metric], row

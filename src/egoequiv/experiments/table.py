@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from egoequiv.errors import DataError
 from egoequiv.evaluation.measurement import Measurement
-from egoequiv.evaluation.metric import NO_INTERVAL, Interval, Metric, Number, is_marked
-from egoequiv.evaluation.statistics import Result, paired_test
+from egoequiv.evaluation.metric import NO_INTERVAL, Metric, is_marked
+from egoequiv.evaluation.statistics import Interval, Number, Result, paired_test
 from egoequiv.experiments.published import Published
 from egoequiv.files import write_text
 

@@ -8,17 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.pairs.candidates import Indices, close_pairs
+from egoequiv.pairs.candidates import Indices, close_pairs, recordings_of
 from egoequiv.pairs.neighbours import are_neighbours
 from egoequiv.store import FrameStore
 
 TRAIN_FRACTION = 0.67
-GIVEN = "given"
+PAPER, BY_RECORDING, BY_TIME, GIVEN, AUTO = "paper", "by-recording", "by-time", "given", "auto"
+MOST_BLOCKS = 10  # of a recording, in a split by time
+GAPS = 6  # a validation block lasts about so many guard gaps or longer, so that two of them leave most of it
 
 
 @dataclass(frozen=True)
 class Split:
-    """Store rows for training and for validation; disjoint."""
+    """Store rows for training and for validation; disjoint, and by time not all of them."""
 
     train: Indices
     validation: Indices
@@ -26,33 +28,55 @@ class Split:
 
 
 def make_split(
-    store: FrameStore, kind: str = "paper", *, seed: int = 0, train_fraction: float = TRAIN_FRACTION
+    store: FrameStore,
+    kind: str = AUTO,
+    *,
+    seed: int = 0,
+    train_fraction: float = TRAIN_FRACTION,
+    max_gap_s: float = 1.0,
 ) -> Split:
-    """Split a whole store.
+    """Split a whole store into frames to train on and frames to validate on.
 
-    `paper` cuts over frames at random, `by-recording` and `by-ATTRIBUTE` over whole groups, and `given` takes the
-    parts that came with the data: training is the part called train. Where every recording is of one class and every
-    class has two or more, `by-recording` cuts class by class, so that both parts have every class; it goes by the
-    number of frames, not of recordings.
+    Args:
+        store: The frames.
+        kind: `paper` divides frames at random, as the paper does, so that most validation frames have a near copy in
+            the training part. `by-recording` and `by-ATTRIBUTE` divide whole groups; where every recording is of one
+            class and every class has two or more, `by-recording` divides class by class, by the number of frames, so
+            that both parts have every class. `by-time` divides each recording into blocks of time, with a guard gap
+            around each. `given` takes the parts that came with the data: training is the part called train. `auto`
+            takes the first of these that the store allows: given, by-recording, by-time, paper.
+        seed: Another seed, another split of the same kind.
+        train_fraction: About this part of the frames is for training.
+        max_gap_s: The guard gap of `by-time`; frames within it of a training frame are in neither part.
+
+    Returns:
+        The rows of both parts; `kind` says which split was made.
     """
+    every = np.arange(len(store))
+    if kind == AUTO:
+        return first_fitting(store, every, seed=seed, train_fraction=train_fraction, max_gap_s=max_gap_s)
     if kind == GIVEN:
         in_train = np.char.lower(store.attribute("part")) == "train"
         if in_train.all() or not in_train.any():
             raise DataError(f"{store.place}: split 'given' needs a part called train and another one")
         return Split(np.flatnonzero(in_train), np.flatnonzero(~in_train), kind)
-    return split_frames(store, np.arange(len(store)), kind, seed=seed, train_fraction=train_fraction)
+    return split_frames(store, every, kind, seed=seed, train_fraction=train_fraction, max_gap_s=max_gap_s)
 
 
-def split_frames(store: FrameStore, frames: Indices, kind: str, *, seed: int, train_fraction: float) -> Split:
+def split_frames(
+    store: FrameStore, frames: Indices, kind: str, *, seed: int, train_fraction: float, max_gap_s: float = 1.0
+) -> Split:
     """Split the given frames of a store."""
     if not 0 < train_fraction < 1:
         raise ConfigError(f"train_fraction must lie between 0 and 1, found {train_fraction}")
+    rng = np.random.default_rng([seed, 0x5B117])
+    if kind == BY_TIME:
+        return _split_by_time(store, frames, rng, train_fraction, max_gap_s)
     units = _units(store, frames, kind)
     distinct = np.unique(units)
     if len(distinct) < 2:
         raise DataError(f"split {kind!r} needs at least two groups to divide, {store.place} has {len(distinct)}")
-    rng = np.random.default_rng([seed, 0x5B117])
-    if kind == "by-recording":
+    if kind == BY_RECORDING:
         strata = _strata(store, frames, units, distinct)
         chosen = np.concatenate([_share(rng.permutation(stratum), units, train_fraction) for stratum in strata])
     else:
@@ -60,6 +84,84 @@ def split_frames(store: FrameStore, frames: Indices, kind: str, *, seed: int, tr
         chosen = rng.permutation(distinct)[:cut]
     in_train = np.isin(units, chosen)
     return Split(frames[in_train], frames[~in_train], kind)
+
+
+def first_fitting(
+    store: FrameStore,
+    frames: Indices,
+    *,
+    classes: NDArray[np.int64] | None = None,
+    per_class: int = 1,
+    seed: int = 0,
+    train_fraction: float = TRAIN_FRACTION,
+    max_gap_s: float = 1.0,
+) -> Split:
+    """The split of these frames with the least leakage that leaves enough in both parts.
+
+    Parts that came with the data, whole recordings, blocks of time, and frames at random if nothing else is possible.
+    With `classes` (N,), the training part must have `per_class` frames of every class.
+    """
+    whole = len(frames) == len(store)
+    kinds = [GIVEN] if whole and "part" in store.attributes else []
+    kinds += [BY_RECORDING] + ([BY_TIME] if store.times_s is not None else [])
+    for kind in kinds:
+        try:
+            split = (
+                make_split(store, kind)
+                if kind == GIVEN
+                else split_frames(store, frames, kind, seed=seed, train_fraction=train_fraction, max_gap_s=max_gap_s)
+            )
+        except DataError:
+            continue
+        if kind == GIVEN or _leaves_enough(split, frames, classes, per_class):
+            return split
+    return split_frames(store, frames, PAPER, seed=seed, train_fraction=train_fraction)
+
+
+def _leaves_enough(split: Split, frames: Indices, classes: NDArray[np.int64] | None, per_class: int) -> bool:
+    """Whether both parts have a tenth of the frames, and the training part enough of every class."""
+    if min(len(split.train), len(split.validation)) < 0.1 * len(frames):
+        return False
+    if classes is None:
+        return True
+    wanted = np.unique(classes[frames][classes[frames] >= 0])
+    counts = np.array([(classes[split.train] == number).sum() for number in wanted])
+    return bool((counts >= per_class).all() and (classes[split.validation] >= 0).any())
+
+
+def _split_by_time(
+    store: FrameStore, frames: Indices, rng: np.random.Generator, train_fraction: float, max_gap_s: float
+) -> Split:
+    """Blocks of time of each recording; validation frames within `max_gap_s` of a training frame are left out.
+
+    Long recordings have several blocks, so that both parts see all of the way; the seed shifts them.
+    """
+    if store.times_s is None:
+        raise DataError(f"split 'by-time' needs times, {store.place} has none: choose by-recording or paper")
+    train, validation = [], []
+    for rows in recordings_of(store, frames):
+        rows = rows[np.argsort(store.times_s[rows], kind="stable")]
+        times = store.times_s[rows]
+        blocks = int(np.clip((1 - train_fraction) * (times[-1] - times[0]) / (GAPS * max_gap_s), 1, MOST_BLOCKS))
+        shift = rng.random() if blocks > 1 else train_fraction * rng.integers(2)  # a single cut needs one gap only
+        in_train = (np.arange(len(rows)) / len(rows) * blocks + shift) % 1 < train_fraction
+        train.append(rows[in_train])
+        validation.append(rows[~in_train & (_distance(times, times[in_train]) > max_gap_s)])
+    split = Split(np.sort(np.concatenate(train)), np.sort(np.concatenate(validation)), BY_TIME)
+    if not len(split.train) or not len(split.validation):
+        raise DataError(
+            f"split 'by-time': the recordings of {store.place} are too short for a gap of {max_gap_s:g} s between "
+            "training and validation: lower max_gap_s, or choose another split"
+        )
+    return split
+
+
+def _distance(times: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far each time is from the nearest of the others, which are in order; (N,), (M,) -> (N,)."""
+    padded = np.concatenate([[-np.inf], others, [np.inf]])
+    after = np.searchsorted(padded, times).clip(1)
+    nearest: NDArray[np.float64] = np.minimum(padded[after] - times, times - padded[after - 1])
+    return nearest
 
 
 def _share(groups: NDArray[np.int64], units: NDArray[np.int64], fraction: float) -> NDArray[np.int64]:
@@ -95,15 +197,15 @@ def _strata(
 
 def _units(store: FrameStore, frames: Indices, kind: str) -> NDArray[np.int64]:
     """What each frame is divided by: itself, its recording, or the value of an attribute."""
-    if kind in ("paper", GIVEN):  # the training part of a given split is cut again at random
+    if kind in (PAPER, GIVEN):  # the training part of a given split is cut again at random
         return frames
-    if kind == "by-recording":
+    if kind == BY_RECORDING:
         return store.recording[frames]
     if kind.startswith("by-"):
         codes, _ = store.classes(kind.removeprefix("by-"))
         return codes[frames]
-    have = ", ".join(f"by-{name}" for name in ("recording", *store.attributes))
-    raise ConfigError(f"split {kind!r} is not known; choose paper, given, {have}")
+    have = ", ".join(f"by-{name}" for name in ("recording", "time", *store.attributes))
+    raise ConfigError(f"split {kind!r} is not known; choose auto, paper, given, {have}")
 
 
 def count_leaked(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int:

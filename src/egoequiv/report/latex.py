@@ -1,13 +1,15 @@
-"""LaTeX for a paper: text, and tables in the manner of booktabs."""
+"""Blocks as LaTeX for a paper: text, and tables in the manner of booktabs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from egoequiv.blocks import Block, Code, Fold, Grid, Picture, Points, Section, Text
 from egoequiv.report.markdown import BLANK, COMMAND
 
 PACKAGES = "% \\usepackage{booktabs,graphicx,longtable}"
+HEADINGS = ("section", "subsection", "subsubsection")
 LONGEST = 40  # rows of a table that must fit a page
 ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -73,3 +75,52 @@ def _row(cells: Sequence[str]) -> str:
 def _guarded(text: str) -> str:
     """Text that the command before it does not take for its own: after a line break, a star or bracket is an option."""
     return f"{{}}{text}" if text.lstrip().startswith(("[", "*")) else text
+
+
+def latex_document(blocks: Sequence[Block], label: str, sections: Sequence[Section] = ()) -> str:
+    """A part of a document to be \\input: text and tables; folded ones are left out, because they are long."""
+    lines = [PACKAGES, "", *_blocks(blocks, label)]
+    for number, section in enumerate(sections):
+        lines += _section(section, 0, f"{label}-{number}")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(section: Section, level: int, label: str) -> list[str]:
+    """A heading and what is below it; nothing where that is figures and folds alone."""
+    lines = _blocks(section.blocks, label)
+    for number, below in enumerate(section.sections):
+        lines += _section(below, level + 1, f"{label}-{number}")
+    return ["", rf"\{HEADINGS[min(level, 2)]}{{{escape_latex(section.title)}}}", "", *lines] if lines else []
+
+
+def _blocks(blocks: Sequence[Block], label: str) -> list[str]:
+    """Blocks one after the other, without texts that announce what is left out; the first table has the plain label."""
+    lines = []
+    shown = []
+    tables = 0
+    for block in blocks:
+        shown.append(_block(block, f"{label}-{tables}" if tables else label))
+        tables += isinstance(block, Grid)
+    for number, (block, own) in enumerate(zip(blocks, shown, strict=True)):
+        announces = isinstance(block, Text) and block.text.endswith(":")
+        if own and not (announces and not any(shown[number + 1 : number + 2])):
+            lines += [*own, ""]
+    return lines
+
+
+def _block(block: Block, label: str) -> list[str]:
+    match block:
+        case Text(text=text):
+            return [latex_paragraph(text)]
+        case Points(items=items):
+            return [r"\begin{itemize}", *(rf"\item {latex_paragraph(item)}" for item in items), r"\end{itemize}"]
+        case Code(text=text):
+            return latex_code(text)
+        case Grid(caption=caption, columns=columns, rows=rows, notes=notes):
+            table = latex_table(caption, label, columns, [[cell.line for cell in row] for row in rows])
+            return [table, *(line for note in notes for line in ("", latex_paragraph(note)))]
+        case Fold(summary=summary, blocks=blocks, is_open=True):
+            inner = _blocks(blocks, f"{label}-fold")
+            return [latex_paragraph(f"{summary}:"), *inner] if inner else []
+        case Picture() | Fold():
+            return []

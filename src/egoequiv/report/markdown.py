@@ -1,9 +1,11 @@
-"""Markdown that says what it was given: names may hold signs that Markdown would take for its own."""
+"""Blocks as Markdown; names may hold signs that Markdown would take for its own, which are escaped."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+
+from egoequiv.blocks import Block, Code, Fold, Grid, Picture, Points, Section, Text
 
 SPECIAL = re.compile(r"[\\`*_<>|~#$]|&(?=#?\w+;)|](?=[(\[:])")
 COMMAND = re.compile(r"`(egoequiv [^`]*)`")  # what a text marks as a command; any other backtick is of a name
@@ -56,3 +58,37 @@ def _one_line(text: str) -> str:
 def _longest_run(text: str) -> int:
     """The length of the longest run of backticks."""
     return max(map(len, re.findall("`+", text)), default=0)
+
+
+def markdown_document(title: str, blocks: Sequence[Block], sections: Sequence[Section] = ()) -> str:
+    """Blocks and sections under a title."""
+    lines = _section(Section(title, blocks, sections), 1)
+    return "\n".join(lines).strip() + "\n"
+
+
+def _section(section: Section, level: int) -> list[str]:
+    lines = ["", f"{'#' * level} {escape_markdown(section.title)}", ""]
+    for block in section.blocks:
+        lines += [*_block(block), ""]
+    for below in section.sections:
+        lines += _section(below, level + 1)
+    return lines
+
+
+def _block(block: Block) -> list[str]:
+    match block:
+        case Text(text=text):
+            return [paragraph(text)]
+        case Points(items=items):
+            return [f"- {paragraph(item)}" for item in items]
+        case Code(text=text):
+            return code_block(text)
+        case Picture(alt=alt):  # described by what it shows
+            return [f"*Figure: {escape_markdown(alt).strip()}*"]
+        case Fold(summary=summary, blocks=blocks):
+            inner = [line for one in blocks for line in ["", *_block(one)]]
+            return [f"**{escape_markdown(summary).strip()}**", *inner]
+        case Grid(caption=caption, columns=columns, rows=rows, notes=notes):
+            table = markdown_table(columns, [[cell.line for cell in row] for row in rows])
+            below = [line for note in notes for line in ("", paragraph(note))]
+            return [f"{paragraph(caption)}:", "", *table, *below]

@@ -23,12 +23,13 @@ class Frame:
     pose: NDArray[np.float64]
     time_s: float | None
     label: str | None
+    file: str | None = None  # the name of its picture file, if it comes from one
 
 
 class Recording(ABC):
     """One capture by one camera: frames in order, each with a pose and perhaps a time and a label.
 
-    A recording must survive pickling, for frames are decoded in worker processes.
+    A recording must survive pickling, because frames are decoded in worker processes.
     """
 
     name: str
@@ -44,13 +45,18 @@ class Recording(ABC):
     def image(self, frame: int) -> Image:
         """Decode one frame: (H, W) gray or (H, W, 3) colour, uint8; a `BrokenFrameError` if it cannot be."""
 
+    def file_name(self, frame: int) -> str | None:
+        """The name of the picture file that a frame comes from; None where it comes from none."""
+        return None
+
     def frame(self, frame: int) -> Frame:
-        """One frame with its pose, time and label."""
+        """One frame with its pose, time, label and file name."""
         return Frame(
             image=self.image(frame),
             pose=self.poses[frame],
             time_s=None if self.times_s is None else float(self.times_s[frame]),
             label=None if self.labels is None else self.labels[frame],
+            file=self.file_name(frame),
         )
 
 

@@ -9,7 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from egoequiv.errors import ConfigError
-from egoequiv.methods import Method, get_method
+from egoequiv.methods import Method, display_name, full_method_name, get_method, numbers_of
+from egoequiv.models.encoders import encoder_settings
+from egoequiv.names import full_name
+from egoequiv.pairs.splits import AUTO
 from egoequiv.store.remote import full_place
 
 
@@ -18,10 +21,13 @@ def _split_names(value: object) -> object:
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_split_names)]
-PositiveInt = Annotated[int, Field(ge=1)]
+MOST = 2**31 - 1  # of what is counted: beyond it there is nothing to compute, only an overflow
+PositiveInt = Annotated[int, Field(ge=1, le=MOST)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 # Kept as full paths or URLs, so that a run can be evaluated and resumed from any folder.
 StorePath = Annotated[str, AfterValidator(full_place)]
+MethodName = Annotated[str, BeforeValidator(full_method_name)]
+EncoderName = Annotated[str, BeforeValidator(full_name)]
 
 
 class TrainConfig(BaseModel):
@@ -31,7 +37,7 @@ class TrainConfig(BaseModel):
 
     # what is learned, and from what
     data: StorePath = Field(description="the store with the motion pairs")
-    method: str = Field("equiv", description="which sum of losses; `egoequiv methods` lists them")
+    method: MethodName = Field("equiv", description="which sum of losses; `egoequiv methods` lists them")
     use_labels: bool = Field(True, description="off: the unsupervised losses alone")
     labels: StorePath | None = Field(None, description="another store for the labelled images")
     label_column: str = Field("label", description="the class: label, or an attribute such as category")
@@ -42,12 +48,12 @@ class TrainConfig(BaseModel):
     clusters: PositiveInt = Field(6, description="clusters of motions, where patterns are mined")
     keep: PositiveInt = Field(3, description="of them, how many are kept as patterns")
     max_gap_s: Annotated[float, Field(gt=0)] = Field(1.0, description="motion pairs are at most this far apart")
-    motion_pairs: int = Field(48_000, ge=4, description="mined pairs at the most, one in four with a pattern")
+    motion_pairs: int = Field(48_000, ge=4, le=MOST, description="mined pairs at most, one in four with a pattern")
     neighbour_gap_s: Annotated[float, Field(gt=0)] = Field(2.0, description="neighbours are at most this far apart")
-    neighbour_pairs: int = Field(50_000, ge=4, description="slowness pairs, one in four a neighbour")
+    neighbour_pairs: int = Field(50_000, ge=4, le=MOST, description="slowness pairs, one in four a neighbour")
 
     # which frames
-    split: str = Field("paper", description="paper, by-recording, by-ATTRIBUTE or given")
+    split: str = Field("auto", description="auto, paper, by-recording, by-time, by-ATTRIBUTE or given")
     label_split: str | None = Field(None, description="of the labels' own store; None: given if it has parts, or split")
     split_seed: Seed = 0
     train_fraction: float = Field(0.67, gt=0, lt=1)
@@ -55,17 +61,25 @@ class TrainConfig(BaseModel):
     holdout_fraction: float = Field(0.0, ge=0, lt=1, description="above 0: validate on this part of the training part")
 
     # the network and its optimisation
-    encoder: str = Field("norb", description="norb: two full layers; kitti: three convolutions and a full layer")
+    encoder: EncoderName = Field(
+        "auto",
+        description="norb: two full layers; kitti: three convolutions and a full layer; auto: by the images; or your "
+        "own, as module:name or file.py:name",
+    )
+    encoder_settings: dict[str, Any] = Field(default_factory=dict, description="encoder.SETTING, such as feature_dim")
     map_init: Literal["identity", "xavier"] = Field("identity", description="how the equivariance maps begin")
     weight: dict[str, float] = Field(default_factory=dict, description="weight.TERM of each loss term")
     margin: dict[str, float] = Field(default_factory=dict, description="margin.TERM of each contrastive term")
+    term_settings: dict[str, dict[str, float]] = Field(
+        default_factory=dict, description="NUMBER.TERM: any other number"
+    )
     optimizer: Literal["sgd", "adam"] = "sgd"
     learning_rate: float = Field(0.01, gt=0)
     decay: Literal["none", "cosine"] = Field("none", description="how the learning rate falls over the run")
     momentum: float = Field(0.9, ge=0, lt=1)
     weight_decay: float = Field(0.0, ge=0)
     batch_size: PositiveInt = Field(16, description="labelled images, and pairs of each kind, in one iteration")
-    iterations: Annotated[int, Field(ge=0)] = 15_000
+    iterations: Annotated[int, Field(ge=0, le=MOST)] = 15_000
     seed: Seed = Field(0, description="draws the initial weights and the labelled images")
     pair_seed: Seed = Field(0, description="draws the order of the pairs")
 
@@ -82,15 +96,26 @@ class TrainConfig(BaseModel):
         method = get_method(self.method)
         if not self.use_labels:
             method = method.without_labels()
-        return method.with_settings(self.weight, self.margin)
+        return method.with_settings(self.weight, self.margin, self.term_settings)
+
+    @property
+    def method_name(self) -> str:
+        """The method's name for tables and folders: of code, what comes after the colon."""
+        return display_name(self.method)
+
+
+FIELDS = frozenset(TrainConfig.model_fields)
 
 
 def make_config(values: Mapping[str, Any]) -> TrainConfig:
     """Build a config and say in one line what is wrong with it."""
     try:
-        config = TrainConfig(**values)
+        config = TrainConfig(**_with_terms(values))
     except ValidationError as problem:
         raise ConfigError(_explain(problem)) from problem
+    if config.encoder != AUTO:  # otherwise they are checked when the encoder is chosen
+        checked = encoder_settings(config.encoder, config.encoder_settings)
+        config = config.model_copy(update={"encoder_settings": checked})
     if not config.use_labels and get_method(config.method).terms and not config.objective().terms:
         raise ConfigError(f"method {config.method!r} learns from labels only: leave out --no-labels")
     config.objective()
@@ -100,6 +125,18 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
         if getattr(config, name) % config.log_every:
             raise ConfigError(f"{name}={getattr(config, name)} must be a multiple of log_every={config.log_every}")
     return config
+
+
+def _with_terms(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, with NUMBER.TERM in its place where a term of the method has such a number."""
+    method = values.get("method", TrainConfig.model_fields["method"].default)
+    asked = [name for name, value in values.items() if isinstance(value, Mapping) and name not in FIELDS]
+    if not asked:
+        return dict(values)
+    known = {name for term in get_method(str(full_method_name(method))).terms for name in numbers_of(term)}
+    moved = {name: values[name] for name in asked if name in known}
+    kept = {name: value for name, value in values.items() if name not in moved}
+    return {**kept, "term_settings": {**values.get("term_settings", {}), **moved}}
 
 
 def _explain(problem: ValidationError) -> str:

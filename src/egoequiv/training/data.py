@@ -1,8 +1,9 @@
-"""The data of a run: stores, splits, and the streams of labelled images and pairs drawn from them."""
+"""The data of a run: its stores, its splits and its labelled task, opened once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -10,42 +11,23 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import read_json
-from egoequiv.losses import StreamName
-from egoequiv.methods import METHODS
 from egoequiv.pairs import (
     MinedPatterns,
     MotionPatterns,
     Split,
     atomic_names,
+    composite_names,
+    count_leaked,
     declare_patterns,
-    draw_labelled,
-    find_motion_pairs,
     make_split,
     mine_patterns,
-    sample_neighbour_pairs,
     split_frames,
-    thin_out,
 )
-from egoequiv.pairs.candidates import Indices
 from egoequiv.pairs.splits import GIVEN
 from egoequiv.pose import space_named
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
-
-POSITIVE_FRACTION = 0.25  # of mined pairs: one with a pattern to three without
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Rows of one kind: a labelled image or a pair in each, with its target."""
-
-    store: FrameStore
-    i: Indices  # (N,)
-    j: Indices | None  # (N,), None for labelled images
-    target: NDArray[np.int64]  # (N,): class, pattern, or 1 for neighbours
-
-    def __len__(self) -> int:
-        return len(self.i)
+from egoequiv.training.defaults import settle
 
 
 @dataclass(frozen=True)
@@ -59,71 +41,53 @@ class Recognition:
 
 
 @dataclass(frozen=True)
-class RunData:
-    """All that a run reads."""
+class OpenedData:
+    """The store of a run in its motion space, its split, and its labelled task; no streams."""
 
+    config: TrainConfig  # what was left to the data is decided in it
     store: FrameStore
     split: Split
-    patterns: MotionPatterns | None  # None where no motion is learned
-    recognition: Recognition | None
-    train: dict[StreamName, Stream]
-    validation: dict[StreamName, Stream]
+    recognition: Recognition | None  # None where no labels are read
+    choices: tuple[str, ...]  # one line for each setting that was left to the data
+
+    @cached_property
+    def leaked(self) -> int:
+        """How many validation frames have a training frame of their recording close by."""
+        return count_leaked(self.store, self.split, self.config.max_gap_s)
 
     def fingerprint(self) -> str:
         """What tells the stores of this run from others at the same place."""
-        return _fingerprint([self.store] + ([self.recognition.store] if self.recognition else []))
+        stores = [self.store] + ([self.recognition.store] if self.recognition else [])
+        return " ".join(dict.fromkeys(store.fingerprint() for store in stores))
 
 
-def stores_fingerprint(config: TrainConfig) -> str:
-    """The fingerprint of the data of a config, without drawing its streams."""
-    method = config.objective()
-    reads_labels = "labelled" in method.streams or (not method.terms and config.use_labels)
-    paths = [config.data] + ([config.labels] if reads_labels and config.labels is not None else [])
-    return _fingerprint([FrameStore.open(path) for path in paths])
+def open_data(config: TrainConfig) -> OpenedData:
+    """Open the stores of a config, and split them.
 
+    Args:
+        config: The settings of a run; an encoder or a split that is `auto` is decided here.
 
-def _fingerprint(stores: list[FrameStore]) -> str:
-    return " ".join(dict.fromkeys(store.fingerprint() for store in stores))
+    Returns:
+        The opened data, with the config as it is decided.
 
-
-def prepare_data(config: TrainConfig, patterns: MotionPatterns | None = None) -> RunData:
-    """Open the stores of a config and draw its streams, for training and for validation.
-
-    Patterns that a run has mined before may be given; otherwise they are declared or mined as the config says.
+    Example:
+        opened = open_data(make_config({"data": "toys"}))
+        print(opened.config.split, len(opened.split.train))
     """
     store = open_in_space(config)
     if not store.has_images:
         raise DataError(f"{store.place} holds poses but no images, and training needs them: ingest with images")
-    streams = config.objective().streams
-    if "motion" in streams and not store.space.axes:
-        raise DataError(
-            f"{store.place} has no poses, and method {config.method!r} learns how the camera moved: ingest frames with "
-            f"poses, or choose a method that needs none: {', '.join(_methods_without_poses(store, config))}"
-        )
+    labelled = _labelled_store(store, config) if reads_labels(config) else None
+    config, choices = settle(config, store, labelled)
     split = _split(store, config.split, config)
-    untrained = not streams and config.use_labels
-    recognition = _recognition(store, split, config) if "labelled" in streams or untrained else None
-    patterns = (patterns or choose_patterns(store, split, config)) if "motion" in streams else None
-    return RunData(
-        store=store,
-        split=split,
-        patterns=patterns,
-        recognition=recognition,
-        train={name: _stream(name, store, split.train, patterns, recognition, config, True) for name in streams},
-        validation={
-            name: _stream(name, store, split.validation, patterns, recognition, config, False) for name in streams
-        },
-    )
+    recognition = None if labelled is None else _recognition(store, split, labelled, config)
+    return OpenedData(config, store, split, recognition, choices)
 
 
-def _methods_without_poses(store: FrameStore, config: TrainConfig) -> list[str]:
-    """The methods that can be trained on a store without poses."""
-    # Without poses it is time that tells which frames are neighbours.
-    lacking: set[StreamName] = {"motion"} if store.times_s is not None else {"motion", "neighbour"}
-    methods = list(METHODS.values())
-    if not config.use_labels:
-        methods = [method.without_labels() for method in methods if method.streams != ("labelled",)]
-    return [method.name for method in methods if not lacking & set(method.streams)]
+def reads_labels(config: TrainConfig) -> bool:
+    """Whether a run reads labels: where its method learns from them, and to measure an untrained network."""
+    method = config.objective()
+    return "labelled" in method.streams or (not method.terms and config.use_labels)
 
 
 def open_in_space(config: TrainConfig) -> FrameStore:
@@ -150,73 +114,52 @@ def choose_patterns(store: FrameStore, split: Split, config: TrainConfig) -> Mot
     ).patterns
 
 
+def motions_of(store: FrameStore, split: Split, config: TrainConfig) -> MotionPatterns | None:
+    """The motions that rho is measured for: the mined patterns, or all steps of a grid and their diagonals."""
+    if not store.space.axes:
+        return None
+    if store.space.named_motions():
+        return declare_patterns(store.space, atomic_names(store.space) + composite_names(store.space))
+    if store.times_s is None and config.patterns is None:
+        return None  # nothing says which frames are close, so there is nothing to mine
+    return choose_patterns(store, split, config)
+
+
+def _labelled_store(store: FrameStore, config: TrainConfig) -> FrameStore:
+    """The store of the labelled images: the run's own, or another with images of the same size."""
+    if config.labels is None or config.labels == config.data:
+        return store
+    labelled = FrameStore.open(config.labels)
+    if labelled.image_shape != store.image_shape:
+        height, width, _ = store.image_shape
+        found, wanted = (" x ".join(map(str, s.image_shape)) for s in (labelled, store))
+        raise DataError(
+            f"{labelled.place} has images of {found} but {store.place} has {wanted}: "
+            f"ingest the labelled images again with --size {height}x{width}"
+        )
+    return labelled
+
+
+def split_of(store: FrameStore, config: TrainConfig) -> Split:
+    """How a run of these settings divides the frames of its store."""
+    return _split(store, config.split, config)
+
+
 def _split(store: FrameStore, kind: str, config: TrainConfig) -> Split:
     """The split of a config; with a holdout, its validation part is cut from the training part and nothing else."""
-    split = make_split(store, kind, seed=config.split_seed, train_fraction=config.train_fraction)
+    seed, gap = config.split_seed, config.max_gap_s
+    split = make_split(store, kind, seed=seed, train_fraction=config.train_fraction, max_gap_s=gap)
     if config.holdout_fraction:
-        kept = 1 - config.holdout_fraction
-        kind = config.holdout_split or kind
-        split = split_frames(store, split.train, kind, seed=config.split_seed + 1, train_fraction=kept)
+        kept, kind = 1 - config.holdout_fraction, config.holdout_split or kind
+        split = split_frames(store, split.train, kind, seed=seed + 1, train_fraction=kept, max_gap_s=gap)
     return split
 
 
-def _recognition(store: FrameStore, split: Split, config: TrainConfig) -> Recognition:
-    labelled = store
-    if config.labels is not None and config.labels != config.data:
-        labelled = FrameStore.open(config.labels)
-        if labelled.image_shape != store.image_shape:
-            height, width, _ = store.image_shape
-            found, wanted = (" x ".join(map(str, s.image_shape)) for s in (labelled, store))
-            raise DataError(
-                f"{labelled.place} has images of {found} but {store.place} has {wanted}: "
-                f"ingest the labelled images again with --size {height}x{width}"
-            )
+def _recognition(store: FrameStore, split: Split, labelled: FrameStore, config: TrainConfig) -> Recognition:
+    if labelled is not store:
         kind = config.label_split or (GIVEN if "part" in labelled.attributes else config.split)
         split = _split(labelled, kind, config)
     classes, names = labelled.classes(config.label_column)
     if len(names) < 2:
         raise DataError(f"{labelled.place} has the one class {names[0]!r}; recognition needs two or more")
     return Recognition(labelled, classes, names, split)
-
-
-def _stream(
-    name: StreamName,
-    store: FrameStore,
-    frames: Indices,
-    patterns: MotionPatterns | None,
-    recognition: Recognition | None,
-    config: TrainConfig,
-    is_training: bool,
-) -> Stream:
-    if name == "labelled":
-        if recognition is None:
-            raise ConfigError("labelled images were asked for without a recognition task")
-        return labelled_stream(recognition, config, is_training)
-    if name == "motion":
-        if patterns is None:
-            raise ConfigError("motion pairs were asked for without patterns")
-        pairs = find_motion_pairs(store, frames, patterns, config.max_gap_s)
-        if patterns.others_are_negatives:
-            pairs = thin_out(pairs, config.motion_pairs, POSITIVE_FRACTION, config.pair_seed)
-        missing = [motion for motion, count in pairs.counts().items() if not count]
-        if missing and is_training:
-            raise DataError(f"{store.place}: no training pair is related by {missing[0]!r}; choose other motions")
-        if not len(pairs):
-            raise DataError(f"{store.place}: no two validation frames are related by a motion; lower train_fraction")
-        return Stream(store, pairs.i, pairs.j, pairs.pattern)
-    neighbours = sample_neighbour_pairs(
-        store, frames, count=config.neighbour_pairs, max_gap_s=config.neighbour_gap_s, seed=config.pair_seed
-    )
-    return Stream(store, neighbours.i, neighbours.j, neighbours.is_neighbour.astype(np.int64))
-
-
-def labelled_stream(recognition: Recognition, config: TrainConfig, is_training: bool) -> Stream:
-    """The labelled images of a run: those drawn for training, or all of the validation part."""
-    classes, split = recognition.classes, recognition.split
-    if is_training:
-        rows = draw_labelled(classes, split.train, config.per_class, recognition.class_names, config.seed)
-    else:
-        rows = split.validation[classes[split.validation] >= 0]
-        if not len(rows):
-            raise DataError(f"{recognition.store.place}: no validation frame has a label")
-    return Stream(recognition.store, rows, None, classes[rows])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,9 @@ from egoequiv.errors import DataError, DivergedError
 from egoequiv.files import read_json, write_json
 from egoequiv.models.checkpoint import RUN_KIND
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.data import stores_fingerprint
-from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.data import open_data
+from egoequiv.training.defaults import as_begun, is_settled
+from egoequiv.training.run_folder import CONFIG, RunFolder
 
 DIVERGED = "diverged.json"
 
@@ -33,13 +34,21 @@ class Outcome:
     diverged_at: int | None = None
 
 
+def settled(job: Job) -> Job:
+    """The job with all that its config leaves to the data decided: as when its run began, if it did."""
+    config = job.config
+    if not is_settled(config) and (job.out / CONFIG).exists():
+        config = as_begun(config, RunFolder(job.out).config())
+    return job if is_settled(job.config) else replace(job, config=open_data(config).config)
+
+
 def past_outcome(job: Job) -> Outcome | None:
     """What became of a job earlier, None if it is still to do; a folder with other settings or data is refused."""
     folder = RunFolder(job.out)
     failed, finished = job.out / DIVERGED, folder.result
     if not failed.exists() and finished is None:
         return None
-    folder.begin(job.config, stores_fingerprint(job.config), resume=True)
+    folder.begin(job.config, open_data(job.config).fingerprint(), resume=True)
     if failed.exists():
         noted = read_json(failed, RUN_KIND).get("iteration")
         if not isinstance(noted, int):

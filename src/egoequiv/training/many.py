@@ -1,6 +1,6 @@
 """Many runs side by side: those that can share a computation as stacks, all of them on the workers of an engine.
 
-Finished runs are not done again, diverged ones are told apart.
+Finished runs are not done again, and diverged ones are marked as such.
 """
 
 from __future__ import annotations
@@ -8,14 +8,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from math import ceil
+from math import ceil, prod
 from pathlib import Path
 
 from egoequiv.engines import Engine, LocalEngine, Tick
 from egoequiv.errors import ConfigError, DivergedError
-from egoequiv.training.jobs import Job, Outcome, note_divergence, past_outcome
+from egoequiv.models import can_stack, get_encoder
+from egoequiv.pairs.splits import AUTO
+from egoequiv.store import FrameStore
+from egoequiv.training.config import TrainConfig
+from egoequiv.training.jobs import Job, Outcome, note_divergence, past_outcome, settled
 from egoequiv.training.loop import run_training
-from egoequiv.training.stacked_runs import left_stacks, member_bytes, run_stack, stack_key
+from egoequiv.training.memory import machine_bytes, network_bytes
+from egoequiv.training.stack_files import left_stacks
+from egoequiv.training.stacked_runs import run_stack, stack_key
 
 Progress = Callable[[int, int], None]  # iterations done, iterations in all
 
@@ -28,7 +34,7 @@ def run_many(
 ) -> list[Outcome]:
     """Do all jobs and return their outcomes in order."""
     engine = engine or LocalEngine()
-    jobs = [replace(job, out=job.out.absolute()) for job in jobs]  # workers may stand in other folders
+    jobs = [settled(replace(job, out=job.out.absolute())) for job in jobs]  # workers may stand in other folders
     if len({job.out for job in jobs}) < len(jobs):
         raise ConfigError("two runs would share one folder: give each its own")
     past = {job.out: outcome for job in jobs if (outcome := past_outcome(job)) is not None}
@@ -80,17 +86,28 @@ def _cut(group: list[Job], pieces: int, workers: int) -> Iterator[list[Job]]:
 def stack_size(job: Job, workers: int) -> int:
     """How many networks like this one a stack may have, from the memory of this machine."""
     at_a_time = min(workers, os.cpu_count() or 1)  # here: a cluster has other machines, taken to be like this one
-    return max(1, min(MAX_STACK, int(_memory_bytes() * MEMORY_SHARE / at_a_time / member_bytes(job.config))))
+    return max(1, min(MAX_STACK, int(machine_bytes() * MEMORY_SHARE / at_a_time / _member_bytes(job.config))))
 
 
-def _memory_bytes() -> int:
-    """The memory of this machine, or what a container may use of it."""
-    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    try:
-        allowed = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-    except OSError:
-        return whole
-    return min(whole, int(allowed)) if allowed.isdigit() else whole
+def _member_bytes(config: TrainConfig) -> int:
+    """About how much memory one more network of a stack takes, with its labelled images."""
+    shape = FrameStore.open(config.data).image_shape
+    return network_bytes(config, shape) + (1 + 2 * 4) * config.batch_size * prod(shape)
+
+
+def stacking_notes(config: TrainConfig) -> list[str]:
+    """What keeps the runs of a config from being trained as fast as they might be: one line for each loss."""
+    if config.encoder == AUTO or not can_stack(get_encoder(config.encoder)):
+        return []  # not known yet, or a stack would gain nothing
+    notes = []
+    for term in config.objective().terms:
+        if term.draws:
+            slow = "are trained one by one instead of as a stack, which takes several times as long"
+            notes.append(f"loss {term.name!r} draws random numbers, so the runs of {config.method_name} {slow}")
+        elif not term.stacks:
+            fast = "let it take features (..., B, D) and write stacks = True into its class to make it faster"
+            notes.append(f"loss {term.name!r} is computed network by network in a stack: {fast}")
+    return notes
 
 
 def _cost(stack: list[Job]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,12 @@ import numpy as np
 from egoequiv.engines import Engine
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.files import write_json
-from egoequiv.methods import get_method
+from egoequiv.methods import display_name, get_method
 from egoequiv.training.config import TrainConfig, make_config
+from egoequiv.training.data import open_data
+from egoequiv.training.defaults import SPLITS, is_settled
 from egoequiv.training.jobs import Job, Outcome
+from egoequiv.training.loop import OnNote, silent
 from egoequiv.training.many import Progress, run_many
 from egoequiv.training.validation import score
 
@@ -83,11 +86,22 @@ class GreedySearch:
     engine: Engine | None = None
     on_stage: OnStage | None = None
     on_progress: Progress | None = None
+    on_note: OnNote = silent
 
     def run(self, methods: Sequence[str]) -> Selection:
         """Search for the settings of the given methods; the outcome is written to OUT/selection.json."""
         if not make_config({**self.base, "method": "equiv"}).use_labels:
             raise ConfigError("a search chooses by accuracy and needs labels: leave out use_labels=false")
+        shared = make_config({"holdout_fraction": HOLDOUT, **self.base, "method": "clsnet"})
+        if is_settled(shared):
+            return self._run(methods)
+        opened = open_data(shared)  # once, so that all runs have the same encoder and the same split
+        for line in opened.choices:
+            self.on_note(line)
+        decided = {name: getattr(opened.config, name) for name in ("encoder", *SPLITS)}
+        return replace(self, base={**self.base, **decided})._run(methods)
+
+    def _run(self, methods: Sequence[str]) -> Selection:
         trials: list[Trial] = []
         rates = [{"learning_rate": rate} for rate in dict.fromkeys(self.learning_rates)]
         tried = self._try("clsnet", rates, self.rate_seeds)
@@ -131,7 +145,7 @@ class GreedySearch:
 
     def _folder(self, method: str, setting: dict[str, Any], seed: int) -> Path:
         weights = "".join(f",{term}={_short(weight)}" for term, weight in setting.get("weight", {}).items())
-        return self.out / f"{method},rate={_short(setting['learning_rate'])}{weights},seed={seed}"
+        return self.out / f"{display_name(method)},rate={_short(setting['learning_rate'])}{weights},seed={seed}"
 
 
 def _short(value: float) -> str:

@@ -18,9 +18,9 @@ from egoequiv.losses import StreamName
 from egoequiv.methods import Method
 from egoequiv.models import EgoNet, StackedNet
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.data import Stream
 from egoequiv.training.objective import Rows, Targets, gather, gather_batch, split_features, term_losses
 from egoequiv.training.optimizer import learning_rate
+from egoequiv.training.streams import Stream
 
 MOMENTUM = "momentum_buffer"
 

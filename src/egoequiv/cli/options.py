@@ -1,0 +1,111 @@
+"""Options that several commands have: one name, one help text and one default for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from egoequiv.errors import ConfigError
+
+if TYPE_CHECKING:
+    from egoequiv.store import FrameStore
+
+ALL = "all"
+
+
+class Checkpoint(StrEnum):
+    """Which weights of a run."""
+
+    last = "last"
+    best = "best"
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+CheckpointOption = Annotated[
+    Checkpoint,
+    typer.Option("--checkpoint", help="The last weights, or the best on validation frames (chosen on them)."),
+]
+EngineName = Annotated[
+    str,
+    typer.Option("--engine", help="local: processes of this machine; ray: a Ray cluster that sees the same folders."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(help="Address of a running Ray cluster; by default RAY_ADDRESS, or one is started here."),
+]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, show_default="one for each core", help="Processes at a time.")
+]
+TaskNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--task",
+        help="next-view, composition, retrieval, analogy, readout, prediction, slowness, motions, or all; or your own, "
+        "as module:name or file.py:name. Several with commas, or repeated.",
+    ),
+]
+MethodNames = Annotated[list[str] | None, typer.Option("--methods", help="Only these methods, with commas.")]
+Motions = Annotated[
+    str | None, typer.Option(show_default="the task's own", help="For tasks: these motions, such as up,down,up+right.")
+]
+Steps = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=50, show_default="1 and 5", help="For next-view: further views; for composition: longest chain."
+    ),
+]
+Neighbours = Annotated[
+    int | None, typer.Option(min=1, show_default="25", help="For next-view: how many nearest training pairs vote.")
+]
+HoldOut = Annotated[
+    str | None,
+    typer.Option(
+        show_default="recording",
+        help="For retrieval, analogy, readout, prediction: what is never both fitted and measured: recording, label, "
+        "or an attribute.",
+    ),
+]
+TaskSeed = Annotated[int | None, typer.Option("--seed", min=0, show_default="0", help="For tasks: the random seed.")]
+Out = Annotated[Path, typer.Option("-o", "--out", help="The folder for runs and tables.")]
+
+
+def names_in(given: Sequence[str] | None) -> list[str]:
+    """The names of an option that may be repeated and may hold commas, each once."""
+    return list(dict.fromkeys(name.strip() for text in given or () for name in text.split(",") if name.strip()))
+
+
+def tasks_in(given: Sequence[str] | None, default: Sequence[str] = ()) -> list[str]:
+    """The tasks of these names; `all` means every one that is built in."""
+    from egoequiv.evaluation.tasks import TASKS, get_tasks
+    from egoequiv.experiments.measure import BASIC
+
+    names = names_in(given) or list(default)
+    return list(get_tasks([name for name in TASKS if name not in BASIC] if ALL in names else names))
+
+
+def options_in(
+    motions: str | None, steps: int | None, neighbours: int | None, hold_out: str | None, seed: int | None
+) -> dict[str, Any]:
+    """Those of the options of tasks that were given, as `TaskOptions` takes them."""
+    names = None if motions is None else tuple(names_in([motions]))
+    given = {"steps": steps, "neighbours": neighbours, "hold_out": hold_out, "seed": seed, "motions": names}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def check_hold_out(hold_out: str, stores: Iterable[FrameStore]) -> None:
+    """Refuse an attribute that none of the stores has, for tasks too that hold nothing out."""
+    if hold_out in ("recording", "label"):
+        return
+    problem = None
+    for store in stores:
+        try:
+            store.attribute(hold_out)
+            return
+        except ConfigError as lacking:
+            problem = lacking
+    if problem is not None:
+        raise ConfigError(f"--hold-out {hold_out}: {problem}; or give recording or label") from problem

@@ -1,0 +1,151 @@
+"""What a report lacks, measured: every run of no table, and each task on one repetition of every row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from egoequiv.engines import Engine, LocalEngine, Tick
+from egoequiv.errors import EgoEquivError
+from egoequiv.evaluation.measurement import Measurement
+from egoequiv.evaluation.task import OnProgress, silent
+from egoequiv.evaluation.tasks import TASKS, get_tasks
+from egoequiv.experiments.collect import Exhibit, Experiment, Subject
+from egoequiv.experiments.measure import BASIC, RunMeasurer, Shared
+from egoequiv.files import read_json
+from egoequiv.models.checkpoint import RUN_KIND
+from egoequiv.store.remote import is_url
+from egoequiv.training.run_folder import CONFIG
+
+STAGE = "measuring"
+MOTIONS = "motions"
+
+
+@dataclass(frozen=True)
+class Work:
+    """Tasks to measure of one run; runs with the same `frames` share what depends on the frames alone."""
+
+    run: Path
+    tasks: tuple[str, ...]
+    frames: str
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """What became of it: the measurements, or why the run could not be opened."""
+
+    run: Path
+    measurements: dict[str, Measurement]
+    problem: str | None = None
+
+
+def measure_missing(
+    experiments: Sequence[Experiment],
+    tasks: Sequence[str] | None = None,
+    engine: Engine | None = None,
+    on_progress: OnProgress = silent,
+) -> tuple[dict[tuple[Path, str], Measurement], list[str]]:
+    """Measure what is missing, on several processes.
+
+    Args:
+        experiments: What `collect` found.
+        tasks: Names of tasks; None for all.
+        engine: Where to compute; by default in processes of this machine.
+        on_progress: Told how far it is.
+
+    Returns:
+        What was measured, by run and task; and sentences about runs that could not be opened.
+    """
+    names = list(get_tasks(tasks)) if tasks is not None else [name for name in TASKS if name not in (*BASIC, MOTIONS)]
+    work = missing_work(experiments, names)
+    if not work:
+        return {}, []
+    engine = engine or LocalEngine()
+    total = sum(len(one.tasks) for one in work)
+    on_progress(STAGE, 0, total)
+    each = engine.run(_measure, _shares(work, engine.workers), lambda done: on_progress(STAGE, min(done, total), total))
+    done = [one for share in each for one in share]
+    found = {(one.run, task): measured for one in done for task, measured in one.measurements.items()}
+    reasons: dict[str, list[str]] = {}
+    for one in done:
+        if one.problem is not None:
+            reasons.setdefault(one.problem, []).append(one.run.name)
+    return found, [f"Could not be measured: {', '.join(runs)}: {problem}" for problem, runs in reasons.items()]
+
+
+def missing_work(experiments: Sequence[Experiment], tasks: Sequence[str]) -> list[Work]:
+    """The runs that lack measurements, and which."""
+    wanted: dict[Path, tuple[Subject, list[str]]] = {}
+    for exhibit in (exhibit for experiment in experiments for exhibit in experiment.exhibits):
+        for subject in exhibit.subjects:
+            if exhibit.is_of_runs:
+                for run in subject.group.runs:
+                    wanted.setdefault(run, (subject, []))[1].extend(BASIC)
+            own = [*tasks, MOTIONS] if subject is moving_subject(exhibit) else tasks
+            wanted.setdefault(subject.run, (subject, []))[1].extend(own)
+    work = []
+    for run, (subject, names) in wanted.items():
+        left = tuple(name for name in dict.fromkeys(names) if _is_missing(subject, name, run))
+        if left:
+            settings = subject.group.settings
+            work.append(Work(run, left, f"{settings['data']} {settings['split']} {settings['split_seed']}"))
+    return work
+
+
+def moving_subject(exhibit: Exhibit) -> Subject | None:
+    """The run whose motions are drawn: the first that has learned some, or the first of all."""
+    learned = [subject for subject in exhibit.subjects if subject.result.get("patterns")]
+    return next(iter([*learned, *exhibit.subjects]), None)
+
+
+def _is_missing(subject: Subject, task: str, run: Path) -> bool:
+    if task in TASKS:
+        return subject.measurement(task, run) is None
+    try:
+        return RunMeasurer(run).kept(get_tasks([task])[task]) is None
+    except EgoEquivError:
+        return True
+
+
+def _shares(work: Sequence[Work], workers: int) -> list[list[Work]]:
+    """Work for each worker, runs on the same frames together as far as possible, about equally much for each."""
+    ordered = sorted(work, key=lambda one: one.frames)
+    count = min(workers, len(ordered))
+    return [ordered[len(ordered) * k // count : len(ordered) * (k + 1) // count] for k in range(count)]
+
+
+def _measure(work: list[Work], tick: Tick) -> list[Done]:
+    """Measure the share of one worker."""
+    shared: dict[str, Shared] = {}
+    done = []
+    for one in work:
+        measurer = RunMeasurer(one.run, shared=shared.setdefault(one.frames, {}))
+        measured: dict[str, Measurement] = {}
+        problem = None
+        for name, task in get_tasks(one.tasks).items():
+            try:
+                measured[name] = measurer.measure(task)
+            except EgoEquivError as found:
+                problem = why_not_opened(one.run, found)
+                tick(len(one.tasks) - len(measured))
+                break
+            tick(1)
+        done.append(Done(one.run, measured, problem))
+    return done
+
+
+def why_not_opened(run: Path, problem: EgoEquivError) -> str:
+    """Why a run could not be opened, and what to do where its store is gone."""
+    try:
+        config: Mapping[str, object] = read_json(run / CONFIG, RUN_KIND)
+    except EgoEquivError:
+        return str(problem)
+    places = [str(place) for place in (config.get("data"), config.get("labels")) if place is not None]
+    gone = [place for place in places if not is_url(place) and not Path(place).exists()]
+    if not gone:
+        return str(problem)
+    return (
+        f"the store {gone[0]} is no longer where it was in training: bring it back, or, if it was moved, link it there "
+        "(ln -s NEW OLD), and write the report again"
+    )

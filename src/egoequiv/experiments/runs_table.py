@@ -1,0 +1,73 @@
+"""Tables from the measurements of runs: a row for each group of repetitions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from egoequiv.evaluation.measurement import Measurement
+from egoequiv.evaluation.metric import Metric
+from egoequiv.experiments.run_groups import RunGroup, have_same_frames
+from egoequiv.experiments.table import Row, Table, compare_rows, entries_of, merge_metrics
+from egoequiv.training.run_folder import RunFolder
+
+COUNTS = ("train_frames", "validation_frames", "leaked_validation_frames")  # what `about` says of frames
+Measured = Mapping[Path, Sequence[Measurement]]  # by run
+
+
+def row_of_group(name: str, group: RunGroup, measured: Measured, folder: Path) -> tuple[list[Metric], Row]:
+    """The row of the repetitions of a group that were measured."""
+    members = [(seeds, run) for seeds, run in zip(group.repetitions, group.runs, strict=True) if run in measured]
+    metrics, entries = entries_of([measured[run] for _, run in members])
+    row = Row(
+        name=name,
+        method=group.method,
+        uses_labels=group.uses_labels,
+        runs=tuple(os.path.relpath(run, folder) for _, run in members),
+        seeds=tuple(seeds for seeds, _ in members),
+        entries=entries,
+        unfinished=tuple(seeds for seeds, run in members if RunFolder(run).result is None),
+    )
+    return metrics, row
+
+
+def table_of_runs(
+    title: str, groups: Mapping[str, RunGroup], measured: Measured, folder: Path, task: str = ""
+) -> Table | None:
+    """A table of what was measured of groups of runs; None where nothing was.
+
+    Two groups are tested on the finished repetitions that both have, so that a run still in training decides nothing,
+    and only if they are measured on the same frames.
+    """
+    known = {name: group for name, group in groups.items() if any(run in measured for run in group.runs)}
+    each = [row_of_group(name, group, measured, folder) for name, group in known.items()]
+    metrics = merge_metrics([own for own, _ in each])
+    columns = tuple(metric.name for metric in metrics if not metric.is_detail)
+    if not columns:
+        return None
+    rows = {name: row for name, (_, row) in zip(known, each, strict=True)}
+    pairs = [(a, b) for a, b in combinations(known, 2) if have_same_frames([known[a], known[b]])]
+    comparisons = [test for name in columns for a, b in pairs for test in compare_rows([rows[a], rows[b]], name)]
+    return Table(
+        title=title,
+        metrics=metrics,
+        columns=columns,
+        rows=list(rows.values()),
+        comparisons=comparisons,
+        about=about_groups(list(known.values())),
+        task=task,
+    )
+
+
+def about_groups(groups: Sequence[RunGroup]) -> dict[str, Any]:
+    """The store, the split and the numbers of frames of groups."""
+    about: dict[str, Any] = {
+        what: ", ".join(dict.fromkeys(str(group.settings[key]) for group in groups))
+        for what, key in (("store", "data"), ("split", "split"))
+    }
+    results = [RunFolder(run).result or {} for run in groups[0].runs]
+    summary = next((result for result in results if result), {})
+    return about | {key: summary[key] for key in COUNTS if key in summary}

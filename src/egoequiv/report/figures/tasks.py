@@ -1,0 +1,43 @@
+"""The figures of every task by name, drawn from what was measured alone."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from egoequiv.errors import DataError
+from egoequiv.evaluation.measurement import Measurement
+from egoequiv.evaluation.task import Draw, Task
+from egoequiv.report.figures.chains import composition_figures
+from egoequiv.report.figures.next_view import next_view_figures
+from egoequiv.report.figures.retrieval import retrieval_figures
+from egoequiv.report.motion_figures import motions_figures
+
+# A task that is not part of the program brings its own function: `Task.draw`.
+DRAWN: dict[str, Draw] = {
+    "next-view": next_view_figures,
+    "composition": composition_figures,
+    "retrieval": retrieval_figures,
+    "motions": motions_figures,
+}
+
+
+def draw(measurement: Measurement, task: Task | None = None) -> dict[str, Figure]:
+    """The figures of a measurement, by the names of their files.
+
+    Args:
+        measurement: What was measured.
+        task: The task, whose own `draw` is used where it has one.
+
+    Returns:
+        The figures; none where nothing could be measured, or where the task has none.
+    """
+    function = task.draw if task is not None and task.draw is not None else DRAWN.get(measurement.task)
+    if function is None or measurement.problem is not None:
+        return {}
+    try:
+        return dict(function(measurement))
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as problem:
+        raise DataError(
+            f"the figures of {measurement.task} cannot be drawn from its measurement of {measurement.run} "
+            f"({problem!r}): remove the folder measurements of the run, and measure it again"
+        ) from problem

@@ -1,0 +1,106 @@
+"""Settings that follow the data: which encoder suits the images, and which split has no leakage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import EgoEquivError
+from egoequiv.models.encoders import encoder_settings
+from egoequiv.pairs import Split
+from egoequiv.pairs.splits import AUTO, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
+from egoequiv.store import FrameStore
+from egoequiv.training.config import TrainConfig
+
+SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
+SPLITS = ("split", "label_split", "holdout_split")  # decided together
+
+WHY_SPLIT = {
+    GIVEN: "the parts that came with the data",
+    BY_RECORDING: "whole recordings, so that no validation frame has a near copy in the training part",
+    BY_TIME: "blocks of time with a gap between training and validation, because whole recordings cannot be divided",
+    PAPER: "frames at random, because neither whole recordings nor times can divide them",
+}
+
+
+def settle(config: TrainConfig, store: FrameStore, labelled: FrameStore | None) -> tuple[TrainConfig, tuple[str, ...]]:
+    """Decide what a config leaves to the data, and say why, in one line for each.
+
+    `labelled` is the store whose labels are read, perhaps `store` itself; None where no labels are read.
+    """
+    found: dict[str, Any] = {}
+    lines: list[str] = []
+    if config.encoder == AUTO:
+        found["encoder"], why = choose_encoder(store)
+        found["encoder_settings"] = encoder_settings(found["encoder"], config.encoder_settings)
+        lines.append(f"encoder {found['encoder']}: {why}; --encoder chooses another")
+    if config.split == AUTO:
+        every = np.arange(len(store))
+        split = _fitting(store, every, config, config.train_fraction, config.split_seed)
+        found["split"] = split.kind
+        lines.append(f"split {split.kind}: {WHY_SPLIT[split.kind]}; --set split=KIND chooses another")
+        if labelled is not None and labelled is not store and config.label_split is None:
+            rows = np.arange(len(labelled))
+            found["label_split"] = _fitting(labelled, rows, config, config.train_fraction, config.split_seed).kind
+        if config.holdout_fraction and config.holdout_split is None:
+            found["holdout_split"] = _holdout_kind(store, labelled, split, config)
+    return config.model_copy(update=found), tuple(lines)
+
+
+def is_settled(config: TrainConfig) -> bool:
+    """Whether a config leaves nothing to the data."""
+    return AUTO not in (config.encoder, config.split)
+
+
+def as_begun(config: TrainConfig, begun: TrainConfig) -> TrainConfig:
+    """The config of a run that is resumed: what it leaves to the data was decided when the run began."""
+    names = ["encoder", "encoder_settings"] if config.encoder == AUTO else []
+    if config.split == AUTO:
+        names += [name for name in SPLITS if getattr(config, name) in (AUTO, None)]
+    return config.model_copy(update={name: getattr(begun, name) for name in names})
+
+
+def choose_encoder(store: FrameStore) -> tuple[str, str]:
+    """The encoder that suits the images of a store, and why.
+
+    Args:
+        store: The frames to learn from.
+
+    Returns:
+        The name of the encoder, and the reason in a few words.
+    """
+    height, width, channels = store.image_shape
+    images = f"{'gray' if channels == 1 else 'colour'} images of {height} x {width}"
+    if min(height, width) < SMALLEST_CONV:
+        return "norb", f"two full layers, because {images} are too small for convolutions"
+    if channels == 1 and max(height, width) <= LARGEST_DENSE and store.space.named_motions():
+        return "norb", f"two full layers, for small {images} on a grid of poses"
+    return "kitti", f"convolutions, for {images}"
+
+
+def _fitting(
+    store: FrameStore, frames: NDArray[np.int64], config: TrainConfig, train_fraction: float, seed: int
+) -> Split:
+    """The split that leaks least and keeps every class in training; the same for runs with labels and without."""
+    try:
+        classes: NDArray[np.int64] | None = store.classes(config.label_column)[0]
+    except EgoEquivError:
+        classes = None
+    return first_fitting(
+        store,
+        frames,
+        classes=classes,
+        per_class=config.per_class,
+        seed=seed,
+        train_fraction=train_fraction,
+        max_gap_s=config.max_gap_s,
+    )
+
+
+def _holdout_kind(store: FrameStore, labelled: FrameStore | None, split: Split, config: TrainConfig) -> str:
+    """How a holdout is cut from the training part; at random where two stores would need two kinds."""
+    if labelled is not None and labelled is not store:
+        return PAPER
+    return _fitting(store, split.train, config, 1 - config.holdout_fraction, config.split_seed + 1).kind

@@ -1,0 +1,126 @@
+"""How much memory a run needs, and how much there is: said before the work, not by a crash in the middle of it."""
+
+from __future__ import annotations
+
+import os
+from math import prod
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from egoequiv.errors import ConfigError
+from egoequiv.models import build_encoder
+from egoequiv.models.encoders import ImageShape
+from egoequiv.pairs.candidates import count_close_pairs, half_a_step_s
+from egoequiv.store import FrameStore
+from egoequiv.training.config import TrainConfig
+from egoequiv.training.objective import pieces
+
+PAIR_BYTES = 2 * 3 * 8  # two rows and a target, and a copy of them while they are put in order
+
+
+def check_memory(config: TrainConfig, store: FrameStore, networks: int = 1) -> None:
+    """Refuse a run that needs more memory than there is, in one line that names its largest part.
+
+    Args:
+        config: The settings, with the encoder decided.
+        store: The frames it learns from.
+        networks: How many networks are trained together.
+    """
+    parts = {
+        "the network": networks * network_bytes(config, store.image_shape),
+        f"batch_size={config.batch_size}": networks * batch_bytes(config, store.image_shape),
+        "its pairs (max_gap_s, neighbour_gap_s)": pair_bytes(config, store),
+    }
+    needed, there = sum(parts.values()), available_bytes()
+    if config.device.partition(":")[0] in ("auto", "cpu") and needed > there:
+        largest = max(parts, key=lambda name: parts[name])
+        raise ConfigError(
+            f"this run needs about {_in_words(needed)} of memory and {_in_words(there)} are available; most of it is "
+            f"for {largest}: choose less"
+        )
+
+
+def network_bytes(config: TrainConfig, shape: ImageShape) -> int:
+    """About how much one network takes: weights, gradient, optimiser state and best, and as much for maps and head."""
+    with torch.device("meta"):
+        weights = sum(parameter.numel() for parameter in _encoder(config, shape).parameters())
+    return 4 * (4 if config.optimizer == "sgd" else 5) * 2 * weights
+
+
+def batch_bytes(config: TrainConfig, shape: ImageShape) -> int:
+    """About how much the images of one batch and what the encoder makes of them take."""
+    images = config.batch_size * sum(pieces(stream) for stream in config.objective().streams)
+    return images * (prod(shape) * (1 + 2 * 4) + 2 * 4 * _activations(config, shape))
+
+
+def pair_bytes(config: TrainConfig, store: FrameStore) -> int:
+    """About how much the pairs take while they are found; without times, they are neighbours on a grid and few."""
+    if store.times_s is None:
+        return 0
+    every = torch.arange(len(store)).numpy()
+    gaps = {"motion": config.max_gap_s + half_a_step_s(store), "neighbour": config.neighbour_gap_s}
+    wanted = [gaps[name] for name in config.objective().streams if name in gaps]
+    return PAIR_BYTES * max((count_close_pairs(store, every, gap) for gap in wanted), default=0)
+
+
+def machine_bytes() -> int:
+    """The memory of this machine, or what a container may use of it."""
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(whole, _number(Path("/sys/fs/cgroup/memory.max")) or whole)
+
+
+def available_bytes() -> int:
+    """How much of the memory is free, or would be if caches were given up."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return machine_bytes()
+    limit, used = (_number(Path(f"/sys/fs/cgroup/memory.{name}")) for name in ("max", "current"))
+    if limit is None or used is None:
+        return free
+    return min(free, limit - max(used - _cached(), 0))
+
+
+def _cached() -> int:
+    """What the container uses for caches of files, which it can give up."""
+    try:
+        lines = Path("/sys/fs/cgroup/memory.stat").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith(("inactive_file ", "active_file ")))
+
+
+def _number(path: Path) -> int | None:
+    try:
+        text = path.read_text().strip()
+    except OSError:
+        return None
+    return int(text) if text.isdigit() else None
+
+
+def _encoder(config: TrainConfig, shape: ImageShape) -> nn.Module:
+    return build_encoder(config.encoder, shape, config.encoder_settings)
+
+
+def _activations(config: TrainConfig, shape: ImageShape) -> int:
+    """How many values the layers of the encoder give for one image; nothing is computed."""
+    count = 0
+
+    def add(_module: nn.Module, _inputs: object, output: object) -> None:
+        nonlocal count
+        count += output.numel() if isinstance(output, Tensor) else 0
+
+    height, width, channels = shape
+    with torch.device("meta"), torch.no_grad():
+        encoder = _encoder(config, shape).eval()
+        for module in encoder.modules():
+            module.register_forward_hook(add)
+        encoder(torch.empty(1, channels, height, width))
+    return count
+
+
+def _in_words(count: int) -> str:
+    return f"{count / 1e9:,.1f} GB" if count >= 1e8 else f"{count / 1e6:,.1f} MB"

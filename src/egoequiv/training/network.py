@@ -1,0 +1,78 @@
+"""The network of a run as it begins: where it computes, its initial weights, and the normalisation of its frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from egoequiv.errors import ConfigError
+from egoequiv.models import EgoNet, NetSpec, initialise
+from egoequiv.store import FrameStore
+from egoequiv.training.config import TrainConfig
+from egoequiv.training.objective import Rows
+from egoequiv.training.streams import RunData
+
+Statistics = tuple[list[float], list[float]]  # mean and scale of each channel
+
+
+class Threads:
+    """Use this many threads inside the block."""
+
+    def __init__(self, count: int | None) -> None:
+        self._count = count or torch.get_num_threads()
+
+    def __enter__(self) -> None:
+        self._before = torch.get_num_threads()
+        torch.set_num_threads(self._count)
+
+    def __exit__(self, *_: object) -> None:
+        torch.set_num_threads(self._before)
+
+
+def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None = None) -> EgoNet:
+    """The network of a config with its initial weights, and the normalisation of the training frames.
+
+    The statistics are those of `pixel_statistics`; they may be given where many networks share them.
+    """
+    spec = NetSpec(
+        encoder=data.config.encoder,
+        image_shape=data.store.image_shape,
+        patterns=data.patterns.names if data.patterns else (),
+        class_names=data.recognition.class_names if data.recognition else (),
+        encoder_settings=config.encoder_settings,
+    )
+    net = EgoNet(spec)
+    initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
+    found = statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)
+    net.set_normalisation(*found)
+    return net
+
+
+def pixel_statistics(store: FrameStore, frames: Rows, unit_length: bool = True) -> Statistics:
+    """Mean and scale of each channel over the given frames, at most 4,000 of them, evenly spread.
+
+    The scale is the standard deviation; for unit length it is multiplied by the root of the number of values in an
+    image, so that an image has length about 1 and one grid of learning rates serves full layers of every size.
+    """
+    chosen = np.sort(frames)[np.unique(np.linspace(0, len(frames) - 1, min(len(frames), 4_000)).astype(np.int64))]
+    total, squares, count = 0.0, 0.0, 0
+    for start in range(0, len(chosen), 256):
+        pixels = store.images[chosen[start : start + 256]].astype(np.float64)
+        total = total + pixels.sum(axis=(0, 1, 2))
+        squares = squares + (pixels**2).sum(axis=(0, 1, 2))
+        count += pixels[..., 0].size
+    mean = np.asarray(total) / count
+    std = np.sqrt(np.maximum(np.asarray(squares) / count - mean**2, 1e-6))
+    return mean.tolist(), (std * np.sqrt(np.prod(store.image_shape) if unit_length else 1.0)).tolist()
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of that name; `auto` is the GPU if there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.ones(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as problem:
+        raise ConfigError(f"device {name!r} cannot be used here: {str(problem).splitlines()[0]}") from problem
+    return device

@@ -1,0 +1,94 @@
+"""A run opened to be looked at: its network, store, split, labelled task and motions, each opened once when needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+from egoequiv.errors import ConfigError, EgoEquivError
+from egoequiv.models import EgoNet, load_model
+from egoequiv.models.checkpoint import Which
+from egoequiv.pairs import MotionPatterns, Split, make_split
+from egoequiv.store import FrameStore
+from egoequiv.training.config import TrainConfig
+from egoequiv.training.data import OpenedData, Recognition, motions_of, open_data, open_in_space
+from egoequiv.training.run_folder import RunFolder
+
+
+def open_run(path: str | Path, which: Which = "last", store: str | Path | None = None) -> OpenRun:
+    """Open the folder of a run.
+
+    Args:
+        path: The folder of the run.
+        which: The checkpoint whose network is wanted.
+        store: Another store to look at in place of the run's own.
+
+    Returns:
+        The run; its parts are opened when first asked for.
+
+    Example:
+        run = open_run("run")
+        features = embed(run.net, run.store, run.split.validation)
+    """
+    return OpenRun(RunFolder(Path(path)), which, None if store is None else str(store))
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run and what it is measured on."""
+
+    folder: RunFolder
+    which: Which = "last"
+    other_store: str | None = None  # looked at in place of the run's own
+
+    @cached_property
+    def config(self) -> TrainConfig:
+        """The settings of the run; `data` is the other store, if one was given."""
+        config = self.folder.config()
+        return config if self.other_store is None else config.model_copy(update={"data": self.other_store})
+
+    @cached_property
+    def net(self) -> EgoNet:
+        """The network of the checkpoint."""
+        return load_model(self.folder.path, self.which)
+
+    @property
+    def store(self) -> FrameStore:
+        """The store, in the motion space of the run."""
+        return self._opened.store
+
+    @property
+    def split(self) -> Split:
+        """The split of the run; another store is split in the same way, or as its own data allows."""
+        return self._opened.split
+
+    @property
+    def recognition(self) -> Recognition | None:
+        """The labelled task; None for a run without labels, and on another store."""
+        return self._opened.recognition
+
+    @cached_property
+    def patterns(self) -> MotionPatterns | None:
+        """The motions to measure: those that the run has mined, or those that the store allows."""
+        patterns = self.folder.patterns() or motions_of(self.store, self.split, self.config)
+        if patterns is not None and patterns.space != self.store.space:
+            raise ConfigError(
+                f"{self.folder.path} learned motions of another motion space than {self.store.place} has: measure it "
+                "on a store like its own"
+            )
+        return patterns
+
+    @cached_property
+    def _opened(self) -> OpenedData:
+        if self.other_store is None:
+            return open_data(self.config)
+        store, config = open_in_space(self.config), self.config
+        cut = partial(
+            make_split, seed=config.split_seed, train_fraction=config.train_fraction, max_gap_s=config.max_gap_s
+        )
+        try:
+            split = cut(store, config.split)
+        except EgoEquivError:  # as by-recording, where there is one recording
+            split = cut(store)
+        return OpenedData(config, store, split, None, ())

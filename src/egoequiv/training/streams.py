@@ -1,0 +1,127 @@
+"""The streams of a run: labelled images and pairs, drawn from its opened data for training and for validation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.losses import StreamName
+from egoequiv.methods import METHODS
+from egoequiv.pairs import MotionPatterns, draw_labelled, find_motion_pairs, sample_neighbour_pairs, thin_out
+from egoequiv.pairs.candidates import Indices
+from egoequiv.store import FrameStore
+from egoequiv.training.config import TrainConfig
+from egoequiv.training.data import OpenedData, Recognition, choose_patterns, open_data
+
+POSITIVE_FRACTION = 0.25  # of mined pairs: one with a pattern to three without
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows of one kind: a labelled image or a pair in each, with its target."""
+
+    store: FrameStore
+    i: Indices  # (N,)
+    j: Indices | None  # (N,), None for labelled images
+    target: NDArray[np.int64]  # (N,): class, pattern, or 1 for neighbours
+
+    def __len__(self) -> int:
+        return len(self.i)
+
+
+@dataclass(frozen=True)
+class RunData(OpenedData):
+    """All that a run reads: its opened data, and the streams drawn from it."""
+
+    patterns: MotionPatterns | None  # None where no motion is learned
+    train: dict[StreamName, Stream]
+    validation: dict[StreamName, Stream]
+
+
+def prepare_data(config: TrainConfig, patterns: MotionPatterns | None = None) -> RunData:
+    """Open the stores of a config and draw its streams."""
+    return draw_streams(open_data(config), patterns)
+
+
+def draw_streams(opened: OpenedData, patterns: MotionPatterns | None = None) -> RunData:
+    """Draw the streams of a run, for training and for validation.
+
+    Patterns that a run has mined before may be given; otherwise they are declared or mined as the config says.
+    """
+    config, store, split = opened.config, opened.store, opened.split
+    streams = config.objective().streams
+    if "motion" in streams and not store.space.axes:
+        raise DataError(
+            f"{store.place} has no poses, and method {config.method!r} learns how the camera moved: ingest frames with "
+            f"poses, or choose a method that needs none: {', '.join(_methods_without_poses(store, config))}"
+        )
+    patterns = (patterns or choose_patterns(store, split, config)) if "motion" in streams else None
+    train, validation = (
+        {name: _stream(name, opened, frames, patterns, is_training) for name in streams}
+        for frames, is_training in ((split.train, True), (split.validation, False))
+    )
+    return RunData(
+        config=config,
+        store=store,
+        split=split,
+        recognition=opened.recognition,
+        choices=opened.choices,
+        patterns=patterns,
+        train=train,
+        validation=validation,
+    )
+
+
+def _methods_without_poses(store: FrameStore, config: TrainConfig) -> list[str]:
+    """The methods that can be trained on a store without poses."""
+    # Without poses it is time that tells which frames are neighbours.
+    lacking: set[StreamName] = {"motion"} if store.times_s is not None else {"motion", "neighbour"}
+    methods = list(METHODS.values())
+    if not config.use_labels:
+        methods = [method.without_labels() for method in methods if method.streams != ("labelled",)]
+    return [method.name for method in methods if not lacking & set(method.streams)]
+
+
+def _stream(
+    name: StreamName,
+    opened: OpenedData,
+    frames: Indices,
+    patterns: MotionPatterns | None,
+    is_training: bool,
+) -> Stream:
+    store, recognition, config = opened.store, opened.recognition, opened.config
+    if name == "labelled":
+        if recognition is None:
+            raise ConfigError("labelled images were asked for without a recognition task")
+        return labelled_stream(recognition, config, is_training)
+    if name == "motion":
+        if patterns is None:
+            raise ConfigError("motion pairs were asked for without patterns")
+        pairs = find_motion_pairs(store, frames, patterns, config.max_gap_s)
+        if patterns.others_are_negatives:
+            pairs = thin_out(pairs, config.motion_pairs, POSITIVE_FRACTION, config.pair_seed)
+        missing = [motion for motion, count in pairs.counts().items() if not count]
+        if missing and is_training:
+            raise DataError(f"{store.place}: no training pair is related by {missing[0]!r}; choose other motions")
+        if not len(pairs):
+            raise DataError(f"{store.place}: no two validation frames are related by a motion; lower train_fraction")
+        return Stream(store, pairs.i, pairs.j, pairs.pattern)
+    neighbours = sample_neighbour_pairs(
+        store, frames, count=config.neighbour_pairs, max_gap_s=config.neighbour_gap_s, seed=config.pair_seed
+    )
+    return Stream(store, neighbours.i, neighbours.j, neighbours.is_neighbour.astype(np.int64))
+
+
+def labelled_stream(recognition: Recognition, config: TrainConfig, is_training: bool) -> Stream:
+    """The labelled images of a run: those drawn for training, or all of the validation part."""
+    classes, split = recognition.classes, recognition.split
+    if is_training:
+        rows = draw_labelled(classes, split.train, config.per_class, recognition.class_names, config.seed)
+    else:
+        rows = split.validation[classes[split.validation] >= 0]
+        if not len(rows):
+            raise DataError(f"{recognition.store.place}: no validation frame has a label")
+    return Stream(recognition.store, rows, None, classes[rows])
