@@ -20,6 +20,7 @@ from egoequiv.evaluation.tasks import TASKS, get_tasks
 from egoequiv.models import EgoNet, NetSpec, initialise
 from egoequiv.pairs import MotionPairs, Split, atomic_names, composite_names, declare_patterns, mine_patterns
 from egoequiv.pose import PlanarSpace
+from egoequiv.report.figures.tasks import DRAWN, draw
 from egoequiv.store import FrameStore
 from egoequiv.training.data import Recognition
 from helpers import bare_store
@@ -119,6 +120,10 @@ def test_a_finding_is_kept_and_read_again(name: str, found: dict[tuple[str, str]
             key: np.asarray(array).tolist() for key, array in finding.arrays.items()
         } or name == "next-view"  # bits after the end of a walk are not numbers
         assert again.details == json.loads(json.dumps(finding.details))
+        figures = draw(again)
+        assert bool(figures) == (name in DRAWN)
+        for figure in figures.values():
+            figure.canvas.draw()
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -131,7 +136,7 @@ def test_a_task_says_what_it_is(name: str) -> None:
 
 
 def test_an_unknown_task_is_named() -> None:
-    with pytest.raises(ConfigError, match="task 'juggling' is not known; choose from recognition, equivariance"):
+    with pytest.raises(ConfigError, match="task 'juggling' is not known; choose one of recognition, equivariance"):
         get_tasks(["next-view", "juggling"])
 
 
