@@ -31,9 +31,19 @@ def test_additive_features_complete_every_analogy_by_their_difference() -> None:
     assert scores["difference"].mrr == scores["fitted map"].mrr == 1.0
     assert scores["copy"].hit_at_1 < 1.0
     assert scores["copy"].candidates == 141  # all frames but the three of the question
-    json.dumps(result.describe(), allow_nan=False)
-    (table,) = result.tables()
-    assert len(table.rows) == 9
+    finding = result.finding()
+    json.dumps(finding.details, allow_nan=False)
+    assert [value.name for value in finding.values] == [
+        "MRR, fitted map",
+        "MRR, difference",
+        "hit@1, fitted map",
+        "hit@5, fitted map",
+    ]
+    first = finding.values[0]
+    assert first.baselines == {"copy": scores["copy"].mrr, "chance": scores["copy"].chance_mrr}
+    assert not first.is_marked
+    (table,) = finding.tables
+    assert [row[1].text for row in table.rows] == ["fitted map", "difference", "copy", "chance"] * 3
 
 
 def test_a_rotation_is_completed_by_maps_and_not_by_differences() -> None:

@@ -12,6 +12,7 @@ from egoequiv.evaluation.chains import find_chains, first_successors
 from egoequiv.evaluation.motion_chains import GridChains, TrackChains, find_motion_chains, name_of
 from egoequiv.pairs import MotionPairs
 from egoequiv.pose import ColumnsSpace, NoMotion
+from evaluation.task_worlds import MadeData, made_data
 from helpers import bare_store, grid_poses
 
 seeds = st.integers(0, 999)
@@ -50,10 +51,14 @@ def test_too_many_chains_are_thinned_alike_each_time() -> None:
     np.testing.assert_array_equal(some, find_chains(pairs, ["a", "b"], most=50))
 
 
+def whole_grid() -> MadeData:
+    return made_data(bare_store(grid_poses(), [0] * 24), np.zeros((24, 1)), np.arange(24))
+
+
 def test_ends_on_a_grid_need_no_frames_between() -> None:
     store = bare_store(grid_poses(), [0] * 24)
     corners = np.array([0, 2, 12, 14])  # elevations 30 and 50, azimuths 0 and 120
-    chains = GridChains(store, corners)
+    chains = GridChains(made_data(store, np.zeros((24, 1)), corners))
     twice_up, twice_right, both, nowhere = chains.ends(
         [("up", "up"), ("right", "right"), ("right", "up", "right", "up"), ("up",)]
     )
@@ -64,7 +69,7 @@ def test_ends_on_a_grid_need_no_frames_between() -> None:
 
 
 def test_sequences_that_come_to_the_same_have_the_same_ends() -> None:
-    chains = GridChains(bare_store(grid_poses(), [0] * 24), np.arange(24))
+    chains = GridChains(whole_grid())
     one, other, round_about = chains.ends([("up", "right"), ("right", "up"), ("left",) * 5])
     np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(round_about, chains.ends([("right",)])[0])  # six steps go all the way round
@@ -90,10 +95,11 @@ def test_names_of_sequences() -> None:
 
 
 def test_what_has_no_motions_is_told() -> None:
+    pictures = bare_store(np.empty((2, 0)), [0, 0], space=NoMotion())
     with pytest.raises(DataError, match="has no poses"):
-        find_motion_chains(bare_store(np.empty((2, 0)), [0, 0], space=NoMotion()), np.arange(2), None, 1.0)
+        find_motion_chains(made_data(pictures, np.zeros((2, 1)), np.arange(2)))
     bare = bare_store(np.zeros((2, 1)), [0, 0], space=ColumnsSpace(("steering",)))
     with pytest.raises(DataError, match="neither times nor named motions"):
-        find_motion_chains(bare, np.arange(2), None, 1.0)
+        find_motion_chains(made_data(bare, np.zeros((2, 1)), np.arange(2)))
     with pytest.raises(ConfigError, match="'sideways' is not known here; choose from up, down, right, left"):
-        GridChains(bare_store(grid_poses(), [0] * 24), np.arange(24)).parse("up+sideways")
+        GridChains(whole_grid()).parse("up+sideways")

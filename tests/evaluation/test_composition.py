@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from egoequiv.errors import ConfigError, TooFewPairsError
 from egoequiv.evaluation import equivariance_error
-from egoequiv.evaluation.composition import MotionFeatures, composition, fit_back, product_error, return_error
+from egoequiv.evaluation.composition import MotionFeatures, compose_maps, fit_back, product_error, return_error
 from egoequiv.evaluation.task import TaskOptions
 from egoequiv.pairs import MinedPatterns
 from egoequiv.pose import PlanarSpace
@@ -66,7 +66,7 @@ def test_a_product_against_a_product_of_matrices(seed: int) -> None:
 
 def test_exactly_equivariant_features_compose_exactly() -> None:
     store, z = turning_world(20)
-    found = composition(made_data(store, z, np.arange(len(store))), TaskOptions())
+    found = compose_maps(made_data(store, z, np.arange(len(store))), TaskOptions())
     assert [error.name for error in found.composites] == ["up+right", "up+left", "down+right"]
     assert list(found.chains) == ["up", "right", "up, right in turn"]
     assert [error.name for error in found.chains["up, right in turn"]][2:4] == ["up+right+up", "up+right+up+right"]
@@ -79,25 +79,28 @@ def test_exactly_equivariant_features_compose_exactly() -> None:
 
 def test_of_many_that_have_too_few_pairs_some_are_named() -> None:
     store, z = turning_world(20)
-    found = composition(made_data(store, z, np.arange(len(store))), TaskOptions(steps=20))
-    assert len(found.describe()["too_few_pairs"]) > 8
-    (note,) = (note for table in found.tables() for note in table.notes if note.startswith("too few pairs"))
+    found = compose_maps(made_data(store, z, np.arange(len(store))), TaskOptions(steps=20))
+    finding = found.finding(is_video=False)
+    assert len(finding.details["too_few_pairs"]) > 8
+    (note,) = (note for note in finding.notes if note.startswith("too few pairs"))
+    assert note in finding.tables[-1].notes
     assert note.endswith(f"up x 8 (0) and {len(found.too_few) - 5} more")
     assert "up x 4 (0), up x 5 (0), " in note
 
 
 def test_errors_of_a_product_grow_with_its_length() -> None:
     store, z = turning_world(40, noise=0.3)
-    found = composition(made_data(store, z, np.arange(len(store))), TaskOptions(steps=5))
+    found = compose_maps(made_data(store, z, np.arange(len(store))), TaskOptions(steps=5))
     steps = found.chains["right"]
     assert [len(error.motions) for error in steps] == [1, 2, 3, 4, 5]
     assert steps[4].composed.ratio_of_means > steps[4].fitted.ratio_of_means
     assert 0 < found.returns[0].rho < 1
-    json.dumps(found.describe(), allow_nan=False)
+    finding = found.finding(is_video=False)
+    json.dumps(finding.details, allow_nan=False)
     assert [len(chain) for chain in found.chains.values()] == [3, 5, 5]
-    _, chains, _ = found.tables()
+    _, chains, _ = finding.tables
     # In turn, one step is the first step of "up", which is there already.
-    shown = [(row[0], row[1]) for row in chains.rows]
+    shown = [(row[0].text, row[1].text) for row in chains.rows]
     assert shown == [
         *(("up", str(k)) for k in (1, 2, 3)),
         *(("right", str(k)) for k in (1, 2, 3, 4, 5)),
@@ -105,12 +108,34 @@ def test_errors_of_a_product_grow_with_its_length() -> None:
     ]
 
 
+def test_few_values_stand_for_all() -> None:
+    store, z = turning_world(40, noise=0.3)
+    found = compose_maps(made_data(store, z, np.arange(len(store))), TaskOptions())
+    values = found.finding(is_video=False).values
+    assert [value.name for value in values if not value.metric.is_detail] == [
+        "rho of up, right in turn, 5 steps, product",
+        "rho of up, right in turn, 5 steps, own map",
+        "rho of up, right in turn, 3 steps, product",
+        "rho of up, right in turn, 3 steps, own map",
+        "error of up, then down",
+        "error of right, then left",
+    ]
+    named = {value.name: value for value in values}
+    five = found.chains["right"][4]
+    assert named["rho of right, 5 steps, product"].value == five.composed.rho
+    assert named["rho of right, 5 steps, product"].interval == five.composed.interval
+    assert named["rho of up+left, own map"].all_baselines() == {
+        "copy": 1.0,
+        "constant": found.composites[1].fitted.constant,
+    }
+
+
 def test_a_way_there_and_back_by_hand() -> None:
     # Both maps are exact, so z(x) comes back to itself.
     z_i = np.arange(40.0)[:, None]
     pairs = MotionFeatures(z_i, 2 * z_i + 1, np.arange(40))
     assert return_error(pairs, "g").rho == pytest.approx(0, abs=1e-9)
-    # What is not foretold at all comes back to the mean: |z - mean| of where it was.
+    # What is not predicted at all comes back to the mean: |z - mean| of where it was.
     rng = np.random.default_rng(0)
     lost = MotionFeatures(rng.normal(size=(4_000, 1)), 100 + rng.normal(size=(4_000, 1)), np.arange(4_000))
     assert return_error(lost, "g").ratio_of_means == pytest.approx(np.sqrt(2 / np.pi) / 100, rel=0.05)
@@ -118,7 +143,7 @@ def test_a_way_there_and_back_by_hand() -> None:
 
 def test_named_motions_are_put_together() -> None:
     store, z = turning_world(20)
-    found = composition(made_data(store, z, np.arange(len(store))), TaskOptions(motions=("left+left",), steps=2))
+    found = compose_maps(made_data(store, z, np.arange(len(store))), TaskOptions(motions=("left+left",), steps=2))
     assert [error.name for error in found.composites] == ["left x 2"]
     assert list(found.chains) == ["left"]
 
@@ -136,21 +161,23 @@ def test_chains_on_a_track_are_made_of_pairs() -> None:
         ("forward 1.0 m", "left turn 16°"), np.array([[1.0, 0], [1, 16]]), np.ones(2), PlanarSpace()
     )
     z = np.stack([np.cos(forward / 9), np.sin(forward / 9)], axis=1)
-    found = composition(made_data(store, z, np.arange(count), patterns), TaskOptions(steps=3))
+    found = compose_maps(made_data(store, z, np.arange(count), patterns), TaskOptions(steps=3))
     assert found.composites == []
     assert max(error.composed.rho for error in found.chains["forward 1.0 m"]) < 1e-5
     assert found.chains["forward 1.0 m"][2].fitted.pairs_scored == 6 * 97 / 2
     assert found.too_few == {"left turn 16°": 0}
-    assert "left turn 16° (0)" in found.tables()[-1].notes[-1]
+    finding = found.finding(is_video=True)
+    assert "left turn 16° (0)" in finding.notes[0]
+    assert "nearly the same pairs are in both halves" in finding.notes[-1]
 
 
 def test_too_few_pairs_are_one_error() -> None:
     store, z = turning_world(2)
     few = made_data(store, z, np.arange(5))
     with pytest.raises(TooFewPairsError, match="too few pairs of validation frames to fit and measure maps"):
-        composition(few, TaskOptions())
+        compose_maps(few, TaskOptions())
     half = made_data(store, z, np.arange(FRAMES))
     with pytest.raises(TooFewPairsError, match=r"up x 3 has 6\)"):
-        composition(half, TaskOptions(motions=("up+up+up",), steps=1))
+        compose_maps(half, TaskOptions(motions=("up+up+up",), steps=1))
     with pytest.raises(ConfigError, match="--steps must be at least 1, found 0"):
-        composition(few, TaskOptions(steps=0))
+        compose_maps(few, TaskOptions(steps=0))

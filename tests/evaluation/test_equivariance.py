@@ -197,7 +197,7 @@ def test_the_seed_decides_the_halves() -> None:
 @pytest.mark.parametrize(("count", "dim", "needed"), [(0, 3, 4), (15, 3, 16), (7, 1, 8)])
 def test_too_few_pairs_are_refused(count: int, dim: int, needed: int) -> None:
     z_i, z_j = some_pairs(0, count=count, dim=dim)
-    with pytest.raises(DataError, match=rf"motion 'up': {count} pairs are too few .*{needed} at the least"):
+    with pytest.raises(DataError, match=rf"motion 'up': {count} pairs are too few .*at least {needed} are needed"):
         equivariance_error(z_i, z_j, np.arange(count), motion="up")
     z_i, z_j = some_pairs(0, count=needed, dim=dim)
     if count:
@@ -253,23 +253,14 @@ def test_a_motion_with_too_few_pairs_says_how_many_it_takes(small_store: FrameSt
 
 
 @pytest.mark.parametrize(
-    ("described", "words"),
+    ("rho", "fitted", "needed", "words"),
     [
-        ({"rho": 0.5, "pairs_fitted": 9, "pairs_scored": 9}, None),
-        (
-            {"rho": None, "pairs_fitted": 9, "pairs_scored": 9},
-            "all pairs have the same features: the network collapsed",
-        ),
-        (
-            {"rho": None, "pairs_fitted": 0, "pairs_scored": 18, "pairs_needed": 1_024},
-            "18 pairs are too few to fit and measure a map, 1,024 are needed",
-        ),
-        # as earlier versions wrote it
-        (
-            {"rho": None, "pairs_fitted": 0, "pairs_scored": 18},
-            "18 pairs are too few to fit and measure a map",
-        ),
+        (0.5, 9, None, None),
+        (math.nan, 9, None, "all pairs have the same features: the network collapsed"),
+        (math.nan, 0, 1_024, "18 pairs are too few to fit and measure a map, 1,024 are needed"),
+        (math.nan, 0, None, "18 pairs are too few to fit and measure a map"),
     ],
 )
-def test_why_a_rho_is_not_defined(described: dict[str, Any], words: str | None) -> None:
-    assert equivariance.why_undefined(described) == words
+def test_why_a_rho_is_not_defined(rho: float, fitted: int, needed: int | None, words: str | None) -> None:
+    error = equivariance.MotionError("up", rho, (math.nan, math.nan), math.nan, fitted, 18, 0, needed)
+    assert error.why_undefined() == words

@@ -24,7 +24,7 @@ def test_features_are_found_by_store_row_in_any_order() -> None:
 def test_features_that_are_not_finite_are_refused_with_their_frame(value: float) -> None:
     z = np.ones((3, 2))
     z[1, 1] = value
-    with data_error("bare-store", "frame 9", "not finite", "train it anew"):
+    with data_error("bare-store", "frame 9", "not finite", "train it again"):
         FrameFeatures(grid_store(), np.array([4, 9, 5]), z)
 
 

@@ -47,12 +47,12 @@ def test_votes_by_hand() -> None:
     assert two.uncertainty_bits.tolist() == [0, 0]
 
 
-def test_the_foretold_view_by_hand() -> None:
+def test_the_predicted_view_by_hand() -> None:
     # The line through (0, 5), (0.1, 5.2), (0.2, -5), (0.3, -5.2): 0 at 0.15, and the slope by the sums of regression.
     x, y = FEATURES[UP.i, 0].astype(float), FEATURES[UP.j, 0].astype(float)
     slope = ((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum()
-    foretold = by_hand().foretell(np.array([[0.15], [0.25]], np.float32), "up")
-    np.testing.assert_allclose(foretold[:, 0], [0.0, 0.1 * slope], atol=1e-4)
+    predicted = by_hand().predict(np.array([[0.15], [0.25]], np.float32), "up")
+    np.testing.assert_allclose(predicted[:, 0], [0.0, 0.1 * slope], atol=1e-4)
 
 
 def test_one_view_by_the_frames_that_lead_on() -> None:
@@ -97,7 +97,7 @@ def test_the_move_that_tells_most_is_suggested() -> None:
     bits = {}
     for move in ("up", "down"):
         seen = z[low].astype(np.float32)[:, None]
-        votes = selector.look(np.concatenate([seen, selector.foretell(seen[:, 0], move)[:, None]], axis=1), (move,))
+        votes = selector.look(np.concatenate([seen, selector.predict(seen[:, 0], move)[:, None]], axis=1), (move,))
         assert votes is not None
         bits[move] = votes.uncertainty_bits.mean()
     assert bits["up"] < 0.5 * bits["down"]

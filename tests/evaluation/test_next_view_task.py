@@ -10,7 +10,7 @@ import pytest
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.chains import first_successors
 from egoequiv.evaluation.next_view import NextViewSelector
-from egoequiv.evaluation.next_view_task import NextViewResult, moves_of, next_view
+from egoequiv.evaluation.next_view_task import NextViewResult, choose_views, moves_of
 from egoequiv.evaluation.task import TaskOptions
 from egoequiv.evaluation.walks import POLICIES, take_walks
 from egoequiv.pairs import MinedPatterns, MotionPairs, declare_patterns, find_motion_pairs
@@ -29,7 +29,7 @@ def data() -> MadeData:
 
 @pytest.fixture(scope="module")
 def found(data: MadeData) -> NextViewResult:
-    return next_view(data, TaskOptions(motions=MOVES, steps=3, neighbours=5))
+    return choose_views(data, TaskOptions(motions=MOVES, steps=3, neighbours=5))
 
 
 def test_walks_by_hand() -> None:
@@ -105,22 +105,29 @@ def test_no_walk_comes_back(found: NextViewResult, data: MadeData) -> None:
 
 
 def test_the_same_seed_gives_the_same(found: NextViewResult, data: MadeData) -> None:
-    again = next_view(data, TaskOptions(motions=MOVES, steps=3, neighbours=5))
-    assert again.describe() == found.describe()
+    again = choose_views(data, TaskOptions(motions=MOVES, steps=3, neighbours=5))
+    assert again.finding(data.store).details == found.finding(data.store).details
 
 
-def test_what_is_said(found: NextViewResult) -> None:
-    described = json.loads(json.dumps(found.describe(), allow_nan=False))
+def test_what_is_said(found: NextViewResult, data: MadeData) -> None:
+    finding = found.finding(data.store)
+    described = json.loads(json.dumps(finding.details, allow_nan=False))
     assert [row["views"] for row in described["accuracy_pct"]] == [1, 2, 3, 4]
     count = described["starting_views"]
     assert count == 4 * FRAMES  # to the right one can always go, and up or down
     assert {len(column) for column in described["each_starting_view"].values()} == {count}
     assert sum(row["chosen"] for row in described["each_move"]) == count
-    views, moves = found.tables()
+    views, moves = finding.tables
     assert len(views.rows) == 4
     assert {len(row) for row in views.rows} == {len(views.columns)}
     assert {len(row) for row in moves.rows} == {len(moves.columns)}
-    assert [row[0] for row in moves.rows] == list(MOVES)
+    assert [row[0].text for row in moves.rows] == list(MOVES)
+    two, one, *_ = finding.values
+    assert (two.name, two.value) == ("two_views", found.accuracy("chosen", 2))
+    assert two.baselines == {"one view": found.accuracy("chosen", 1), "random move": found.accuracy("random", 2)}
+    assert one.note == "fewer than five recordings: no interval"
+    assert finding.arrays["gallery_images"].shape == (12, 4, 1, 1, 1)
+    assert finding.arrays["gallery_guess"].shape == (12, 4)
 
 
 def test_the_first_view_alone_is_asked_of_as_many_frames(found: NextViewResult) -> None:
@@ -144,11 +151,11 @@ def test_mined_patterns_are_chosen_by_name() -> None:
 
 def test_nothing_to_choose_is_told(data: MadeData) -> None:
     with pytest.raises(DataError, match="there is nothing to choose"):
-        next_view(data, TaskOptions(motions=("up",), neighbours=5))
+        choose_views(data, TaskOptions(motions=("up",), neighbours=5))
     with pytest.raises(ConfigError, match="'sideways' is not known here"):
-        next_view(data, TaskOptions(motions=("sideways",)))
+        choose_views(data, TaskOptions(motions=("sideways",)))
     with pytest.raises(ConfigError, match="--steps must be at least 1, found 0"):
-        next_view(data, TaskOptions(steps=0))
+        choose_views(data, TaskOptions(steps=0))
     bare = bare_store(data.store.poses, data.store.recording.tolist())
     with pytest.raises(DataError, match="has no labels"):
-        next_view(made_data(bare, data.features, data.split.validation), TaskOptions())
+        choose_views(made_data(bare, data.features, data.split.validation), TaskOptions())

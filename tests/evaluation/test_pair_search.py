@@ -79,7 +79,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     z = np.random.default_rng(0).normal(size=(len(store), 5))
     differences = feature_differences(features_of(store, z), pairs)
     exclusion = Exclusion(store.recording, "recording", None)
-    heard: list[tuple[int, int]] = []
+    heard: list[tuple[str, int, int]] = []
     whole = nearest_pairs(store, pairs, differences, np.arange(50), exclusion)
     monkeypatch.setattr(pair_search, "MOST_AT_ONCE", 17)
     pieces = nearest_pairs(
@@ -88,7 +88,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pieces.nearest.tolist() == whole.nearest.tolist()
     np.testing.assert_allclose(pieces.distance, whole.distance)
     assert pieces.allowed.tolist() == whole.allowed.tolist()
-    assert heard[-1] == (len(pairs), len(pairs))
+    assert heard[-1] == ("pairs", len(pairs), len(pairs))
 
 
 def test_no_more_differences_are_held_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,9 +137,7 @@ def test_queries_have_a_motion_and_the_seed_decides_which() -> None:
 def test_too_few_pairs_of_other_recordings_are_refused() -> None:
     store = grid_store(2)
     pairs = pairs_of(store, ("up",))
-    with pytest.raises(
-        TooFewPairsError, match=r"no query has 19 pairs to be compared with, 18 at the most: .*recording"
-    ):
+    with pytest.raises(TooFewPairsError, match=r"no query has 19 pairs to be compared with, at most 18: .*recording"):
         nearest_pairs(
             store,
             pairs,

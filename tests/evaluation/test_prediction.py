@@ -30,9 +30,17 @@ def test_equivariant_features_are_predicted_and_copying_is_not_enough() -> None:
         assert fitted.questions == copied.questions
     assert {s.motion for s in result.scores} == {"all", *MOTIONS}
     assert {s.prediction for s in result.scores} == {"copy", "fitted map"}  # nothing was learned
-    json.dumps(result.describe(), allow_nan=False)
-    here, everywhere = result.tables()
-    assert len(here.rows) == len(everywhere.rows) == 8
+    finding = result.finding()
+    json.dumps(finding.details, allow_nan=False)
+    here, everywhere = finding.tables
+    assert len(here.rows) == len(everywhere.rows) == 3 * 4  # fitted map, copy and chance of each
+    assert [value.name for value in finding.values] == [
+        "MRR, fitted map",
+        "hit@1, fitted map",
+        "hit@5, fitted map",
+        "MRR among all frames, fitted map",
+    ]
+    assert finding.values[3].baselines["copy"] == score(result.scores, "copy", EVERYWHERE).mrr
 
 
 def test_the_copy_baseline_by_hand() -> None:
@@ -63,6 +71,10 @@ def test_learned_maps_are_scored_where_there_are_any() -> None:
         score(result.scores, "learned map", EVERYWHERE).questions
         == score(result.scores, "copy", EVERYWHERE, "up").questions
     )
+    # A copy is compared on the motion that the learned map knows.
+    known = score(result.scores, "learned map", EVERYWHERE)
+    assert known.copy_mrr == score(result.scores, "copy", EVERYWHERE, "up").mrr
+    assert "MRR, learned map" in [value.name for value in result.finding().values]
 
 
 def test_scores_do_not_depend_on_scale_and_rotation() -> None:

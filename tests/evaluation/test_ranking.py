@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
 from itertools import permutations
@@ -34,12 +33,15 @@ def on_a_line(places: list[float], recording: list[int]) -> FrameFeatures:
     )
 
 
-def questions(
-    asked_of: list[int], answers: list[list[int]], barred: list[list[int]], in_recording: bool = False
-) -> Questions:
+def questions(asked_of: list[int], answers: list[list[int]], barred: list[list[int]]) -> Questions:
     answer_to = np.repeat(np.arange(len(answers)), [len(one) for one in answers])
     flat = np.array([row for one in answers for row in one])
-    return Questions(np.array(asked_of), answer_to, flat, np.array(barred), in_recording)
+    return Questions(np.array(asked_of), answer_to, flat, np.array(barred))
+
+
+def ranked(features: FrameFeatures, predicted: np.ndarray, asked: Questions, in_recording: bool = False) -> Ranks:
+    (ranks,) = rank_answers(features, predicted, asked, [in_recording])
+    return ranks
 
 
 def test_ranks_by_hand() -> None:
@@ -47,18 +49,19 @@ def test_ranks_by_hand() -> None:
     predicted = np.array([[1.9], [1.9], [1.9], [1.9]])
     # By the distance to 1.9 the frames stand 2 (0.1), 5 (0.7), 1 (0.9), 3 (1.1), 0 (1.9), 4 (8.1).
     asked = questions([0, 0, 0, 0], [[3], [1], [3, 0], [4]], [[0], [2], [2], [0]])
-    ranks = rank_answers(features, predicted, asked)
+    ranks = ranked(features, predicted, asked)
     assert ranks.rank.tolist() == [4, 2, 3, 5]
     assert ranks.candidates.tolist() == [5, 5, 5, 5]
     assert ranks.answers.tolist() == [1, 1, 2, 1]
     # Frame 5 is of another recording.
-    alone = rank_answers(features, predicted[:1], questions([0], [[3]], [[0]], in_recording=True))
+    alone = ranked(features, predicted[:1], questions([0], [[3]], [[0]]), in_recording=True)
     assert (alone.rank.tolist(), alone.candidates.tolist()) == ([3], [3])
 
 
 def test_scores_by_hand() -> None:
     ranks = Ranks(np.array([1, 2, 10]), np.array([4, 4, 20]), np.array([1, 1, 1]))
-    score = score_ranks(ranks, np.array([0, 0, 1]), motion="up", prediction="copy", scope="all frames")
+    copied = Ranks(np.array([2, 2, 20]), ranks.candidates, ranks.answers)
+    score = score_ranks(ranks, copied, np.array([0, 0, 1]), motion="up", prediction="copy", scope="all frames")
     assert score.mrr == pytest.approx((1 + 1 / 2 + 1 / 10) / 3)
     assert (score.hit_at_1, score.hit_at_5) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
     assert score.chance_hit_at_1 == pytest.approx((1 / 4 + 1 / 4 + 1 / 20) / 3)
@@ -66,7 +69,7 @@ def test_scores_by_hand() -> None:
     assert score.candidates == pytest.approx(28 / 3)
     assert all(np.isnan(score.mrr_interval))  # of two recordings
     many = Ranks(np.array([1, 2, 10, 1, 2]), np.full(5, 20), np.ones(5, np.int64))
-    low, high = score_ranks(many, np.arange(5), motion="up", prediction="copy", scope="all frames").mrr_interval
+    low, high = score_ranks(many, many, np.arange(5), motion="up", prediction="copy", scope="all frames").mrr_interval
     assert 0 <= low < (1 + 1 / 2 + 1 / 10 + 1 + 1 / 2) / 5 < high <= 1
 
 
@@ -79,9 +82,8 @@ def test_ranks_are_those_of_plain_sorting(seed: int) -> None:
     asked = rng.choice(30, 5)
     right = [int(rng.choice([k for k in range(30) if recording[k] == recording[a] and k != a])) for a in asked]
     for in_recording in (False, True):
-        ranks = rank_answers(
-            features, predicted, questions(asked.tolist(), [[k] for k in right], asked[:, None].tolist(), in_recording)
-        )
+        own = questions(asked.tolist(), [[k] for k in right], asked[:, None].tolist())
+        ranks = ranked(features, predicted, own, in_recording)
         for q in range(5):
             those = [
                 k for k in range(30) if k != asked[q] and (not in_recording or recording[k] == recording[asked[q]])
@@ -96,16 +98,16 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     features = FrameFeatures(bare_store(np.zeros((40, 2)), [0] * 40), np.arange(40), rng.normal(size=(40, 3)))
     predicted = rng.normal(size=(17, 3))
     asked = questions(list(range(17)), [[k + 1, k + 2] for k in range(17)], [[k, k] for k in range(17)])
-    whole = rank_answers(features, predicted, asked)
+    whole = ranked(features, predicted, asked)
     monkeypatch.setattr(ranking, "BLOCK", 100)
-    assert rank_answers(features, predicted, asked).rank.tolist() == whole.rank.tolist()
+    assert ranked(features, predicted, asked).rank.tolist() == whole.rank.tolist()
 
 
 def test_equal_features_are_no_success() -> None:
     features = on_a_line([5.0] * 8, [0] * 8)
-    ranks = rank_answers(features, np.array([[5.0]]), questions([0], [[3]], [[0]]))
+    ranks = ranked(features, np.array([[5.0]]), questions([0], [[3]], [[0]]))
     assert ranks.rank.tolist() == [7]
-    both = rank_answers(features, np.array([[5.0]]), questions([0], [[3, 4]], [[0]]))
+    both = ranked(features, np.array([[5.0]]), questions([0], [[3, 4]], [[0]]))
     assert both.rank.tolist() == [6]  # another right frame does not stand in the way
 
 
@@ -131,25 +133,44 @@ def test_chance_is_the_mean_over_all_orders(candidates: int, answers: int) -> No
 def test_predictions_are_scored_motion_by_motion_and_unknown_ones_left_out() -> None:
     features = on_a_line([0.0, 1.0, 2.0, 3.0], [0, 0, 1, 1])
     asked = questions([0, 2], [[1], [3]], [[0], [2]])
-    predicted = {"good": np.array([[1.0], [3.0]]), "half": np.array([[1.0], [np.nan]]), "none": np.full((2, 1), np.nan)}
-    scores = score_predictions(features, asked, predicted, np.array(["up", "right"]), scope="all frames")
-    assert [(score.prediction, score.motion, score.questions) for score in scores] == [
+    predicted = {
+        "good": np.array([[1.0], [3.0]]),
+        "half": np.array([[1.0], [np.nan]]),
+        "none": np.full((2, 1), np.nan),
+        "copy": np.array([[0.0], [2.4]]),
+    }
+    scopes = {"all frames": False, "its recording": True}
+    scores = score_predictions(features, asked, predicted, np.array(["up", "right"]), scopes=scopes)
+    assert [(score.prediction, score.motion, score.questions) for score in scores if score.scope == "all frames"] == [
         ("good", "all", 2),
         ("good", "up", 1),
         ("good", "right", 1),
         ("half", "all", 1),
         ("half", "up", 1),
+        ("copy", "all", 2),
+        ("copy", "up", 1),
+        ("copy", "right", 1),
     ]
     assert all(score.mrr == 1.0 for score in scores)
-    described = json.loads(json.dumps([score.describe() for score in scores], allow_nan=False))
-    assert described[1]["mrr_interval"] == [None, None]  # of one recording
-    table = rank_table("title", scores, "all frames", ["a note"])
-    assert [row[:2] for row in table.rows] == [
-        ("all", "good"),
-        ("all", "half"),
-        ("up", "good"),
-        ("up", "half"),
-        ("right", "good"),
+    assert [score.candidates for score in scores if score.motion == "up"] == [3, 3, 3, 1, 1, 1]
+    table = rank_table("title", scores, "all frames", notes=["a note"])
+    assert [(row[0].text, row[1].text) for row in table.rows] == [
+        *(("all", way) for way in ("good", "half", "copy", "chance")),
+        *(("up", way) for way in ("good", "half", "copy", "chance")),
+        *(("right", way) for way in ("good", "copy", "chance")),
     ]
-    assert table.rows[2][3] == "-"
+    assert table.rows[0][2].line == "1.000*"  # copying is as good; of two recordings there is no interval
     assert rank_table("title", scores, "elsewhere").rows == []
+
+
+def test_a_score_as_a_value_by_hand() -> None:
+    ranks, copied = (Ranks(np.array(rank), np.full(5, 4), np.ones(5, np.int64)) for rank in ([1] * 4 + [2], [2] * 5))
+    score = score_ranks(ranks, copied, np.arange(5), motion="up", prediction="fitted map", scope="all frames")
+    value = score.value("mrr", "MRR, fitted map", "toy")
+    assert value.value == pytest.approx(0.9)
+    assert value.baselines == pytest.approx({"copy": 0.5, "chance": (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4})
+    assert value.interval[0] < 0.9 <= value.interval[1] <= 1
+    assert (value.note, value.is_marked) == ("", False)
+    few = score_ranks(ranks, copied, np.arange(5) % 4, motion="up", prediction="fitted map", scope="all frames")
+    assert few.value("mrr", "MRR, fitted map", "toy").note == "fewer than five toys: no interval"
+    assert few.value("hit_at_1", "hit@1", "toy").value == pytest.approx(0.8)

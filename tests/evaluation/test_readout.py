@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import r2_score
 
 from egoequiv.evaluation import readout
-from egoequiv.evaluation.probes import linear_probe
+from egoequiv.evaluation.probes import LinearProbe
 from egoequiv.evaluation.read_targets import Targets
 from egoequiv.evaluation.readout import ReadOut, r2_by_group, read_features, read_motions, read_out, read_poses
 from egoequiv.pose import NoMotion
@@ -61,7 +61,7 @@ def test_a_quantity_that_never_changes_has_no_r2() -> None:
 
 
 def test_poses_are_read_from_features_that_hold_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readout, "PROBES", {"linear": linear_probe})
+    monkeypatch.setattr(readout, "PROBES", {"linear": LinearProbe})
     store = grid_store(8)
     rows = by_name(read_poses(features_of(store)))
     assert tuple(rows) == ("elevation_deg", "sin azimuth_deg", "cos azimuth_deg")
@@ -73,7 +73,7 @@ def test_poses_are_read_from_features_that_hold_them(monkeypatch: pytest.MonkeyP
 
 
 def test_motions_are_read_from_the_features_of_both_frames(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readout, "PROBES", {"linear": linear_probe})
+    monkeypatch.setattr(readout, "PROBES", {"linear": LinearProbe})
     store = grid_store(8)
     rng = np.random.default_rng(0)
     i = rng.integers(0, len(store), 400)
@@ -125,7 +125,7 @@ def test_no_probe_reads_a_group_it_was_fitted_on(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_whole_read_out(small_store: FrameStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readout, "PROBES", {"linear": linear_probe})
+    monkeypatch.setattr(readout, "PROBES", {"linear": LinearProbe})
     result = read_features(features_of(small_store), seed=1)
     assert (result.groups, result.folds, result.frames) == (6, 5, 144)
     motion = [row for row in result.rows if row.read_from == "z_i, z_j" and row.probe == "linear"]
@@ -133,11 +133,18 @@ def test_the_whole_read_out(small_store: FrameStore, monkeypatch: pytest.MonkeyP
     assert motion[0].r2 > 0.99
     # Pairs of a grid are turned round at random, so that the motion is not always up.
     assert motion[0].spread == pytest.approx(8.2, abs=1)
-    json.dumps(result.describe(), allow_nan=False)
-    (table,) = result.tables()
+    finding = result.finding({"pixels": dict.fromkeys(result.scores(), 0.9995)})
+    json.dumps(finding.details, allow_nan=False)
+    (table,) = finding.tables
     assert len(table.rows) == len(result.rows) == 5
+    assert [value.name for value in finding.values[:2]] == [
+        "R2 of elevation_deg from z_i, z_j, linear",
+        "R2 of azimuth_deg from z_i, z_j, linear",
+    ]
+    assert finding.values[0].all_baselines() == {"mean": 0.0, "pixels": 0.9995}
+    assert finding.values[0].is_marked == (motion[0].r2 <= 0.9995)
     assert read_features(features_of(small_store), seed=1) == result
-    assert read_features(features_of(small_store), apart="shape").groups == 3
+    assert read_features(features_of(small_store), hold_out="shape").groups == 3
 
 
 def test_what_cannot_be_read_is_said_in_one_line() -> None:

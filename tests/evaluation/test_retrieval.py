@@ -1,6 +1,7 @@
 """Retrieval of pairs with the same motion."""
 
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -57,16 +58,39 @@ def test_features_whose_differences_are_the_motion_find_it_always(small_store: F
     for row, share in zip(result.precision["pixels"][1:], shares, strict=True):
         assert row.chance == pytest.approx(share)  # every recording has the same pairs
     assert [row.queries for row in result.precision["features"]] == [row.queries for row in result.precision["pixels"]]
-    (table,) = result.tables()
-    assert [row[:2] for row in table.rows[:4]] == [
+    finding = result.finding(small_store)
+    (table,) = finding.tables
+    assert [(row[0].text, row[1].text) for row in table.rows[:4]] == [
         ("all", "features"),
         ("all", "pixels"),
         ("up", "features"),
         ("up", "pixels"),
     ]
-    described = json.loads(json.dumps(result.describe(), allow_nan=False))
+    described = json.loads(json.dumps(finding.details, allow_nan=False))
     assert described["norm"] == "l2"
     assert described["pairs"] == len(pairs)
+    assert [value.name for value in finding.values] == ["precision@1, features", "precision@10, features"]
+    pixels = result.precision["pixels"][0]
+    assert finding.values[1].baselines == {"chance": pixels.chance, "pixels": pixels.at_k}
+    assert finding.arrays["gallery_images"].shape == (12, 3, 2, 12, 12, 1)
+    assert finding.arrays["gallery_right"][:, :2].all()  # by features the motion is always found
+
+
+def test_pixels_are_searched_once_for_all_features(small_store: FrameStore) -> None:
+    kept: list[Neighbours] = []
+
+    def once(make: Callable[[], Neighbours]) -> Neighbours:
+        if not kept:
+            kept.append(make())
+        return kept[0]
+
+    first, second = (
+        retrieve_pairs(features_of(small_store, z), pairs_of(small_store), most_queries=30, once=once)
+        for z in (None, np.random.default_rng(0).normal(size=(len(small_store), 3)))
+    )
+    assert first.neighbours["pixels"] is second.neighbours["pixels"]
+    assert first.precision["pixels"] == second.precision["pixels"]
+    assert first.precision["features"] != second.precision["features"]
 
 
 def test_features_that_say_nothing_find_what_chance_would() -> None:
@@ -84,7 +108,7 @@ def test_nothing_found_is_of_the_same_recording_or_attribute(small_store: FrameS
         there, here = (small_store.recording[pairs.i[rows]] for rows in (found.nearest, found.query))
         assert (there != here[:, None]).all()
     shape = small_store.attribute("shape")
-    result = retrieve_pairs(features, pairs, most_queries=50, apart="shape")
+    result = retrieve_pairs(features, pairs, most_queries=50, hold_out="shape")
     found = result.neighbours["pixels"]
     assert (shape[pairs.i[found.nearest]] != shape[pairs.i[found.query]][:, None]).all()
     assert "own shape" in result.exclusion.describe()
@@ -114,6 +138,6 @@ def test_what_cannot_be_measured_is_said_in_one_line() -> None:
         retrieve_pairs(features_of(store), pairs_of(store))
     store = grid_store(2)
     pairs = pairs_of(store, ("up",))
-    with data_error("bare-store", "no query has 10 pairs", "9 at the most"):
+    with data_error("bare-store", "no query has 10 pairs", "at most 9"):
         kept = np.arange(0, len(pairs), 2)
         retrieve_pairs(features_of(store), MotionPairs(pairs.i[kept], pairs.j[kept], pairs.pattern[kept], pairs.names))

@@ -1,6 +1,7 @@
 """The slowness of features on training and validation frames."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -33,16 +34,23 @@ def test_features_that_say_which_recording_tell_nearly_all_neighbours() -> None:
 def test_the_task_measures_both_parts(small_store: FrameStore) -> None:
     split = Split(np.arange(0, 144, 2), np.arange(1, 144, 2), "odd and even")
     data = TaskData(some_net(small_store), small_store, split, None)
-    result = slowness(data, TaskOptions(), silent)
-    assert [(row.part, row.norm) for row in result.rows] == [
-        ("training", 2),
-        ("training", 1),
-        ("validation", 2),
-        ("validation", 1),
+    finding = slowness(data, TaskOptions(), silent)
+    rows = json.loads(json.dumps(finding.details))["rows"]
+    assert [(row["part"], row["norm"]) for row in rows] == [
+        ("training", "l2"),
+        ("training", "l1"),
+        ("validation", "l2"),
+        ("validation", "l1"),
     ]
-    assert all(0.5 < row.value <= 1 for row in result.rows)
-    assert json.loads(json.dumps(result.describe()))["rows"][1]["norm"] == "l1"
-    assert result.tables()[0].rows[0][0] == "training"
+    assert all(0.5 < row["auroc"] <= 1 for row in rows)
+    assert [value.name for value in finding.values] == ["AUROC, validation frames", "AUROC, training frames"]
+    assert [value.value for value in finding.values] == [rows[2]["auroc"], rows[0]["auroc"]]
+    assert finding.values[0].all_baselines() == {"chance": 0.5}
+    assert finding.tables[0].rows[0][0].text == "training"
+    same = replace(data, untrained=data.net, shared={})
+    again = slowness(same, TaskOptions(), silent).values[0]
+    assert again.baselines == {"untrained": again.value}
+    assert again.is_marked  # training has changed nothing
 
 
 def test_pictures_without_poses_and_times_have_no_neighbours() -> None:

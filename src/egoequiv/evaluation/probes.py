@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.linalg import solve
 from sklearn.model_selection import GroupKFold
+from sklearn.preprocessing import StandardScaler
 from torch import nn
 
 from egoequiv.pairs.candidates import Indices
@@ -41,26 +42,6 @@ class TrainingPart:
     seed: int
 
 
-@dataclass(frozen=True)
-class Scale:
-    """Values with mean 0 and standard deviation 1; columns that never change are only shifted."""
-
-    mean: Array
-    spread: Array
-
-    @classmethod
-    def of(cls, values: Array) -> Scale:
-        mean, spread = values.mean(axis=0), values.std(axis=0)
-        tiny = 10 * np.finfo(np.float64).eps * np.maximum(np.abs(values).max(axis=0, initial=0.0), 1e-300)
-        return cls(mean, np.where(spread > tiny, spread, 1.0))
-
-    def apply(self, values: Array) -> Array:
-        return (values - self.mean) / self.spread
-
-    def undo(self, values: Array) -> Array:
-        return values * self.spread + self.mean
-
-
 def folds_of(groups: Indices, most: int) -> int:
     """Into how many parts groups are divided."""
     return min(most, len(np.unique(groups)))
@@ -78,8 +59,8 @@ class LinearProbe:
         self.folds = [rest for _, rest in splitter.split(part.groups, groups=part.groups)]
 
     def fit(self, z: Array, values: Array) -> LinearProbe:
-        self._inputs, self._outputs = Scale.of(z), Scale.of(values)
-        inputs, outputs = self._inputs.apply(z), self._outputs.apply(values)
+        self._inputs, self._outputs = StandardScaler().fit(z), StandardScaler().fit(values)
+        inputs, outputs = self._inputs.transform(z), self._outputs.transform(values)
         sums = [_Sums.of(inputs[rows], outputs[rows]) for rows in self.folds]
         whole = _Sums.total(sums)
         scores = np.zeros(len(ALPHAS))
@@ -92,7 +73,8 @@ class LinearProbe:
         return self
 
     def predict(self, z: Array) -> Array:
-        return self._outputs.undo(_read(self._map, self._inputs.apply(z)))
+        values: Array = self._outputs.inverse_transform(_read(self._map, self._inputs.transform(z)))
+        return values
 
 
 @dataclass(frozen=True)
@@ -147,8 +129,11 @@ class SmallNetwork:
         self._part = part
 
     def fit(self, z: Array, values: Array) -> SmallNetwork:
-        self._inputs, self._outputs = Scale.of(z), Scale.of(values)
-        inputs, outputs = self._inputs.apply(z).astype(np.float32), self._outputs.apply(values).astype(np.float32)
+        self._inputs, self._outputs = StandardScaler().fit(z), StandardScaler().fit(values)
+        inputs, outputs = (
+            self._inputs.transform(z).astype(np.float32),
+            self._outputs.transform(values).astype(np.float32),
+        )
         stops = groups_that_stop(self._part)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self._part.seed % 2**63)
@@ -160,7 +145,9 @@ class SmallNetwork:
         return self
 
     def predict(self, z: Array) -> Array:
-        return self._outputs.undo(self._read(self._inputs.apply(z).astype(np.float32)).astype(np.float64))
+        read = self._read(self._inputs.transform(z).astype(np.float32))
+        values: Array = self._outputs.inverse_transform(read.astype(np.float64))
+        return values
 
     def _read(self, inputs: Single) -> Single:
         first, first_bias, second, second_bias = self._weights

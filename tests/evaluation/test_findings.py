@@ -1,0 +1,57 @@
+"""What findings are made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import nan
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egoequiv.evaluation.findings import cell, grid, measured, notes_of, shrink, some_of, thumbnails
+from egoequiv.evaluation.metric import Metric
+from egoequiv.store import FrameStore
+
+RHO = Metric(name="rho_up", title="rho up", better="lower", baselines={"copy": 1.0})
+
+
+def test_fewer_than_five_recordings_give_no_interval_and_say_so() -> None:
+    few = measured(RHO, 0.5, groups=4, kind="toy", baselines={"constant": 0.4})
+    assert (few.note, few.is_marked) == ("fewer than five toys: no interval", True)
+    assert measured(RHO, 0.5, (0.4, 0.6), groups=5).note == ""
+    why = measured(RHO, nan, groups=4, note="too few pairs")
+    assert why.note == "too few pairs"
+    assert notes_of([few, few, why]) == ["fewer than five toys: no interval"]
+
+
+def test_cells_by_hand() -> None:
+    assert cell(measured(RHO, 0.5, (0.4, 0.6), groups=5)).line == "0.500 [0.400, 0.600]"
+    assert cell(measured(RHO, 1.25, groups=5)).line == "1.250*"
+    table = grid("title", ("a", "b", "c"), [("x", 1234, cell(measured(RHO, nan, groups=5)))])
+    assert [one.text for one in table.rows[0]] == ["x", "1,234", "not defined"]
+    assert some_of(list("abcdefg")) == "a, b, c, d, e and 2 more"
+    assert some_of(["a"]) == "a"
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 20), st.integers(1, 20))
+def test_images_are_made_smaller_by_means_of_blocks(height: int, width: int, most_high: int, most_wide: int) -> None:
+    images = np.random.default_rng(height).integers(0, 256, (2, height, width, 3), np.uint8)
+    small = shrink(images, most_high, most_wide)
+    assert small.shape[1] <= most_high
+    assert small.shape[2] <= most_wide
+    down, across = height // small.shape[1], width // small.shape[2]
+    if height <= most_high and width <= most_wide:
+        assert small is images
+    else:
+        down, across = -(-height // most_high), -(-width // most_wide)
+        assert small[1, 0, 0, 2] == round(float(images[1, :down, :across, 2].mean()))
+
+
+def test_thumbnails_of_rows_of_any_shape(small_store: FrameStore) -> None:
+    shown = thumbnails(small_store, np.array([[3, -1], [5, 7]]))
+    assert shown.shape == (2, 2, 12, 12, 1)
+    np.testing.assert_array_equal(shown[1, 0], small_store.images[5])
+    assert not shown[0, 1].any()
+    wide = replace(small_store, images=np.zeros((144, 100, 400, 3), np.uint8))
+    assert thumbnails(wide, np.array([0])).shape == (1, 33, 133, 3)
