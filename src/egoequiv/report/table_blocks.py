@@ -13,6 +13,7 @@ from egoequiv.experiments.table import FEWEST_FOR_TEST, Comparison, Entry, Row, 
 ONE_SCREEN = 30  # rows of a table that are shown without being asked for
 MOST_COLUMNS = 8  # of a summary; further ones are folded
 SIGNIFICANT = 0.05
+CLEAR = "better than all others (p < 0.05)"
 EXCLUDED = "excluded_pairs"  # a metric that has a column in the grid of single motions
 # What the baselines of rho are, by their names.
 BASELINES = {
@@ -209,13 +210,14 @@ def _leaders(table: Table) -> list[str]:
             best = best_row(rows, metric)
             if best is None or sum(isfinite(row.mean(name)) for row in rows) < 2:
                 continue
-            pairs = [(({test.a, test.b} - {best.name}).pop(), test) for test in tests if best.name in (test.a, test.b)]
-            near = [other for other, test in pairs if not test.p_value < SIGNIFICANT]
-            words = (
-                f"not significantly different (p ≥ 0.05): {', '.join(near)}"
-                if near
-                else "better than all others (p < 0.05)"
-            )
+            others = {row.name for row in rows} - {best.name}
+            near = [
+                name
+                for test in tests
+                for name in {test.a, test.b} & others
+                if best.name in (test.a, test.b) and not test.p_value < SIGNIFICANT
+            ]
+            words = f"not significantly different (p ≥ 0.05): {', '.join(near)}" if near else CLEAR
             among = f", {'with' if uses_labels else 'without'} labels" if is_mixed else ""
             points.append(f"{metric.title}{among}: best is {best.name}, {metric.result(best.result(name))}; {words}.")
     return points
