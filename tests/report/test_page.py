@@ -129,7 +129,7 @@ def test_the_sections_stand_in_their_order(report: Report) -> None:
 
 def test_a_task_begins_with_its_result_and_hides_what_is_long(report: Report) -> None:
     found = section(report, "Toys: a small table", "Composition")
-    assert kinds(found.blocks) == ["text", "text", "text", "grid", "fold", "picture", "fold"]
+    assert kinds(found.blocks) == ["text", "text", "text", "grid", "fold", "picture", "picture", "fold", "fold"]
     assert isinstance(found.blocks[0], Text)
     assert found.blocks[0].text.startswith("rho of 5 steps, product: best is equiv with 0.660 (lower is better; copy")
     assert isinstance(found.blocks[3], Grid)
@@ -224,7 +224,7 @@ def test_the_page_needs_nothing_but_itself(report: Report) -> None:
     text = to_html(report)
     page = Page(text)
     assert all(len(image["alt"] or "") > 20 for image in page.all("img"))
-    assert len(page.all("img")) == 10
+    assert len(page.all("img")) == 12
     links = {attrs["href"] for attrs in page.all("a")}
     ids = {f"#{attrs['id']}" for _, attrs in page.tags if "id" in attrs}
     assert links <= ids

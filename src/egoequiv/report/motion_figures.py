@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -39,25 +40,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class MotionClusters:
-    """Clusters of motions to draw: the kept ones first, which are patterns.
-
-    Args:
-        names: Of each cluster.
-        counts: How many motions each has.
-        kept: How many of the clusters are patterns.
-        centres: (K, M)
-        sample: (S, M) some of the motions.
-        cluster: (S,) the cluster of each.
-        axes: The title of each component.
-    """
+    """Clusters of motions to draw: the kept ones first, which are patterns."""
 
     names: Sequence[str]
     counts: Sequence[int]
-    kept: int
-    centres: Array
-    sample: Array
-    cluster: NDArray[np.int64]
-    axes: Sequence[str]
+    kept: int  # how many of the clusters are patterns
+    centres: Array  # (K, M)
+    sample: Array  # (S, M), some of the motions
+    cluster: NDArray[np.int64]  # (S,), of each of them
+    axes: Sequence[str]  # the title of each component
 
     @property
     def components(self) -> tuple[int, int]:
@@ -123,7 +114,7 @@ def _draw_scatter(axes: Axes, clusters: MotionClusters) -> None:
             _write_beside(axes, words, (centre[across], centre[up]), (6, 8), fontweight="bold")
 
 
-def _write_beside(axes: Axes, words: str, at: tuple[float, float], off: tuple[float, float], **options: str) -> None:
+def _write_beside(axes: Axes, words: str, at: tuple[float, float], off: tuple[float, float], **options: Any) -> None:
     """Words beside a place, on a patch of white so that no line crosses them."""
     patch = {"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 1.5}
     axes.annotate(words, at, off, textcoords="offset points", fontsize=9, bbox=patch, **options)

@@ -248,17 +248,17 @@ def result_line(table: Table) -> str:
 
 def making_blocks(table: Table) -> list[Block]:
     """The settings in which rows differ, and how the table was made."""
-    blocks: list[Block] = []
     settings = [(row.name, _settings(row)) for row in table.rows if row.settings]
     about = list(describe_about(table.about).items())
-    for caption, heads, rows in (
-        ("settings", ("method", "settings"), settings),
-        ("protocol", ("what", "value"), about),
-    ):
-        if rows:
-            cells = [[Cell(text) for text in row] for row in rows]
-            blocks.append(Grid(f"{table.title}: {caption}", heads, cells, is_words=True))
-    return blocks
+    return [
+        *([words_grid(f"{table.title}: settings", ("method", "settings"), settings)] if settings else []),
+        *([words_grid(f"{table.title}: protocol", ("what", "value"), about)] if about else []),
+    ]
+
+
+def words_grid(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
+    """A table of names and settings."""
+    return Grid(caption, tuple(columns), [[Cell(text) for text in row] for row in rows], is_words=True)
 
 
 def _settings(row: Row) -> str:

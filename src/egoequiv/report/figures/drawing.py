@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -60,7 +61,7 @@ def add_title(figure: Figure, title: str) -> None:
         figure.suptitle(fill(title, int(figure.get_figwidth() * LETTERS_PER_INCH)), fontsize=10)
 
 
-def show_image(axes: Axes, image: NDArray[np.uint8], **options: object) -> None:
+def show_image(axes: Axes, image: NDArray[np.uint8], **options: Any) -> None:
     """One image (H, W, C) of a store."""
     shown = image[..., 0] if image.shape[-1] == 1 else image
     axes.imshow(shown, cmap="gray", vmin=0, vmax=255, **options)
