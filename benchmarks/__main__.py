@@ -26,7 +26,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run what is asked for and report."""
+    """Run the requested benchmarks and report."""
     options = parse_arguments(arguments)
     from benchmarks.figures import change_table, load_figures, load_machine, save_figures, table
     from benchmarks.measuring import describe_machine

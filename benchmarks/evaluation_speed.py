@@ -41,7 +41,7 @@ def feature_pairs(count: int) -> tuple[NDArray[np.float32], NDArray[np.float32],
 
 
 def sklearn_rho(z_i: NDArray[np.float32], z_j: NDArray[np.float32], seed: int = 0) -> float:
-    """Eq. 9 as most would write it."""
+    """Eq. 9 as most people would write it."""
     order = np.random.default_rng([seed, 0xE9]).permutation(len(z_i))  # the halves of `equivariance_error`
     fit, held = order[: len(order) // 2], order[len(order) // 2 :]
     model = LinearRegression().fit(z_j[fit], z_i[fit])

@@ -39,11 +39,11 @@ def noise_toys(recordings: int, side: int = 96) -> Source:
 
 
 def long_log(recordings: int, frames: int) -> Source:
-    """Poses alone of cars that wander about at 30 Hz."""
+    """Poses only, of cars that drive at random, at 30 Hz."""
     logs = []
     for number in range(recordings):
         rng = np.random.default_rng(number)
-        slow = np.repeat(rng.normal(size=(2, frames // 90 + 1)), 90, axis=1)[:, :frames]  # a new mood every 3 s
+        slow = np.repeat(rng.normal(size=(2, frames // 90 + 1)), 90, axis=1)[:, :frames]  # new speed and turn every 3 s
         poses = np.cumsum(np.stack([np.abs(7 + 4 * slow[0]), 8 * slow[1]], axis=1) / 30, axis=0)
         logs.append(NoiseRecording(f"log-{number}", poses, times_s=np.arange(frames) / 30))
     return Source("long-log", PlanarSpace(), logs, has_images=False)

@@ -21,7 +21,7 @@ POLL_S = 0.005  # between two looks at the memory of a command
 
 @dataclass(frozen=True)
 class Measured:
-    """A ratio, how far it scatters, and absolute figures beside it."""
+    """A ratio, its spread, and absolute values for it."""
 
     ratio: float  # the median of the rounds
     spread: float  # half the distance between the 10 % and the 90 % quantile of the rounds

@@ -29,7 +29,7 @@ SMALL_PICTURE = (310, 94)  # width and height
 
 @dataclass(frozen=True)
 class Job:
-    """A command line, made anew for each run, and what the index takes in it."""
+    """A command line, made again for each run, and the memory that the index takes in it."""
 
     command: Callable[[], list[str]]
     index_mb: float

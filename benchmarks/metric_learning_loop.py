@@ -18,7 +18,7 @@ class MetricLearningLoop(PlainLoop):
 
     def __init__(self, config: TrainConfig, data: RunData, net: EgoNet) -> None:
         super().__init__(config, data, net)
-        # The library normalises features and averages over the pairs that are not yet apart, unless told otherwise.
+        # By default the library normalises features and averages over the pairs that are not yet apart.
         self.contrastive = ContrastiveLoss(
             pos_margin=0, neg_margin=1, distance=LpDistance(normalize_embeddings=False), reducer=SumReducer()
         )

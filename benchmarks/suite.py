@@ -19,7 +19,7 @@ from benchmarks.workbench import Workbench
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is measured, under which name, and what is aimed at."""
+    """What is measured, its name, and its target."""
 
     name: str
     measure: Callable[[Workbench], Measured]

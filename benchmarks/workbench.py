@@ -1,4 +1,4 @@
-"""What benchmarks work on: a folder, how much of everything there is, and stores that are made when first asked for."""
+"""What benchmarks work on: a folder, the amount of data, and stores that are made when first needed."""
 
 from __future__ import annotations
 

@@ -7,8 +7,11 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from egoequiv.errors import DataError
@@ -32,7 +35,7 @@ def test_a_file_appears_only_when_whole(tmp_path: Path) -> None:
     with replacing(path) as temporary:
         temporary.write_text("new")
         assert not path.exists()
-        assert temporary.parent == path.parent
+        assert temporary.parent.parent == path.parent  # on the same file system
     assert path.read_text() == "new"
     assert names(tmp_path) == ["a.txt"]
 
@@ -152,17 +155,102 @@ def test_a_file_is_never_replaced_by_a_folder(tmp_path: Path) -> None:
     assert names(tmp_path) == ["thesis.pdf"]
 
 
-def test_folders_abandoned_by_a_killed_process_are_removed(tmp_path: Path) -> None:
+HELD = """
+import sys, time
+from pathlib import Path
+from egoequiv.files import new_folder, replacing
+
+with {writer}(Path(sys.argv[1])) as temporary:
+    {write}.touch()
+    print(flush=True)
+    sys.stdin.readline()
+"""
+WRITERS = {
+    "new_folder": HELD.format(writer="new_folder", write="(temporary / 'half')"),
+    "replacing": HELD.format(writer="replacing", write="temporary"),
+}
+
+
+@contextmanager
+def writer(name: str, path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that is in the middle of writing `path`."""
+    command = [sys.executable, "-c", WRITERS[name], str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_a_killed_process_left_is_removed_by_the_next_write(name: str, tmp_path: Path) -> None:
+    with writer(name, tmp_path / "store") as process:
+        process.kill()
+        process.wait()
+    assert [path.startswith(".store.") for path in names(tmp_path)] == [True]
+    write_text(tmp_path / "another", "")  # in the same folder
+    assert names(tmp_path) == ["another"]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_another_process_is_writing_is_left_alone(name: str, tmp_path: Path) -> None:
+    with writer(name, tmp_path / "store") as process:
+        busy = names(tmp_path)
+        write_text(tmp_path / "store", "mine")
+        assert names(tmp_path) == [*busy, "store"]
+        (tmp_path / "store").unlink()
+        process.communicate("go on\n")
+    assert process.returncode == 0
+    assert names(tmp_path) == ["store"]
+
+
+def test_only_what_was_left_half_written_is_removed(tmp_path: Path) -> None:
     dead = ended_process_id()
-    abandoned = tmp_path / f".store.{dead}.partial"
-    others = [tmp_path / f".other.{dead}.partial", tmp_path / ".store.word.partial", tmp_path / "store.1.partial"]
-    busy = tmp_path / f".store.{os.getppid()}.partial"
-    for folder in (abandoned, busy, *others):
+    abandoned = [tmp_path / f".store.{dead}.partial", tmp_path / f".other.{os.getppid()}-01234567.partial"]
+    kept = [f".other.{dead}.partial", ".store.word.partial", "store.1.partial", f".x.{dead}-01234567.partial.txt"]
+    for folder in (*abandoned, *(tmp_path / name for name in kept)):
         folder.mkdir()
         (folder / "frames.npy").touch()
+    (tmp_path / f".file.{dead}-01234567.partial").touch()
+    (tmp_path / f".link.{dead}-01234567.partial").symlink_to(tmp_path / "store.1.partial")
     with new_folder(tmp_path / "store"):
         pass
-    assert names(tmp_path) == sorted(["store", busy.name, *(other.name for other in others)])
+    assert names(tmp_path) == sorted(["store", f".link.{dead}-01234567.partial", *kept])
+    assert names(tmp_path / "store.1.partial") == ["frames.npy"]
+
+
+def test_a_folder_that_was_moved_away_when_the_process_was_killed_comes_back(tmp_path: Path) -> None:
+    left = tmp_path / f".store.{ended_process_id()}-01234567.partial"
+    (left / ".old").mkdir(parents=True)
+    (left / ".old" / "years of work").touch()
+    with data_error("exists already"), new_folder(tmp_path / "store"):
+        pass
+    assert names(tmp_path) == ["store"]
+    assert names(tmp_path / "store") == ["years of work"]
+
+
+def test_files_are_readable_by_others_whatever_their_writer_chose(tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    for umask, expected in ((0o022, 0o644), (0o077, 0o600)):
+        before = os.umask(umask)
+        try:
+            with replacing(tmp_path / "weights") as temporary:
+                save_file({"a": np.zeros(3)}, temporary)
+            write_json(tmp_path / "a.json", {})
+            with new_folder(tmp_path / "folder", overwrite=True) as folder:
+                (folder / "file").touch()
+        finally:
+            os.umask(before)
+        for path in (tmp_path / "weights", tmp_path / "a.json", tmp_path / "folder" / "file"):
+            assert path.stat().st_mode & 0o777 == expected, path
+        assert (tmp_path / "folder").stat().st_mode & 0o777 == 0o777 & ~umask
+
+
+def test_a_name_that_is_not_utf_8_is_written_and_read_again(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    write_json(tmp_path / name / "a.json", {name: [name]})
+    assert read_json(tmp_path / name / "a.json", "a test") == {name: [name]}
 
 
 def test_what_is_not_defined_is_null_in_json_and_not_a_number_here() -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError, validate_call
-
 from egoequiv.errors import ConfigError
+from egoequiv.names import Door, what_is
+from egoequiv.signatures import checked_settings, takes
 from egoequiv.sources import Source, kitti, kitti_odometry, norb, scenes
+from egoequiv.user_code import is_built_in, user_code
 from egoequiv.worlds import drive, places, turntable, write_class_folders, write_kitti_raw
 
 # A source reads the files below its first argument, `path`; a world makes its own frames and has none.
@@ -31,25 +31,44 @@ WRITERS: dict[str, tuple[str, Callable[[Source, Path, Callable[[int, int], None]
 }
 
 
-def open_source(name: str, path: Path | None = None, **settings: Any) -> Source:
-    """Open a source by name; settings may be strings, as they come from a command line."""
-    if name not in SOURCES:
-        raise ConfigError(f"source {name!r} is not known; choose one of {', '.join(SOURCES)}")
-    function = SOURCES[name]
-    known = inspect.signature(function).parameters
-    needs_path = "path" in known
-    if needs_path and path is None:
-        raise ConfigError(f"source {name!r} reads files: give their folder after the name")
-    if not needs_path and path is not None:
-        raise ConfigError(f"source {name!r} is rendered in process and reads no files: leave out {str(path)!r}")
-    choices = [key for key in known if key != "path"]
-    for key in settings:
-        if key not in choices:
-            raise ConfigError(f"source {name!r} has no setting {key!r}; it has {', '.join(choices)}")
-    try:
-        checked = validate_call(function)
-        return checked(path, **settings) if needs_path else checked(**settings)
-    except ValidationError as problem:
-        first = problem.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"source {name!r}, setting {where}={first['input']!r}: {first['msg']}") from problem
+DOOR = Door(
+    "source",
+    SOURCES,
+    "egoequiv.sources",
+    "a function that returns an egoequiv.Source, or a Source",
+    lambda found: callable(found) or isinstance(found, Source),
+)
+
+
+def open_source(name: str | Callable[..., Source], path: str | Path | None = None, **settings: Any) -> Source:
+    """Open a source.
+
+    Args:
+        name: of a built-in or registered source, `package.module:name`, `path/to/file.py:name`, or the function itself.
+        path: where its files are, for a source that reads files: one whose function has an argument `path`.
+        settings: the other arguments of the function; they may be text, as they come from a command line.
+
+    Returns:
+        The source, ready for `egoequiv.ingest`.
+
+    """
+    found = DOOR.find(name) if isinstance(name, str) else name
+    what = f"source {name!r}" if isinstance(name, str) else f"source {getattr(name, '__name__', name)!r}"
+    if isinstance(found, Source):
+        if path is not None or settings:
+            raise ConfigError(f"{what} is a Source as it stands, without a path and without settings")
+        return found
+    reads = takes(found, "path")
+    if reads == "always" and path is None:
+        raise ConfigError(f"{what} reads files: give their folder after the name")
+    if reads is None and path is not None:
+        raise ConfigError(f"{what} is rendered in process and reads no files: leave out {str(path)!r}")
+    checked = checked_settings(what, found, settings, taken=("path",))
+    arguments = {"path": Path(path), **checked} if path is not None else checked
+    if is_built_in(found):
+        return found(**arguments)
+    with user_code(what):
+        source = found(**arguments)
+    if not isinstance(source, Source):
+        raise ConfigError(f"{what}: expected a function that returns an egoequiv.Source, it returns {what_is(source)}")
+    return source

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 
 class EgoEquivError(Exception):
-    """A mistake in input or settings that the user can mend; the message says how."""
+    """A mistake in input or settings that the user can correct; the message says how."""
 
 
 class DataError(EgoEquivError):
-    """A file or folder does not hold what it should."""
+    """A file or folder does not contain what it should."""
 
 
 class BrokenFrameError(DataError):
-    """One picture cannot be read; the others may be."""
+    """One picture cannot be read; others may be readable."""
 
 
 class TooFewPairsError(DataError):
@@ -24,7 +24,7 @@ class ConfigError(EgoEquivError):
 
 
 class DivergedError(EgoEquivError):
-    """A loss stopped being finite; `iteration` is the first one at which it was seen."""
+    """A loss became infinite or NaN; `iteration` is the first one at which this was seen."""
 
     def __init__(self, message: str, iteration: int) -> None:
         super().__init__(message)

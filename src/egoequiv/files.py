@@ -5,34 +5,42 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import isfinite, nan
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryFile
 from typing import Any
 
 from egoequiv.errors import DataError
 
+OLD = ".old"  # what is replaced, for the moment between two renames
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside `path`; on success flush it and rename it to `path`, else remove it."""
+    """Give a temporary name beside `path`; on success flush it and rename it to `path`, else remove it.
+
+    What a killed process left of the same file is removed first. The file gets the permissions that the umask leaves,
+    whatever the writer chose.
+    """
     path = Path(os.path.abspath(path))
     if path.is_dir():
         raise DataError(f"{path} is a folder: give the name of a file")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        yield temporary
-        with open(temporary, "rb") as written:
-            os.fsync(written.fileno())
-        os.replace(temporary, path)
+        with _workspace(path) as workspace:
+            temporary = workspace / path.name
+            yield temporary
+            with open(temporary, "rb") as written:
+                os.fchmod(written.fileno(), workspace.stat().st_mode & 0o666)
+                os.fsync(written.fileno())
+            os.replace(temporary, path)
     except OSError as problem:
         raise cannot_write(path, problem) from problem
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def check_writable(path: Path) -> None:
@@ -57,24 +65,110 @@ def cannot_write(path: Path, problem: OSError) -> DataError:
 def new_folder(path: Path, overwrite: bool = False) -> Iterator[Path]:
     """Give a temporary folder beside `path`; on success rename it to `path`, else remove it."""
     path = Path(os.path.abspath(path))  # "." has no name to write beside
+    if path.parent.is_dir():
+        remove_abandoned(path.parent, path.name)
     _check_free(path, overwrite)
+    with _workspace(path) as workspace:
+        temporary, old = workspace / path.name, workspace / OLD
+        temporary.mkdir()
+        try:
+            yield temporary
+            _check_free(path, overwrite)  # once more: somebody else may have finished one meanwhile
+            if path.exists():
+                os.rename(path, old)
+            os.rename(temporary, path)
+        finally:
+            _bring_back(workspace, path)
+
+
+@contextmanager
+def _workspace(path: Path) -> Iterator[Path]:
+    """A hidden folder beside `path` that is locked while it is in use, and removed afterwards.
+
+    The lock goes with the process, however it ends. So whoever can take it knows that nobody is at work there. A
+    process number alone does not say that: numbers are used again, and mean nothing in another container.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir()
-    old = path.with_name(f".{path.name}.{os.getpid()}.old.partial")
+    remove_abandoned(path.parent, path.name)
+    with _busy():
+        lock, workspace = _Lock(None, False), path
+        try:
+            while lock.is_held is False or not workspace.exists():  # or somebody took it for an abandoned one
+                lock.release()
+                workspace = path.with_name(f".{path.name}.{os.getpid()}-{token_hex(4)}.partial")
+                workspace.mkdir()
+                lock = _lock(workspace)
+            yield workspace
+        finally:
+            if workspace != path:
+                shutil.rmtree(workspace, ignore_errors=True)
+            lock.release()
+
+
+_work: list[None] = []
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    _work.append(None)
     try:
-        yield temporary
-        _check_free(path, overwrite)  # once more: somebody else may have finished one meanwhile
-        if path.exists():
-            os.rename(path, old)
-        os.rename(temporary, path)
+        yield
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        if old.exists() and not path.exists():
-            os.rename(old, path)
-        shutil.rmtree(old, ignore_errors=True)
+        _work.pop()
+
+
+def is_busy() -> bool:
+    """Whether this process is in the middle of writing, or holds a folder: it has to tidy up before it may end."""
+    return bool(_work)
+
+
+def remove_abandoned(folder: Path, name: str = "") -> None:
+    """Remove what processes that are gone have left half written in a folder; what one had moved away comes back."""
+    pattern = re.compile(rf"\.(?:(.+)\.\d+-[0-9a-f]{{8}}|({re.escape(name)})\.\d+)\.partial")
+    for left in [Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(".partial")]:
+        found = pattern.fullmatch(left.name)
+        if found is None:
+            continue
+        lock = _lock(left)
+        try:
+            if lock.is_held and left.is_dir() and not left.is_symlink():
+                _bring_back(left, folder / (found[1] or found[2]))
+                shutil.rmtree(left, ignore_errors=True)
+            elif lock.is_held:
+                left.unlink(missing_ok=True)
+        finally:
+            lock.release()
+
+
+def _bring_back(workspace: Path, path: Path) -> None:
+    """Undo a replacement that did not come to its end."""
+    if (workspace / OLD).exists() and not path.exists():
+        os.rename(workspace / OLD, path)
+
+
+@dataclass(frozen=True)
+class _Lock:
+    """A lock on a file or folder; `is_held` is False if another process has it, None if there can be none."""
+
+    descriptor: int | None
+    is_held: bool | None
+
+    def release(self) -> None:
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+
+
+def _lock(path: Path) -> _Lock:
+    """Try to lock a file or folder."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError:
+        return _Lock(None, False)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:  # it is taken, or the file system has no locks
+        return _Lock(descriptor, False if isinstance(problem, BlockingIOError) else None)
+    return _Lock(descriptor, True)
 
 
 @contextmanager
@@ -85,7 +179,9 @@ def locked(folder: Path, what: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise DataError(f"another process is at work on {what} {folder}: wait for it, or stop it") from None
-        yield
+        remove_abandoned(folder)
+        with _busy():
+            yield
 
 
 def _check_free(path: Path, overwrite: bool) -> None:
@@ -99,11 +195,17 @@ def _check_free(path: Path, overwrite: bool) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        # A name that is not UTF-8 cannot be written as it is; escaped, it can be read, also as JSON.
+        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+
+def readable(name: str) -> str:
+    """A name of a file or folder as text for everybody: bytes that are not UTF-8 are escaped, such as caf\\xe9."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it: tuples are lists, and what is not defined is null, for JSON has no NaN."""
+    """A value as JSON can hold it: tuples are lists, and what is not defined is null, because JSON has no NaN."""
     if isinstance(value, dict):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -135,25 +237,7 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
     except NotADirectoryError:
         raise DataError(f"{path.parent} is a file: expected {what}, which is a folder") from None
     except (ValueError, RecursionError) as problem:  # bad JSON, bad text, too long a number, too deep a nest
-        raise DataError(f"{path} is damaged ({problem}): make {what} anew") from problem
+        raise DataError(f"{path} is damaged ({problem}): make {what} again") from problem
     if not isinstance(value, dict):
-        raise DataError(f"{path} is damaged (not a JSON object): make {what} anew")
+        raise DataError(f"{path} is damaged (not a JSON object): make {what} again")
     return value
-
-
-def _remove_abandoned(path: Path) -> None:
-    """Remove temporary folders for `path` whose process is gone (it was killed in the middle)."""
-    for left in path.parent.glob(f".{path.name}.*.partial"):
-        pid = left.name.removeprefix(f".{path.name}.").split(".")[0]
-        if pid.isdigit() and not _is_running(int(pid)):
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, get_args
 
 from egoequiv.errors import ConfigError
-from egoequiv.losses import Classification, Equivariance, ImaginedViews, Separation, Slowness, StreamName, Term
+from egoequiv.files import is_number
+from egoequiv.losses import LOSSES, Classification, Equivariance, ImaginedViews, Separation, Slowness, StreamName, Term
+from egoequiv.names import FILE, Door, full_name, is_code, short_name, what_is
+from egoequiv.user_code import user_code
+
+TERM_NAME = re.compile(r"[A-Za-z][\w-]*")
+TAKEN = ("iteration", "loss", "auroc")  # keys of metrics that are no terms
 
 
 @dataclass(frozen=True)
@@ -27,24 +36,48 @@ class Method:
         """The same method with its unsupervised terms alone."""
         return replace(self, terms=tuple(term for term in self.terms if term.stream != "labelled"))
 
-    def with_settings(self, weight: Mapping[str, float], margin: Mapping[str, float]) -> Method:
-        """The same method with other weights and margins, by the names of its terms."""
-        for setting, values in (("weight", weight), ("margin", margin)):
-            allowed = [t.name for t in self.terms if setting in {field.name for field in fields(t)}]
+    def with_settings(
+        self,
+        weight: Mapping[str, float],
+        margin: Mapping[str, float],
+        others: Mapping[str, Mapping[str, float]] | None = None,
+    ) -> Method:
+        """The same method with other numbers in its terms.
+
+        Args:
+            weight: by the names of terms.
+            margin: by the names of terms.
+            others: any other number that a term has, by its name and then by the name of the term.
+
+        Returns:
+            The method with these numbers.
+
+        """
+        changes: dict[str, dict[str, Any]] = {}
+        for setting, values in {"weight": weight, "margin": margin, **(others or {})}.items():
+            allowed = {term.name: term for term in self.terms if setting in numbers_of(term)}
             for name, value in values.items():
                 if name not in allowed:
                     raise ConfigError(f"{setting}.{name} is not known: {self.name} has {', '.join(allowed) or 'none'}")
-                if not value >= 0:
+                if setting in ("weight", "margin") and not value >= 0:
                     raise ConfigError(f"{setting}.{name} must not be negative, found {value}")
-        return replace(self, terms=tuple(_changed(term, weight, margin) for term in self.terms))
+                changes.setdefault(name, {})[setting] = _like(numbers_of(allowed[name])[setting], value, setting, name)
+        return replace(self, terms=tuple(replace(term, **changes.get(term.name, {})) for term in self.terms))
 
 
-def _changed(term: Term, weight: Mapping[str, float], margin: Mapping[str, float]) -> Term:
-    if term.name in weight:
-        term = replace(term, weight=weight[term.name])
-    if term.name in margin and isinstance(term, Equivariance | Separation | Slowness):
-        term = replace(term, margin=margin[term.name])
-    return term
+def numbers_of(term: Term) -> dict[str, float]:
+    """The numbers that can be set in a term: those fields of its dataclass that are numbers."""
+    values = {field.name: getattr(term, field.name) for field in fields(term) if field.init}
+    return {name: value for name, value in values.items() if is_number(value)}
+
+
+def _like(number: float, value: float, setting: str, name: str) -> float:
+    """A value of the kind that a field has: whole where the field is."""
+    if isinstance(number, int):
+        if value != int(value):
+            raise ConfigError(f"{setting}.{name} must be a whole number, found {value}")
+        return int(value)
+    return value
 
 
 METHODS: dict[str, Method] = {
@@ -80,13 +113,132 @@ METHODS: dict[str, Method] = {
 }
 
 
+def _is_loss(found: Any) -> bool:
+    return isinstance(found, Term) or (isinstance(found, type) and issubclass(found, Term))
+
+
+LOSS_DOOR: Door[type[Term]] = Door(
+    "loss",
+    LOSSES,
+    "egoequiv.losses",
+    "a Term, or a class of terms",
+    _is_loss,
+)
+DOOR: Door[Method] = Door(
+    "method",
+    METHODS,
+    "egoequiv.methods",
+    "a Method, a function that returns one, or a loss (a Term or a class of terms)",
+    lambda found: isinstance(found, Method | Term) or callable(found),
+)
+
+
 def get_method(name: str) -> Method:
-    """A method by name."""
-    if name not in METHODS:
-        raise ConfigError(f"method {name!r} is not known; choose one of {', '.join(METHODS)}")
-    return METHODS[name]
+    """A method by name.
+
+    Args:
+        name: of a built-in or registered method; `package.module:name` or `path/to/file.py:name` of a `Method`, of a
+            function that returns one, or of a loss, which is then added to that of the labels; or a sum of methods
+            and losses, such as `equiv+losses.py:Triplet`.
+
+    Returns:
+        The method.
+
+    """
+    parts = parts_of(name)
+    if len(parts) == 1:
+        return _checked(name, _as_method(name, _find(name)))
+    terms: dict[str, Term] = {}
+    for part in parts:
+        found = _find(part)
+        alone = Method(part, "", (_as_term(part, found),)) if _is_loss(found) else _as_method(part, found)
+        for term in _checked(part, alone).terms:
+            if terms.setdefault(term.name, term) != term:
+                raise ConfigError(f"method {name}: {term.name!r} is in it twice, as {terms[term.name]} and as {term}")
+    shown = display_name(name)
+    return _checked(name, Method(shown, f"the sum of {' and '.join(shown.split('+'))}", tuple(terms.values())))
+
+
+def parts_of(name: str) -> list[str]:
+    """The parts of a sum; a name that is known as a whole is one part, also if it holds a plus."""
+    file = FILE.fullmatch(name)
+    is_whole = "+" not in name or name in DOOR.names() or (file is not None and Path(file["place"]).exists())
+    return [name] if is_whole else name.split("+")
+
+
+def full_method_name(value: object) -> object:
+    """The name of a method under which it is found from every folder; a function or class by where it is defined."""
+    if isinstance(value, Method | Term):
+        raise ConfigError(
+            f"method: a {type(value).__name__} cannot be kept with a run: define it at the top level of a file and "
+            "give path/to/file.py:NAME, or give the function that returns it, or the class"
+        )
+    if isinstance(value, str):
+        return "+".join(str(full_name(part)) for part in parts_of(value))
+    return full_name(value)
+
+
+def display_name(name: str) -> str:
+    """The name of a method for tables and folders: of code, what comes after the colon."""
+    return "+".join(short_name(part) for part in parts_of(name))
 
 
 def list_methods() -> list[str]:
-    """The names of all methods."""
-    return list(METHODS)
+    """The names of all methods, built in and registered by packages."""
+    return DOOR.names()
+
+
+def _find(name: str) -> Any:
+    """A method or a loss."""
+    is_loss = name not in METHODS and not is_code(name) and LOSS_DOOR.has(name)
+    return (LOSS_DOOR if is_loss else DOOR).find(name)
+
+
+def _as_method(name: str, found: Any) -> Method:
+    """A method from what was found under a name."""
+    if isinstance(found, Method):
+        return found
+    if _is_loss(found):
+        term = _as_term(name, found)
+        terms = (term,) if getattr(term, "stream", "") == "labelled" else (Classification(), term)
+        return Method(short_name(name), _first_line(found), terms)
+    with user_code(f"method {name}"):
+        made = found()
+    if not isinstance(made, Method):
+        raise ConfigError(
+            f"method {name}: expected {DOOR.wanted}, found {what_is(found)}, which returns {what_is(made)}"
+        )
+    return made
+
+
+def _as_term(name: str, found: Any) -> Term:
+    if isinstance(found, Term):
+        return found
+    with user_code(f"loss {name}"):
+        term: Term = found()
+    return term
+
+
+def _first_line(thing: Any) -> str:
+    return (thing.__doc__ or "").strip().partition("\n")[0]
+
+
+def _checked(name: str, method: Method) -> Method:
+    """Refuse a method whose terms cannot be trained, in one line that says why."""
+    names: set[str] = set()
+    if not isinstance(method.terms, tuple | list):
+        raise ConfigError(f"method {name}: expected a tuple of terms, found {what_is(method.terms)}")
+    for term in method.terms:
+        if not isinstance(term, Term):
+            raise ConfigError(f"method {name}: expected terms that are egoequiv.losses.Term, found {what_is(term)}")
+        what = f"method {name}, loss {type(term).__name__}"
+        own = getattr(term, "name", None)
+        if not isinstance(own, str) or not TERM_NAME.fullmatch(own) or own in TAKEN or own.startswith("validation_"):
+            raise ConfigError(f"{what}: its name must be a word such as 'triplet', but not {', '.join(TAKEN)}: {own!r}")
+        if getattr(term, "stream", None) not in get_args(StreamName):
+            streams = ", ".join(get_args(StreamName))
+            raise ConfigError(f"{what}: its stream must be one of {streams}: {getattr(term, 'stream', None)!r}")
+        if own in names:
+            raise ConfigError(f"method {name}: two of its terms have the name {own!r}")
+        names.add(own)
+    return method

@@ -15,13 +15,15 @@ import torch
 from safetensors.torch import save_file
 
 from auditing.toys import TinyNet, posed_store
-from egoequiv.auditing import load_audited
+from egoequiv.auditing import AuditedModel, load_audited
 from egoequiv.auditing.loaders import LOADERS, kind_of, name_of
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.evaluation import embed
 from egoequiv.models import load_model
 from egoequiv.store import FrameStore
 from egoequiv.training import train
+from egoequiv.training.data import prepare_data
+from egoequiv.training.run_folder import RunFolder
 from helpers import data_error
 
 STORE = posed_store(2)
@@ -60,9 +62,10 @@ def run(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def test_a_run_gives_what_embed_gives(run: Path, small_store: FrameStore) -> None:
     model = load_audited(run, small_store)
     np.testing.assert_allclose(model.features(small_store.images[:9]), embed(run, small_store.images[:9]), atol=1e-5)
-    assert model.notes == ("run was trained on frames of this store, and some of them are measured here",)
+    assert model.split is not None
+    assert np.array_equal(model.split.validation, prepare_data(RunFolder(run).config()).split.validation)
     assert model.layer_names == ("hidden", "features")
-    assert load_audited(run, STORE).notes == ()
+    assert load_audited(run, STORE).split is None
     given = load_audited(load_model(run), small_store)
     np.testing.assert_array_equal(given.features(IMAGES), model.features(IMAGES))
     with pytest.raises(ConfigError, match="a run keeps the size"):
@@ -144,8 +147,80 @@ def test_onnx_that_cannot_be_run(tmp_path: Path) -> None:
     with data_error("bad.onnx", "no ONNX file"):
         load_audited(tmp_path / "bad.onnx", STORE)
     write_onnx(tmp_path / "double.onnx", [1, 1, 12, 12], double=True)
-    with data_error("double.onnx", "one input of float images", "tensor(double)"):
+    with data_error("double.onnx", "one input of float or uint8 images", "tensor(double)"):
         load_audited(tmp_path / "double.onnx", STORE)
+
+
+class Camera(torch.nn.Module):
+    """TinyNet as it is exported for a camera: uint8 images, channels last or first, scaled inside."""
+
+    def __init__(self, channels: int, layout: str) -> None:
+        super().__init__()
+        self.net, self.layout = TinyNet(channels), layout
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        pixels = images.to(torch.float32) / 255
+        features: torch.Tensor = self.net(pixels.permute(0, 3, 1, 2) if self.layout == "nhwc" else pixels)
+        return features
+
+
+def images_for(channels: int, layout: str, count: int = 2) -> torch.Tensor:
+    """uint8 images of 9 x 10."""
+    shape = (count, 9, 10, channels) if layout == "nhwc" else (count, channels, 9, 10)
+    return torch.randint(0, 256, shape, dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+
+
+def assert_takes_uint8(model: AuditedModel, channels: int, layout: str) -> None:
+    assert (model.preprocessing.dtype, model.preprocessing.layout) == ("uint8", layout)
+    sized = replace(model.preprocessing, size=(9, 10), channels=channels)
+    own = load_audited(TinyNet(channels), STORE, declared={"size": (9, 10), "channels": channels})
+    found = replace(model, preprocessing=sized).features(IMAGES)
+    np.testing.assert_allclose(found, own.features(IMAGES), atol=0.02)  # of images that were rounded
+    assert "uint8 (N, H, W, C)" in sized.in_words((12, 12, 1)) or layout == "nchw"
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize(("channels", "layout"), [(1, "nhwc"), (3, "nhwc"), (3, "nchw")])
+def test_a_program_with_uint8_input(tmp_path: Path, channels: int, layout: str) -> None:
+    program = torch.export.export(Camera(channels, layout).eval(), (images_for(channels, layout),))
+    torch.export.save(program, tmp_path / "camera.pt2")
+    model = load_audited(tmp_path / "camera.pt2", STORE)
+    assert (model.preprocessing.size, model.preprocessing.channels) == ((9, 10), channels)
+    assert_takes_uint8(model, channels, layout)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.(trace|trace_method).* is deprecated:DeprecationWarning")
+@pytest.mark.parametrize(("channels", "layout"), [(1, "nhwc"), (3, "nchw")])
+def test_a_script_with_uint8_input(tmp_path: Path, channels: int, layout: str) -> None:
+    traced = torch.jit.trace(Camera(channels, layout).eval(), images_for(channels, layout))  # type: ignore[no-untyped-call]
+    traced.save(str(tmp_path / "camera.pt"))
+    model = load_audited(tmp_path / "camera.pt", STORE)
+    assert_takes_uint8(model, channels, layout)
+    assert "declare dtype=float32 if it takes 0 to 1" in model.notes[0]
+    told = load_audited(tmp_path / "camera.pt", STORE, declared={"dtype": "float32"})
+    assert (told.preprocessing.dtype, told.notes) == ("float32", ())
+
+
+@pytest.mark.parametrize(
+    ("sides", "layout"), [(["n", 12, 12, 1], "nhwc"), (["n", 1, "h", "w"], "nchw"), (["n", "h", "w", "c"], "nhwc")]
+)
+def test_onnx_with_uint8_input(tmp_path: Path, sides: list[int | str], layout: str) -> None:
+    import onnx
+
+    nodes = [
+        onnx.helper.make_node("Cast", ["images"], ["cast"], to=onnx.TensorProto.FLOAT),
+        onnx.helper.make_node("Flatten", ["cast"], ["features"]),
+    ]
+    shown = onnx.helper.make_tensor_value_info("images", onnx.TensorProto.UINT8, sides)
+    given = onnx.helper.make_tensor_value_info("features", onnx.TensorProto.FLOAT, None)
+    graph = onnx.helper.make_graph(nodes, "flatten", [shown], [given])
+    onnx.save(
+        onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8),
+        tmp_path / "camera.onnx",
+    )
+    model = load_audited(tmp_path / "camera.onnx", STORE)
+    assert (model.preprocessing.dtype, model.preprocessing.layout) == ("uint8", layout)
+    np.testing.assert_array_equal(model.features(IMAGES), IMAGES.reshape(6, -1))
 
 
 @pytest.fixture(scope="module")

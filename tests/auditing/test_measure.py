@@ -12,12 +12,12 @@ import torch
 
 import egoequiv
 from auditing.toys import WRONG, Changing, TinyNet, driving_store, equivariant, posed_store
-from egoequiv.auditing import load_audited
+from egoequiv.auditing import AuditedModel, load_audited
 from egoequiv.auditing.fits import LEAST_SQUARES
 from egoequiv.auditing.motion_error import measure_motion
 from egoequiv.auditing.pair_choice import choose_motions, divide_store
 from egoequiv.errors import ConfigError, TooFewPairsError
-from egoequiv.pairs import MinedPatterns, mine_patterns
+from egoequiv.pairs import MinedPatterns, Split, mine_patterns
 from egoequiv.pose import NoMotion
 from egoequiv.store import FrameStore
 from helpers import bare_store, data_error
@@ -39,10 +39,10 @@ def test_a_model_that_is_linear_in_every_motion_has_no_error() -> None:
 
 def test_rho_against_plain_loops() -> None:
     patterns = choose_motions(STORE, ["right"], 1.0)
-    (parts,), notes = divide_store(STORE, patterns, 1.0, "recording", 2_000, 3)
-    assert notes == []
+    (parts,), notes = divide_store(STORE, np.arange(len(STORE)), patterns, seed=3)
+    assert notes == ["right: no interval, fewer than five recordings were measured"]
     z = load_audited(TinyNet(), STORE).features(STORE.images, "body").astype(np.float64)
-    found = measure_motion(lambda rows: z[rows], parts, (LEAST_SQUARES,), seed=3)
+    found = measure_motion(lambda rows: z[rows], parts, (LEAST_SQUARES,))
     source = np.column_stack([z[parts.fit.j], np.ones(len(parts.fit))])
     back = np.linalg.lstsq(source, z[parts.fit.i], rcond=None)[0]
     ratios, errors, moves = [], [], []
@@ -52,7 +52,7 @@ def test_rho_against_plain_loops() -> None:
         ratios.append(errors[-1] / moves[-1])
     assert found.rho == pytest.approx(sum(ratios) / len(ratios))
     assert found.ratio_of_means == pytest.approx(sum(errors) / sum(moves))
-    assert found.interval[0] < found.rho < found.interval[1]
+    assert np.isnan(found.interval).all()  # of two recordings
     assert (found.fit, found.pairs_excluded) == ("least squares", 0)
     mean = [sum(z[i][k] for i in parts.fit.i) / len(parts.fit) for k in range(z.shape[1])]
     constant = [np.sqrt(sum((a - b) ** 2 for a, b in zip(z[i], mean, strict=True))) for i in parts.measure.i]
@@ -94,17 +94,20 @@ def test_the_same_name_twice_is_numbered() -> None:
 def test_few_recordings_are_divided_by_pairs_with_a_note(small_store: FrameStore) -> None:
     table = egoequiv.audit("pixels", small_store, motions=["right"], baselines=False)
     assert table.pairs[0].divided_by == "pairs"
-    assert table.notes[0] == (
+    assert table.notes[0] == f"frames: all 144 of {small_store.path}"
+    assert table.notes[1] == (
         "right: too few recordings with these motions to keep whole ones apart, so pairs were divided at random: maps "
-        "are measured on recordings that they were fitted on, and rho comes out lower than it would on others"
+        "are measured on recordings that they were fitted on, and rho is lower than it would be on others"
     )
+    assert len(table.notes) == 2  # and an interval, over six recordings
+    assert np.isfinite(table.rows[0].motions[0].interval).all()
 
 
 def test_motions_with_too_few_pairs_are_left_out_with_a_note() -> None:
     (motion,) = egoequiv.audit("pixels", posed_store(2), motions=["right", "up+up+up"], baselines=False).pairs
     assert motion.motion == "right"
     table = egoequiv.audit("pixels", posed_store(2), motions=["right", "up+up+up"], baselines=False)
-    assert "motion 'up+up+up': 12 pairs are too few" in table.notes[0]
+    assert "motion 'up+up+up': 12 pairs are too few" in table.notes[1]
     with pytest.raises(TooFewPairsError, match=r"no motion has enough pairs.*'up\+up\+up': 12 pairs"):
         egoequiv.audit("pixels", posed_store(2), motions=["up+up+up"])
 
@@ -114,7 +117,7 @@ def test_features_that_do_not_move_have_no_rho() -> None:
         return torch.ones(len(images), 3)
 
     table = egoequiv.audit(blind, STORE, motions=["up"], baselines=False)
-    assert "blind, up: not defined" in table.notes[0]
+    assert "blind, up: not defined" in table.notes[-1]
     described = json.loads(json.dumps(table.describe(), allow_nan=False))
     assert described["rows"][0]["motions"][0]["rho"] is None
     assert described["rows"][0]["motions"][0]["interval"] == [None, None]
@@ -147,7 +150,7 @@ def test_stores_that_cannot_be_audited() -> None:
     with data_error("holds poses but no images"):
         egoequiv.audit("pixels", replace(STORE, images=np.empty((len(STORE), 0, 0, 1), np.uint8)))
     with pytest.raises(ConfigError, match="no attribute 'toy'"):
-        egoequiv.audit("pixels", STORE, apart="toy")
+        egoequiv.audit("pixels", STORE, hold_out="toy")
     with pytest.raises(ConfigError, match="no model was named"):
         egoequiv.audit([], STORE, baselines=False)
 
@@ -185,7 +188,7 @@ def test_a_model_that_is_not_deterministic_is_noted() -> None:
         return torch.nn.functional.dropout(images.flatten(1), 0.5)
 
     table = egoequiv.audit([dropping, equivariant], STORE, motions=["up"], limit=80, baselines=False)
-    assert table.notes == ("dropping: not deterministic, its features of the same images differ between two calls",)
+    assert table.notes[2:] == ("dropping: not deterministic, its features of the same images differ between two calls",)
 
 
 @pytest.mark.parametrize("calls", [1, 3])
@@ -205,3 +208,76 @@ def test_baselines_keep_their_names() -> None:
 def test_settings_that_make_no_sense(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         egoequiv.audit("pixels", STORE, **wrong)
+
+
+def test_gray_images_are_shown_in_three_channels_to_a_model_that_takes_them() -> None:
+    table = egoequiv.audit({"colour": TinyNet(3)}, STORE, motions=["up"], limit=80, baselines=False)
+    assert table.rows[0].preprocessing == "12 x 12 x 3, mean 0, std 1"
+    assert "colour takes 3 channels: gray images are shown to it in three channels" in table.notes
+    declared = load_audited(TinyNet(3), STORE, name="colour", declared={"channels": 3})
+    again = egoequiv.audit(declared, STORE, motions=["up"], limit=80, baselines=False)
+    assert again.rows[0].motions == table.rows[0].motions
+    colour = replace(STORE, images=np.repeat(STORE.images, 3, axis=3))
+    gray = egoequiv.audit({"gray": TinyNet()}, colour, motions=["up"], limit=80, baselines=False)
+    assert "gray takes 1 channel: it is shown images in gray" in gray.notes
+
+
+def test_frames_without_a_value_are_left_out() -> None:
+    toy = np.where(STORE.recording < 2, "", (STORE.recording % 3).astype(str))
+    store = replace(STORE, attributes={"toy": toy})
+    table = egoequiv.audit("pixels", store, motions=["right"], hold_out="toy", baselines=False)
+    assert "48 frames have no toy and are left out" in table.notes
+    assert table.frames <= len(STORE) - 48
+    (counts,) = table.pairs
+    assert counts.fitted + counts.chosen_on + counts.measured == (len(STORE) - 48)  # each view has one to its right
+    assert table.hold_out == table.describe()["hold_out"] == "toy"
+
+
+def split_in_two(store: FrameStore, share: int) -> Split:
+    """Validation frames are those of the first recordings."""
+    rows = np.arange(len(store))
+    return Split(rows[store.recording >= share], rows[store.recording < share], "by-recording")
+
+
+@pytest.fixture
+def trained() -> AuditedModel:
+    """A model that was trained on recordings 6 and 7."""
+    return replace(load_audited(equivariant, STORE, name="trained"), split=split_in_two(STORE, 6))
+
+
+def test_a_run_is_measured_on_its_validation_frames_unless_all_are_asked_for(trained: AuditedModel) -> None:
+    for frames in ("auto", "validation"):
+        table = egoequiv.audit(trained, STORE, motions=["right"], frames=frames, baselines=False)
+        assert table.notes[0] == "frames: 144 validation frames of trained, of 192 in the store"
+        assert "`egoequiv evaluate` gives another rho" in table.notes[1]
+        assert table.frames == 144
+        assert not any("leakage" in note for note in table.notes)
+    table = egoequiv.audit(trained, STORE, motions=["right"], frames="all", baselines=False)
+    assert table.notes[0] == "frames: all 192, training frames too: trained was trained on frames of this store"
+    assert table.frames == 192
+
+
+def test_several_runs_are_measured_on_what_none_was_trained_on(trained: AuditedModel) -> None:
+    other = replace(trained, name="other", split=split_in_two(STORE, 4))
+    table = egoequiv.audit([trained, other], STORE, motions=["right"], baselines=False)
+    assert table.notes[0] == "frames: 96 validation frames of trained, other, of 192 in the store"
+    rows = np.arange(len(STORE))
+    against = replace(
+        trained, name="against", split=Split(rows[STORE.recording < 6], rows[STORE.recording >= 6], "paper")
+    )
+    with data_error("trained, against have no validation frame in common", "--frames all"):
+        egoequiv.audit([trained, against], STORE, motions=["right"], baselines=False)
+
+
+def test_leakage_is_said(trained: AuditedModel) -> None:
+    rows = np.arange(len(STORE))
+    leaky = replace(trained, split=Split(rows[rows % 3 == 0], rows[rows % 3 != 0], "paper"))
+    table = egoequiv.audit(leaky, STORE, motions=["right"], baselines=False)
+    assert any(note.startswith("leakage: 128 of 128 validation frames of trained") for note in table.notes)
+
+
+def test_too_few_validation_pairs_say_how_to_take_all_frames(trained: AuditedModel) -> None:
+    with pytest.raises(TooFewPairsError, match="--frames all"):
+        egoequiv.audit(replace(trained, split=split_in_two(STORE, 1)), STORE, motions=["right"], frames="validation")
+    with pytest.raises(ConfigError, match="frames must be auto, validation, all, found 'some'"):
+        egoequiv.audit(trained, STORE, frames="some")  # type: ignore[arg-type]

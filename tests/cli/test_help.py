@@ -1,5 +1,6 @@
 """Texts of help are shown as they are written: nothing in them is taken for markup or for an emoji."""
 
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,9 +33,13 @@ def commands_of(name: str) -> Iterator[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_help_has_an_example(name: str) -> None:
+def test_help_ends_with_an_example_that_can_be_called(name: str) -> None:
     for whole, command in commands_of(name):
-        assert f"Example: egoequiv {whole}" in " ".join((command.help or "").split()), whole
+        *_, example = (command.help or "").strip().splitlines()
+        words = shlex.split(example.strip().removeprefix("Example: "))
+        start = ["egoequiv", *whole.split()]
+        assert words[: len(start)] == start, whole
+        command.make_context(whole, words[len(start) :])  # raises on options that do not exist
 
 
 def test_an_option_has_one_meaning_in_all_commands() -> None:

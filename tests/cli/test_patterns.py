@@ -162,7 +162,7 @@ def test_a_space_without_its_columns_is_named(cli: Cli, poses: Path, small_store
 
 def test_more_than_all_cannot_be_kept(cli: Cli, poses: Path, tmp_path: Path) -> None:
     line = error_of(cli, "patterns", poses, "-o", tmp_path / "out", "--keep", "5", "--clusters", "4")
-    assert "keep must lie between 1 and clusters=4, found 5" in line
+    assert "keep must be between 1 and clusters=4, found 5" in line
     for option in ("--keep", "--clusters"):
         assert "Invalid value" in cli("patterns", poses, option, "0", code=2).err
 
@@ -183,7 +183,7 @@ def test_what_is_no_store_is_named(cli: Cli, tmp_path: Path) -> None:
     assert "nowhere does not exist" in error_of(cli, "patterns", tmp_path / "nowhere", *out)
     (tmp_path / "empty").mkdir()
     line = error_of(cli, "patterns", tmp_path / "empty", *out)
-    assert "is no frame store" in line
+    assert "is neither a frame store" in line
     assert "no drive such as" in line
     (tmp_path / "notes.txt").write_text("hello")
     assert "notes.txt" in error_of(cli, "patterns", tmp_path / "notes.txt", *out)

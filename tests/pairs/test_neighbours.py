@@ -98,7 +98,7 @@ def test_frames_without_neighbours_are_refused() -> None:
         sample_neighbour_pairs(store, np.array([0, 3]))
 
 
-def test_frames_without_strangers_are_refused() -> None:
+def test_frames_that_are_all_neighbours_are_refused() -> None:
     store = bare_store(grid_poses(), [0] * 24)
-    with pytest.raises(DataError, match="strangers"):
+    with pytest.raises(DataError, match="slowness needs others too"):
         sample_neighbour_pairs(store, np.array([0, 1, 6, 7]))

@@ -48,7 +48,7 @@ def test_groups_are_kept_whole(small_store: FrameStore, seed: int) -> None:
 
 
 def test_the_seed_decides(small_store: FrameStore) -> None:
-    a, b, c = (make_split(small_store, seed=seed) for seed in (3, 3, 4))
+    a, b, c = (make_split(small_store, "paper", seed=seed) for seed in (3, 3, 4))
     assert a.train.tolist() == b.train.tolist()
     assert a.train.tolist() != c.train.tolist()
 
@@ -75,7 +75,7 @@ def test_a_bad_fraction_is_named(small_store: FrameStore, fraction: float) -> No
 
 def test_an_unknown_split_is_named_with_the_choices(small_store: FrameStore) -> None:
     with pytest.raises(
-        ConfigError, match="split 'random' is not known; choose paper, given, by-recording, by-shape, by-take"
+        ConfigError, match="split 'random' is not known; choose auto, paper, given, by-recording, by-time, by-shape"
     ):
         make_split(small_store, "random")
     with pytest.raises(ConfigError, match="no attribute 'toy'"):
@@ -121,7 +121,7 @@ def test_whole_recordings_leak_nothing(small_store: FrameStore) -> None:
 
 
 def test_labelled_draws_are_of_their_class_and_distinct(small_store: FrameStore) -> None:
-    frames = make_split(small_store).train
+    frames = make_split(small_store, "paper").train
     drawn = draw_labelled(small_store.labels, frames, 7, small_store.class_names, seed=0)
     assert len(set(drawn.tolist())) == len(drawn) == 21
     assert set(drawn.tolist()) <= set(frames.tolist())

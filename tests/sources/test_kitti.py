@@ -252,7 +252,7 @@ def test_drives_are_chosen_by_the_beginning_of_their_names(root: Path) -> None:
     assert names(kitti(root, drives=f"{THIRD}, 2011_09_26")) == [THIRD, DRIVE, SECOND]
     assert names(kitti(root, drives=f"{DRIVE},2011_09_26_drive_0001")) == [DRIVE]
     for wrong in ("2012", "drive_0001", f"{DRIVE},", ""):
-        with data_error(str(root), "no drive's name begins with", f"there are {DRIVE}, {SECOND}, {THIRD}"):
+        with data_error(str(root), "no drive's name begins with", f"the drives are {DRIVE}, {SECOND}, {THIRD}"):
             kitti(root, drives=wrong)
 
 
@@ -339,7 +339,7 @@ def test_packets_that_are_missing_in_the_middle(root: Path) -> None:
     source = kitti(root)
     check_frames(only(source), [1, 2, 5, 6, 7], first=1)
     (note,) = source.notes
-    assert note.startswith(f"{DRIVE}: 3 of 8 images left out, for no packet of their own lies within 50 ms")
+    assert note.startswith(f"{DRIVE}: 3 of 8 images left out, because no packet of their own is within 50 ms")
     assert str(files.picture(0)) in note
     # Over the gap the way is that of the speed times the real time.
     assert only(source).poses[:, 7] == pytest.approx(SPEED * 0.1 * np.array([0, 1, 4, 5, 6]))
@@ -353,8 +353,8 @@ def test_blank_stamps(root: Path) -> None:
     source = kitti(root)
     check_frames(only(source), [0, 1, 3, 4, 6])
     assert source.notes[:2] == (
-        f"{DRIVE}: 1 of 8 packets left out, for they have no stamp",
-        f"{DRIVE}: 2 of 8 images left out, for they have no stamp",
+        f"{DRIVE}: 1 of 8 packets left out, because they have no time stamp",
+        f"{DRIVE}: 2 of 8 images left out, because they have no time stamp",
     )
     assert "1 of 6 images left out" in source.notes[2]
     assert "2 of 7 packets have no image" in source.notes[3]
@@ -365,7 +365,7 @@ def test_a_file_of_stamps_that_ends_too_early(root: Path) -> None:
     files.image_stamps.write_text("".join(files.image_stamps.read_text().splitlines(keepends=True)[:5]))
     source = kitti(root)
     check_frames(only(source), range(5))
-    assert source.notes[0] == f"{DRIVE}: 3 of 8 images left out, for they have no stamp"
+    assert source.notes[0] == f"{DRIVE}: 3 of 8 images left out, because they have no time stamp"
 
 
 @pytest.mark.parametrize("stream", ["image", "packet"])
@@ -500,7 +500,7 @@ def test_files_without_a_number_have_no_time(drive: DriveFiles, root: Path) -> N
     shutil.copy(drive.picture(1), drive.picture(1).with_name("0000000001.txt"))
     source = kitti(root)
     check_frames(only(source), range(6))
-    assert source.notes == (f"{DRIVE}: 2 of 8 images left out, for they have no stamp",)
+    assert source.notes == (f"{DRIVE}: 2 of 8 images left out, because they have no time stamp",)
 
 
 def test_a_number_that_is_there_twice_is_used_once(drive: DriveFiles, root: Path) -> None:
@@ -539,9 +539,9 @@ def test_a_broken_picture_is_told_when_it_is_read(drive: DriveFiles, root: Path,
 def test_an_archive_that_was_cut_short_is_named(drive: DriveFiles, root: Path, tmp_path: Path) -> None:
     archive = zip_folder(root, tmp_path / "all.zip")
     archive.write_bytes(archive.read_bytes()[:-200])
-    with data_error(str(archive), "cut short"):
+    with data_error(str(archive), "not a complete zip archive"):
         kitti(archive)
-    with data_error(str(archive), "cut short"):
+    with data_error(str(archive), "not a complete zip archive"):
         kitti(tmp_path)
 
 
@@ -639,7 +639,7 @@ def test_the_calibration_of_another_date_is_not_taken(drive: DriveFiles, root: P
     write_drive(other, THIRD)
     write_calibration(other / "2011_10_03")
     zip_folder(other / "2011_10_03", root / "other.zip")  # with calibration at the root of the archive
-    with data_error(DRIVE, "calibration files", "of 2011_09_26 are not there", "leave out pose_of=camera"):
+    with data_error(DRIVE, "calibration files", "of 2011_09_26 are missing", "leave out pose_of=camera"):
         kitti(root, pose_of="camera")
     assert names(kitti(root, pose_of="camera", drives=THIRD)) == [THIRD]
     assert names(kitti(root)) == [DRIVE, THIRD]
@@ -698,7 +698,7 @@ def add_one_frame_drive(files: DriveFiles) -> None:
         (take_out_images, [1, 2, 4], ["3 of 6 packets have no image"]),
         (nan_packet, [0, 1, 2, 4, 5], ["1 of 6 packets left out", "0000000003.txt: lon is nan"]),
         (short_packet, [0, 1, 2, 3, 4], ["1 of 6 packets left out", "expected 30 numbers", "found 3"]),
-        (blank_stamps, [0, 2, 3, 4, 5], ["1 of 6 packets left out, for they have no stamp"]),
+        (blank_stamps, [0, 2, 3, 4, 5], ["1 of 6 packets left out, because they have no time stamp"]),
         (break_picture, [0, 1, 2, 3, 5], ["1 pictures could not be read", "0000000004.png"]),
         (add_one_frame_drive, [0, 1, 2, 3, 4, 5], [f"drive left out: {SECOND} has 1 usable frame"]),
     ],
@@ -777,7 +777,7 @@ def no_drive(files: DriveFiles) -> None:
         (all_short, [], "0000000000.txt: expected 30 numbers"),
         (bad_stamp, [], "timestamps.txt, row 5: expected a time"),
         (break_nothing, ["pose_of=camera"], "calib_cam_to_cam.txt"),
-        (cut_archive, [], "drives.zip is no whole zip archive"),
+        (cut_archive, [], "drives.zip is not a complete zip archive"),
         (no_drive, [], "no drive such as"),
         (break_nothing, ["camera=7"], "camera must be 0, 1, 2, 3 or none"),
         (break_nothing, ["drives=1999"], "no drive's name begins with '1999'"),
@@ -811,7 +811,7 @@ def test_patterns_from_the_packets_of_an_archive_that_was_cut_short(
     failed = cli("patterns", archive, "-o", tmp_path / "patterns", code=2)
     (line,) = filter(None, failed.err.splitlines())
     assert line.startswith("egoequiv: error: ")
-    assert f"{archive} is no whole zip archive" in line
+    assert f"{archive} is not a complete zip archive" in line
 
 
 def test_errors_are_those_of_data(drive: DriveFiles, root: Path) -> None:

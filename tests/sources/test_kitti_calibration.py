@@ -94,7 +94,7 @@ def test_a_missing_file_is_named(tmp_path: Path, file: str) -> None:
         (f"{VELO}/T", None, "there is no line 'T'"),
         (f"{CAM}/R_rect_00", None, "there is no line 'R_rect_00'"),
         (f"{CAM}/P_rect_02", None, "there is no line 'P_rect_02'"),
-        (f"{IMU}/T", "1 2 three", "row 3: T holds something that is no number"),
+        (f"{IMU}/T", "1 2 three", "row 3: T contains something that is not a number"),
         (f"{IMU}/T", "1 2", "row 3: expected 3 finite numbers for T"),
         (f"{VELO}/R", IDENTITY + " 0", "row 1: expected 9 finite numbers for R"),
         (f"{VELO}/T", "1 nan 3", "row 2: expected 3 finite numbers for T"),

@@ -253,9 +253,9 @@ def test_time_must_go_on(tmp_path: Path, late: float) -> None:
         ("1 0 0 0 0 1 0 0 0 0 1 -inf", ("row 2", "'-inf'")),
         ("1 0 0 0 0 1 0 0 0 0 1", ("row 2", "12 numbers", "found 11")),
         ("", ("row 2", "12 numbers", "found 0")),
-        ("2 0 0 0 0 1 0 0 0 0 1 3", ("row 2", "no rotation", "2 0 0")),
-        ("-1 0 0 0 0 1 0 0 0 0 1 3", ("row 2", "no rotation", "-1 0 0")),
-        ("0 0 0 0 0 0 0 0 0 0 0 0", ("row 2", "no rotation")),
+        ("2 0 0 0 0 1 0 0 0 0 1 3", ("row 2", "not a rotation", "2 0 0")),
+        ("-1 0 0 0 0 1 0 0 0 0 1 3", ("row 2", "not a rotation", "-1 0 0")),
+        ("0 0 0 0 0 0 0 0 0 0 0 0", ("row 2", "not a rotation")),
     ],
 )
 def test_a_bad_pose_is_named(tmp_path: Path, row: str, words: tuple[str, ...]) -> None:
@@ -295,12 +295,12 @@ def test_a_blank_line_at_the_end_is_no_row(tmp_path: Path) -> None:
 
 def test_a_sequence_of_one_frame_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, "00", straight(1))
-    with data_error(str(tmp_path), "no sequence to use", "sequence 00: one frame"):
+    with data_error(str(tmp_path), "no sequence to use", "sequence 00: a single frame"):
         kitti_odometry(tmp_path)
     write(tmp_path, "01")
     source = kitti_odometry(tmp_path)
     assert [r.name for r in source.recordings] == ["odometry/01"]
-    assert source.notes == ("sequence 00: one frame makes no motion, left out",)
+    assert source.notes == ("sequence 00: a single frame has no motion, left out",)
 
 
 def test_where_there_is_no_sequence_it_says_so(tmp_path: Path) -> None:

@@ -188,6 +188,6 @@ def test_one_packet_is_one_pose() -> None:
 
 
 @pytest.mark.parametrize(("field", "value"), [("vf", "1e200"), ("alt", "-2e5"), ("yaw", "7.5"), ("roll", "-1e300")])
-def test_what_no_car_does_is_named(field: str, value: str) -> None:
-    with data_error("packet.txt", field, value, "no car"):
+def test_what_is_impossible_for_a_car_is_named(field: str, value: str) -> None:
+    with data_error("packet.txt", field, value, "impossible for a car"):
         parse_packet(packet_text(**{field: value}), "packet.txt")

@@ -110,7 +110,7 @@ def test_an_archive_that_was_cut_short_is_named(folder: Path, tmp_path: Path, pa
     archive = zip_folder(folder, tmp_path / "files.zip")
     archive.write_bytes(archive.read_bytes()[: int(part * archive.stat().st_size)])
     for look in (ZipTree(archive).folders, lambda: ZipTree(archive).files("a"), lambda: ZipTree(archive).read("a")):
-        with data_error(str(archive), "no whole zip archive", "get it again"):
+        with data_error(str(archive), "not a complete zip archive", "get the archive again"):
             look()
 
 
@@ -167,7 +167,7 @@ def test_a_name_that_cannot_be_read_is_damage(tmp_path: Path) -> None:
         packed.writestr(name, b"content")
     whole, first = archive.read_bytes(), len("gr")
     local, central = whole.find(name.encode()), whole.rfind(name.encode())
-    for start, words in ((local, "cannot be unpacked"), (central, "no whole zip archive")):
+    for start, words in ((local, "cannot be unpacked"), (central, "not a complete zip archive")):
         damaged = bytearray(whole)
         damaged[start + first : start + first + 2] = b"\xff\xff"
         archive.write_bytes(damaged)

@@ -271,6 +271,45 @@ def test_a_column_of_the_wrong_type_is_named(copy: Path) -> None:
         FrameStore.open(copy)
 
 
+ODD_COLUMNS = {
+    "list": pa.array([[1, 2]] * 144),
+    "struct": pa.array([{"a": 1.0}] * 144),
+    "bytes": pa.array([b"\xff\xfe"] * 144),
+    "broken text": pa.Array.from_buffers(pa.string(), 144, pa.array([b"\xff"] * 144).buffers()),
+    "nulls": pa.nulls(144),
+    "bool": pa.array([True] * 144),
+    "times": pa.array([1] * 144, pa.timestamp("us")),
+}
+
+
+@pytest.mark.parametrize("column", ["recording", "frame", "time_s", "label", "pose_azimuth_deg", "attr_shape"])
+@pytest.mark.parametrize("kind", ODD_COLUMNS)
+def test_columns_of_any_type_are_read_or_named(copy: Path, column: str, kind: str) -> None:
+    path = copy / "index.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(table.column_names.index(column), column, ODD_COLUMNS[kind]), path)
+    may_be = {"nulls": ("time_s", "label", "attr_shape"), "bool": ("recording", "label", "attr_shape")}
+    if column in may_be.get(kind, ()) or (kind == "times" and column in may_be["bool"]):
+        FrameStore.open(copy)
+    else:
+        with data_error("index.parquet", "ingest the data again", *([column] if kind != "broken text" else [])):
+            FrameStore.open(copy)
+
+
+def test_two_columns_of_one_name_are_named(copy: Path) -> None:
+    table = pq.read_table(copy / "index.parquet")
+    pq.write_table(table.append_column("label", table["label"]), copy / "index.parquet")
+    with data_error("index.parquet", "ingest the data again"):
+        FrameStore.open(copy)
+
+
+@pytest.mark.parametrize("changes", [{"notes": 5}, {"notes": [1]}, {"source": None}, {"settings": []}])
+def test_a_description_of_wrong_types_is_named(copy: Path, changes: dict[str, Any]) -> None:
+    change_meta(copy, **changes)
+    with data_error(str(copy / "store.json"), "ingest the data again"):
+        FrameStore.open(copy)
+
+
 @pytest.fixture(scope="module")
 def drives(tmp_path_factory: pytest.TempPathFactory) -> FrameStore:
     """Two drives with all pose columns of a vehicle."""

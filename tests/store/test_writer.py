@@ -186,18 +186,19 @@ def test_a_picture_file_that_is_broken_is_left_out(tmp_path: Path) -> None:
 
 def test_pieces_hold_every_frame_once() -> None:
     recordings = [grid_recording(0, k, poses=np.zeros((length, 2))) for k, length in enumerate((70, 0, 1, 3_000))]
-    pieces = decoding.cut_into_pieces(recordings)
+    pieces = decoding.cut_into_pieces(recordings, 144)
     frames = [(piece.recording, frame) for piece in pieces for frame in piece.frames]
     assert frames == [(k, frame) for k, recording in enumerate(recordings) for frame in range(len(recording))]
     assert [piece.row for piece in pieces] == np.cumsum([0, *(len(piece.frames) for piece in pieces)])[:-1].tolist()
     assert max(len(piece.frames) for piece in pieces) == 32
+    assert {len(piece.frames) for piece in decoding.cut_into_pieces(recordings, 10**10)} == {1}  # large pictures
 
 
 def test_a_piece_done_twice_changes_nothing(small_store: FrameStore, tmp_path: Path) -> None:
     path, shape = tmp_path / "frames.npy", small_store.images.shape
     recordings = grid_source().recordings
     np.lib.format.open_memmap(path, "w+", np.uint8, shape)
-    pieces = decoding.cut_into_pieces(recordings)
+    pieces = decoding.cut_into_pieces(recordings, 144)
     for piece in [*pieces[5:], *pieces[:9]]:
         decoding.decode_piece(recordings, path, shape, False, piece, lambda _: None)
     assert path.read_bytes() == (small_store.path / "frames.npy").read_bytes()
@@ -205,7 +206,7 @@ def test_a_piece_done_twice_changes_nothing(small_store: FrameStore, tmp_path: P
 
 def test_rows_that_cannot_be_written_are_told(tmp_path: Path) -> None:
     recordings = grid_source().recordings
-    piece = decoding.cut_into_pieces(recordings)[0]
+    piece = decoding.cut_into_pieces(recordings, 144)[0]
     with data_error("cannot write", str(tmp_path / "gone"), "No such file"):
         decoding.decode_piece(recordings, tmp_path / "gone", (144, 12, 12, 1), False, piece, lambda _: None)
 
@@ -577,3 +578,32 @@ def test_a_space_that_reads_a_column_the_source_lacks_is_named(tmp_path: Path) -
         with data_error("'odd'", "'forward_m'", columns[0]):
             ingest(source, tmp_path / "store", workers=1)
         assert names(tmp_path) == []
+
+
+def test_what_does_not_fit_is_refused_before_the_work_with_what_it_needs(tmp_path: Path) -> None:
+    source = Source("giant", GRID, [FailingRecording("a", 0, bad=0)], {})
+    with data_error("no room for 24 images of 60000000 x 60000000 x 1", "86,400.0 TB", "are free in"):
+        ingest(source, tmp_path / "store", size=(60_000_000, 60_000_000), progress=False)
+    assert names(tmp_path) == []
+
+
+def test_names_that_are_not_utf_8_are_escaped(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    recording = grid_recording(0, 0)
+    odd = replace(recording, name=name, labels=(name,) * len(recording), attributes={"place": name})
+    store = ingest(Source("odd", GRID, [odd], {"folder": name}), tmp_path / name, progress=False)
+    assert store.recording_names == store.class_names == ("caf\\xe9",)
+    assert set(store.attribute("place")) == {"caf\\xe9"}
+    assert store.meta["settings"] == {"folder": name}
+
+
+def test_progress_is_shown_unless_it_is_not_wanted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ingest(grid_source(), tmp_path / "a")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1] == "frames: 144/144"
+    assert 5 <= len(lines) <= 10
+    seen: list[tuple[int, int]] = []
+    ingest(grid_source(), tmp_path / "b", on_progress=lambda *now: seen.append(now))
+    ingest(grid_source(), tmp_path / "c", progress=False)
+    assert capsys.readouterr().err == ""
+    assert seen[-1] == (144, 144)

@@ -24,7 +24,7 @@ from helpers import grid_source
 FILES = ("last.safetensors", "best.safetensors", "metrics.jsonl", "model.json", "result.json", "patterns.json")
 SHORT = {"encoder": "kitti", "method": "equiv+drlim", "per_class": 3, "batch_size": 8, "threads": 1}
 SHORT |= {"iterations": 16, "log_every": 4, "checkpoint_every": 4, "validate_every": 8, "neighbour_pairs": 200}
-SHORT |= {"motion_pairs": 200, "learning_rate": 0.01}
+SHORT |= {"motion_pairs": 200, "learning_rate": 0.01, "split": "paper"}
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from egoequiv.training.streams import POSITIVE_FRACTION
 from helpers import GRID, grid_recording
 
 SHORT = {"per_class": 3, "batch_size": 8, "iterations": 4, "log_every": 2, "checkpoint_every": 2, "validate_every": 2}
-SHORT |= {"threads": 1, "motion_pairs": 400, "neighbour_pairs": 200}
+SHORT |= {"threads": 1, "motion_pairs": 400, "neighbour_pairs": 200, "encoder": "norb", "split": "paper"}
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def write_patterns(path: Path, patterns: MinedPatterns) -> Path:
 
 def test_planar_motions_are_mined_from_the_training_frames(drives: FrameStore) -> None:
     data = data_of(drives, motion_pairs=100_000)
-    split = make_split(drives)
+    split = make_split(drives, "paper")
     expected = mine_patterns(drives, split.train).patterns
     assert isinstance(data.patterns, MinedPatterns)
     assert data.patterns.describe() == expected.describe()
@@ -193,7 +193,7 @@ def test_patterns_are_kept_with_the_run_and_used_again(
         train(drives.path, tmp_path / "run", on_metrics=interrupt, **SHORT)
     kept = RunFolder(tmp_path / "run").patterns()
     assert kept is not None
-    assert kept.describe() == mine_patterns(drives, make_split(drives).train).patterns.describe()
+    assert kept.describe() == mine_patterns(drives, make_split(drives, "paper").train).patterns.describe()
     marked = replace(kept, names=("alpha", "beta", "gamma"), centres=kept.centres * 1.01)
     (tmp_path / "run" / "patterns.json").write_text(json.dumps(marked.describe()))
 
@@ -227,7 +227,7 @@ def test_runs_without_motion_keep_no_patterns_but_are_measured_on_mined_ones(
 ) -> None:
     run = train(drives.path, tmp_path / "run", method="clsnet", **SHORT)
     assert not (run.path / "patterns.json").exists()
-    expected = mine_patterns(drives, make_split(drives).train).patterns.names
+    expected = mine_patterns(drives, make_split(drives, "paper").train).patterns.names
     assert tuple(motion["motion"] for motion in measure_run(run.path)["motions"]) == expected
 
 
@@ -242,13 +242,13 @@ def test_poses_without_times_are_measured_without_motions(drives: FrameStore, tm
     timeless = Source("d", PlanarSpace(), drive_source(4, times_s=None).recordings, pose_names=DRIVING_POSES)
     store = ingest(timeless, tmp_path / "store", workers=1)
     config = make_config({"data": str(store.path), **SHORT, "method": "clsnet"})
-    assert motions_of(store, make_split(store), config) is None
+    assert motions_of(store, make_split(store, "paper"), config) is None
     run = train(store.path, tmp_path / "run", **SHORT, method="clsnet")
     measured = measure_run(run.path)
     assert measured["motions"] == []
     assert measured["metrics"]["top1"] >= 0
     with pytest.raises(DataError, match="no times"):
-        choose_patterns(store, make_split(store), config)
+        choose_patterns(store, make_split(store, "paper"), config)
 
 
 @pytest.fixture(scope="module")
@@ -334,7 +334,7 @@ def test_labelled_images_of_another_size_are_named(drives: FrameStore, tmp_path:
 def test_training_on_two_stores_learns_from_both(
     drives: FrameStore, scenes: dict[bool, FrameStore], tmp_path: Path
 ) -> None:
-    run = train(drives.path, tmp_path / "run", labels=str(scenes[True].path), encoder="kitti", **SHORT)
+    run = train(drives.path, tmp_path / "run", labels=str(scenes[True].path), **{**SHORT, "encoder": "kitti"})
     assert run.result["training_rows"] == {"labelled": 18, "motion": 400}
     measured = measure_run(run.path)["metrics"]
     assert measured["top1"] >= 0

@@ -86,11 +86,17 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+UNLABELLED = "a has no labels or no part: only labelled pictures can be written as class folders"
+
+
 @pytest.mark.parametrize(
     ("recording", "message"),
     [
-        (Noise("a", None), "a has no labels or no part: only labelled pictures make class folders"),
-        (Noise("a", ("x", "y"), {}), "a has no labels or no part: only labelled pictures make class folders"),
+        (Noise("a", None), UNLABELLED),
+        (
+            Noise("a", ("x", "y"), {}),
+            UNLABELLED,
+        ),
         (Noise("a", ("x", "../y")), "a: '../y' cannot be the name of a folder"),
         (Noise("a", ("x", "..")), "a: '..' cannot be the name of a folder"),
     ],

@@ -171,7 +171,7 @@ def test_settings_that_cannot_work(settings: dict[str, Any], message: str) -> No
 
 def test_there_is_no_picture_beyond_the_last() -> None:
     own = recording(small(), "test/coast")
-    with pytest.raises(IndexError, match="test/coast has 2 pictures, so there is no number 2"):
+    with pytest.raises(IndexError, match="test/coast has 2 pictures, so there is no picture 2"):
         own.image(2)
 
 

@@ -159,7 +159,7 @@ def test_numbers_that_are_none(change: dict[str, Any]) -> None:
         (["cat"], "no category 'cat'; choose from animal, figure"),
         ([], "must be a list of names"),
         ("car", "must be a list of names"),
-        (["car", "car"], "names one twice"),
+        (["car", "car"], "has a name twice"),
     ],
 )
 def test_categories_that_cannot_be(categories: Any, message: str) -> None:

@@ -12,14 +12,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoequiv.auditing.foreign import FAULTS, fault_of, prints_aside, told, words_of
+from egoequiv.auditing.foreign import FAULTS, described, fault_of, prints_aside, words_of
 from egoequiv.auditing.layers import OUTPUT, Pooling, check_pooling, kind_of_value, pooled, to_array
 from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.errors import DataError, EgoEquivError
+from egoequiv.pairs import Split
 
 MOST_FEATURES = 10_000
 
-# From prepared images (B, C, H, W) and names of layers to what each of them gave.
+# From prepared images, float32 (B, C, H, W) unless the preprocessing says otherwise, and names of layers to what each
+# of them gave.
 Forward = Callable[[Tensor, Sequence[str]], Mapping[str, Any]]
 
 
@@ -34,6 +36,25 @@ class AuditedModel:
     layer_names: tuple[str, ...] = ()  # what --layer may name
     batch: int | None = None  # the only number of images it takes at a time, if there is one
     notes: tuple[str, ...] = ()
+    split: Split | None = None  # of a run that was trained on the store it is audited on
+
+    def in_other_channels(self, images: NDArray[np.uint8]) -> AuditedModel | None:
+        """The same model, shown gray images in three channels or colour in one; None if it takes these no better.
+
+        Where channels were declared, or a mean for each, they stay as they are.
+        """
+        declared = self.preprocessing
+        if declared.channels is not None or len(declared.mean) > 1 or len(declared.std) > 1:
+            return None
+        other = 3 if self._shown(images)[2] == 1 else 1
+        words = "gray images are shown to it in three channels" if other == 3 else "it is shown images in gray"
+        note = f"{self.name} takes {other} channel{'s' if other > 1 else ''}: {words}"
+        changed = replace(self, preprocessing=replace(declared, channels=other), notes=(*self.notes, note))
+        try:
+            changed.features(images)
+        except DataError:
+            return None
+        return changed
 
     def features(
         self, images: NDArray[np.uint8], layer: str = OUTPUT, pooling: Pooling = "mean"
@@ -72,9 +93,7 @@ class AuditedModel:
     ) -> dict[str, NDArray[np.float32]]:
         count = len(images)
         prepared = self.preprocessing(images)
-        if (
-            self.batch is not None and count < self.batch
-        ):  # the last image once more, until they are as many as it takes
+        if self.batch is not None and count < self.batch:  # the last image again, until they are as many as it takes
             prepared = torch.cat([prepared, prepared[-1:].expand(self.batch - count, -1, -1, -1)])
         try:
             outputs = self.forward(prepared, layers)
@@ -84,9 +103,13 @@ class AuditedModel:
             raise DataError(f"model {self.name}: {self._reason(problem, images)}") from problem
         return {layer: self._checked(outputs[layer], len(prepared), layer, pooling)[:count] for layer in layers}
 
+    def _shown(self, images: NDArray[np.uint8]) -> tuple[int, int, int]:
+        """Height, width and channels that the model sees of images (N, H, W, C)."""
+        return self.preprocessing.shape((images.shape[1], images.shape[2], images.shape[3]))
+
     def _reason(self, problem: BaseException, images: NDArray[np.uint8]) -> str:
         """Why the model cannot be run; the usual case is one channel where it takes three."""
-        shape = self.preprocessing.shape((images.shape[1], images.shape[2], images.shape[3]))
+        shape = self._shown(images)
         other = 3 if shape[2] == 1 else 1
         with suppress(*FAULTS):
             self.forward(replace(self.preprocessing, channels=other, mean=(0.0,), std=(1.0,))(images), (OUTPUT,))
@@ -100,7 +123,7 @@ class AuditedModel:
         try:
             array = to_array(value)
         except FAULTS as problem:  # tensors of classes that forbid it
-            raise DataError(f"{where}: its features cannot be read: {told(problem)}") from problem
+            raise DataError(f"{where}: its features cannot be read: {described(problem)}") from problem
         if array is None:
             expected = "one tensor of features, real numbers, a row for each image"
             raise DataError(f"{where}: it returned {kind_of_value(value)}; expected {expected}")

@@ -1,4 +1,4 @@
-"""Code of others that is run in an audit: what it does wrong is told in one line, what it prints is no result."""
+"""Code of others that is run in an audit: what it does wrong is said in one line, what it prints is no result."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 
-# A script that was never meant to be imported may end the program; Ctrl-C is the user's and passes.
-FAULTS = (Exception, SystemExit)
+from egoequiv.user_code import FAULTS, one_line
+
+__all__ = ["FAULTS", "fault_of", "one_line", "prints_aside", "told", "words_of"]
 
 
 @contextmanager
@@ -30,12 +31,7 @@ def words_of(problem: BaseException) -> str:
     return "" if isinstance(problem, SystemExit) else one_line(str(problem))
 
 
-def told(problem: BaseException) -> str:
+def described(problem: BaseException) -> str:
     """Both of them."""
     words = words_of(problem)
     return f"it {fault_of(problem)}{': ' if words else ''}{words}"
-
-
-def one_line(text: str) -> str:
-    """Text without line breaks."""
-    return " ".join(text.split())

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from egoequiv.auditing.audited import AuditedModel
-from egoequiv.auditing.foreign import prints_aside, told
+from egoequiv.auditing.foreign import described, prints_aside
 from egoequiv.auditing.huggingface_models import load_huggingface
 from egoequiv.auditing.onnx_models import load_onnx
 from egoequiv.auditing.spec import ModelSpec
 from egoequiv.auditing.torch_models import (
+    MODELS,
     NO_PICKLE,
     load_export,
     load_import,
@@ -25,6 +25,7 @@ from egoequiv.auditing.torch_models import (
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models import EgoNet
 from egoequiv.models.checkpoint import MODEL
+from egoequiv.names import is_code, short_name
 from egoequiv.store import FrameStore
 
 Loader = Callable[[ModelSpec, FrameStore], AuditedModel]
@@ -43,11 +44,10 @@ LOADERS: dict[str, Loader] = {
 
 SUFFIXES = {".pt": "TorchScript", ".ts": "TorchScript", ".pt2": "torch.export", ".onnx": "ONNX"}
 PICKLES = (".pth", ".pkl", ".pickle", ".ckpt", ".bin")
-IMPORT_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 BASELINES = ("pixels", "random")
 EXPECTED = (
-    "a folder of a run or of transformers, a file .onnx, .pt2, .pt or .ts, package.module:factory, pixels, random, "
-    "random:norb or random:kitti"
+    "a folder of a run or of transformers, a file .onnx, .pt2, .pt or .ts, package.module:factory, "
+    "path/to/file.py:factory, pixels, random, or random:ENCODER such as random:norb"
 )
 
 
@@ -77,7 +77,7 @@ def kind_of(where: Any) -> str:
         if not path.exists():
             raise DataError(f"{path} does not exist")
         return SUFFIXES[path.suffix.lower()]
-    if IMPORT_PATH.fullmatch(text):
+    if MODELS.has(text):
         return "import path"
     raise ConfigError(f"{text} is no model: expected {EXPECTED}")
 
@@ -95,18 +95,20 @@ def load_audited(
     kind = kind_of(where)
     spec = ModelSpec(name or name_of(where), where, Path(weights) if weights else None, dict(declared or {}), device)
     if spec.weights is not None and kind != "import path":
-        raise ConfigError(f"model {spec.name}: weights are for package.module:factory; this one has its own")
+        raise ConfigError(
+            f"model {spec.name}: weights are for package.module:factory and file.py:factory; this one has its own"
+        )
     try:
         with prints_aside():
             return LOADERS[kind](spec, store)
     except SystemExit as problem:
-        raise DataError(f"model {spec.name}: {told(problem)}") from problem
+        raise DataError(f"model {spec.name}: {described(problem)}") from problem
 
 
 def name_of(where: Any) -> str:
     """A short name: of a path its end, of an import path what comes after the colon."""
     if not isinstance(where, str | Path):
         return str(getattr(where, "__name__", type(where).__name__))
-    if IMPORT_PATH.fullmatch(str(where)) and kind_of(where) == "import path":
-        return str(where).partition(":")[2]
+    if is_code(str(where)) and kind_of(where) == "import path":
+        return short_name(str(where))
     return Path(where).name or str(where)

@@ -15,20 +15,20 @@ from numpy.typing import NDArray
 
 from egoequiv.auditing.audited import AuditedModel
 from egoequiv.auditing.fits import CANDIDATES, Fit
+from egoequiv.auditing.frame_choice import FramesOf, choose_frames
 from egoequiv.auditing.layers import OUTPUT, Pooling, check_layer, check_pooling
 from egoequiv.auditing.loaders import BASELINES, load_audited
 from egoequiv.auditing.motion_error import measure_motion
-from egoequiv.auditing.pair_choice import choose_motions, divide_store
+from egoequiv.auditing.pair_choice import LIMIT, choose_motions, divide_store
 from egoequiv.auditing.parts import PairParts
 from egoequiv.auditing.table import AuditRow, AuditTable, MotionAudit, MotionPairCounts
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.equivariance import Features
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.pairs import MotionPatterns
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
 
-LIMIT = 2_000
 BATCH = 64
 UNSTEADY = 1e-4  # of the largest feature: more than rounding makes of the same images
 TRIED = 4  # images that every model is tried on before any of them is measured
@@ -61,7 +61,8 @@ def audit(
     pooling: Pooling = "mean",
     baselines: bool = True,
     limit: int = LIMIT,
-    apart: str = "recording",
+    frames: FramesOf = "auto",
+    hold_out: str = "recording",
     max_gap_s: float = 1.0,
     batch_size: int = BATCH,
     device: str = "cpu",
@@ -72,33 +73,67 @@ def audit(
     """Measure the equivariance error rho of models for each motion, all of them on the same pairs of frames.
 
     A model is what `load_audited` takes (a folder, a file, `package.module:factory`, an nn.Module, a function), or an
-    AuditedModel; give one, several, or several by name. Pixels and a random network stand beside them. The pairs of a
-    motion, at most `limit` of them, are divided into three parts, by whole recordings where there are enough: one to
-    fit every candidate of the map, one to choose the candidate, one to measure.
+    AuditedModel. Pixels and a random network stand beside them. The pairs of a motion are divided into three parts, by
+    whole recordings where there are enough: one to fit every candidate of the map, one to choose the candidate, one to
+    measure.
+
+    Args:
+        models: one model, a list of them, or a dict by name. A module or function gets float32 images (N, C, H, W),
+            values of 0 to 1, unless it has an attribute `preprocessing`, a `Preprocessing` that says otherwise; it
+            returns features (N, D), tokens (N, T, D) or maps (N, D, H, W), a tensor or an array.
+        store: frames with poses.
+        motions: names of motions, or patterns; by default all steps of a grid, or what is mined from the poses.
+        layers: names of layers that are measured too, in the models that have them.
+        pooling: what becomes of maps and tokens: their "mean" over places, or "flatten".
+        baselines: whether pixels and a random network are measured too.
+        limit: at most so many pairs of a motion.
+        frames: "validation", the frames that no run among the models was trained on; "all"; or "auto": the
+            validation frames if a run was trained on this store, else all.
+        hold_out: what is never both fitted and measured: "recording", "label" or the name of an attribute.
+        max_gap_s: pairs are at most so many seconds apart.
+        batch_size: images at a time.
+        device: where torch computes.
+        seed: of the division into parts.
+        candidates: the fits to choose from.
+        on_progress: called with what is done, how much of it, and how much there is.
+
+    Returns:
+        The table: rho of each model, layer and motion with its interval, and notes on what limits it.
+
+    Example:
+        >>> table = egoequiv.audit({"mine": my_module, "run": "my-run"}, "my-store")  # doctest: +SKIP
+        >>> table.rows[2].of("right").rho  # doctest: +SKIP
+        0.61
     """
     check_pooling(pooling)
     if batch_size < 1:
         raise ConfigError(f"batch_size must be 1 or more images at a time, found {batch_size}")
     opened = store if isinstance(store, FrameStore) else FrameStore.open(store)
     patterns = choose_motions(opened, motions, max_gap_s)
-    parts, notes = divide_store(opened, patterns, max_gap_s, apart, limit, seed)
     audited = _load(models, opened, baselines, device)
+    chosen, notes = choose_frames(opened, audited, frames, hold_out, max_gap_s)
+    parts, own_notes = divide_store(
+        opened, chosen, patterns, max_gap_s=max_gap_s, hold_out=hold_out, limit=limit, seed=seed
+    )
     for layer in layers:
         whose = ", ".join(model.name for model in audited if model.layer_names) or "these models"
         check_layer(layer, [name for model in audited for name in model.layer_names], whose)
-    frames = np.unique(np.concatenate([part.rows() for part in parts]))
-    plan = _Plan(opened, frames, parts, layers, pooling, candidates, batch_size, on_progress)
+    rows_needed = np.unique(np.concatenate([part.rows() for part in parts]))
+    plan = _Plan(opened, rows_needed, parts, layers, pooling, candidates, batch_size, on_progress)
     tried = [_try(model, plan) for model in audited]  # before anything that takes long
+    audited = [model for model, _ in tried]
     rows = [row for model in audited for row in _audit_model(model, plan)]
-    notes += [note for model, own in zip(audited, tried, strict=True) for note in (*model.notes, *own)]
+    notes += own_notes + [note for model, own in tried for note in (*model.notes, *own)]
     notes += [
-        f"{row.name}, {found.motion}: not defined, for the two images of a pair have the same features"
+        f"{row.name}, {found.motion}: not defined, because the two images of a pair have the same features"
         for row in rows
         for found in row.motions
         if isnan(found.rho)
     ]
     counts = tuple(_counts(part) for part in parts)
-    return AuditTable(opened.place, len(frames), apart, pooling, counts, tuple(rows), tuple(dict.fromkeys(notes)))
+    return AuditTable(
+        opened.place, len(rows_needed), hold_out, pooling, counts, tuple(rows), tuple(dict.fromkeys(notes))
+    )
 
 
 def _load(models: Any, store: FrameStore, baselines: bool, device: str) -> list[AuditedModel]:
@@ -138,15 +173,23 @@ def _with_baselines(models: Sequence[AuditedModel], store: FrameStore, device: s
     return [*added, *models]
 
 
-def _try(model: AuditedModel, plan: _Plan) -> list[str]:
-    """Run a model on a few images, twice, and note what is odd."""
+def _try(model: AuditedModel, plan: _Plan) -> tuple[AuditedModel, list[str]]:
+    """Run a model on a few images, twice, and note what is odd; in other channels, if it takes them in no other way."""
     images = plan.store.images[plan.frames[:TRIED]]
-    first, again = (model.layer_features(images, plan.layers_of(model), plan.pooling) for _ in range(2))
+    layers = plan.layers_of(model)
+    try:
+        first = model.layer_features(images, layers, plan.pooling)
+    except DataError:
+        changed = model.in_other_channels(images)
+        if changed is None:
+            raise
+        model, first = changed, changed.layer_features(images, layers, plan.pooling)
+    again = model.layer_features(images, layers, plan.pooling)
     for layer, values in first.items():
         model.check_count(layer, values.shape[1], again[layer].shape[1])
         if np.abs(values - again[layer]).max() > UNSTEADY * np.abs(values).max():
-            return [f"{model.name}: not deterministic, its features of the same images differ between two calls"]
-    return []
+            return model, [f"{model.name}: not deterministic, its features of the same images differ between two calls"]
+    return model, []
 
 
 def _free_name(name: str, taken: set[str]) -> str:

@@ -12,24 +12,26 @@ from torch import Tensor
 from egoequiv.auditing.audited import AuditedModel
 from egoequiv.auditing.layers import OUTPUT
 from egoequiv.auditing.optional import import_optional
-from egoequiv.auditing.preprocessing import Preprocessing
+from egoequiv.auditing.preprocessing import DType
 from egoequiv.auditing.spec import ModelSpec
-from egoequiv.auditing.torch_models import fixed_sizes
+from egoequiv.auditing.torch_models import preprocessing_of
 from egoequiv.errors import DataError
 from egoequiv.store import FrameStore
 
+TYPES: dict[str, DType] = {"tensor(float)": "float32", "tensor(uint8)": "uint8"}
+
 
 def load_onnx(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
-    """An ONNX file; sizes that it fixes are taken from it, and of several outputs the first is its features."""
+    """An ONNX file; type, layout and sizes of its input are taken from it; its first output is its features."""
     onnx, onnxruntime = (import_optional(package, "export", spec.where) for package in ("onnx", "onnxruntime"))
     path = Path(spec.where)
     session = _open(path)
     inputs, outputs = session.get_inputs(), [output.name for output in session.get_outputs()]
-    if len(inputs) != 1 or inputs[0].type != "tensor(float)":
+    if len(inputs) != 1 or inputs[0].type not in TYPES:
         found = ", ".join(f"{one.name} {one.type}" for one in inputs)
-        raise DataError(f"{path}: expected one input of float images, found {found}")
+        raise DataError(f"{path}: expected one input of float or uint8 images, found {found}")
     shape = [side if isinstance(side, int) else None for side in inputs[0].shape]
-    batch, channels, size = fixed_sizes(shape)
+    batch, default = preprocessing_of(shape, TYPES[inputs[0].type])
     graph = onnx.load(path, load_external_data=False).graph
     inside = tuple(name for node in graph.node for name in node.output if name)
 
@@ -43,7 +45,7 @@ def load_onnx(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG0
         return dict(zip(layers, running.run(names, {inputs[0].name: images.numpy()}), strict=True))
 
     on_cpu = ("ONNX files are run on the CPU, whatever --device says",) if spec.device != "cpu" else ()
-    preprocessing = spec.preprocessing(Preprocessing(size, channels))
+    preprocessing = spec.preprocessing(default)
     kind = f"ONNX (onnxruntime {onnxruntime.__version__})"
     return AuditedModel(spec.name, kind, preprocessing, forward, inside, batch, on_cpu)
 

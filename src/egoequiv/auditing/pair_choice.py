@@ -10,6 +10,7 @@ import numpy as np
 from egoequiv.auditing.parts import DividedBy, PairParts, divide_pairs
 from egoequiv.errors import ConfigError, DataError, TooFewPairsError
 from egoequiv.evaluation.frame_features import groups_of
+from egoequiv.evaluation.statistics import why_no_interval
 from egoequiv.pairs import (
     MinedPatterns,
     MotionPatterns,
@@ -19,13 +20,16 @@ from egoequiv.pairs import (
     find_motion_pairs,
     mine_patterns,
 )
+from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
+
+LIMIT = 2_000  # pairs of a motion
 
 # What was done where whole recordings could not be kept apart.
 SHARED: dict[DividedBy, str] = {
     "time": "so each was divided in time: its first half to fit, a quarter to choose, the last quarter to measure",
-    "pairs": "so pairs were divided at random: maps are measured on {apart}s that they were fitted on, and rho comes "
-    "out lower than it would on others",
+    "pairs": "so pairs were divided at random: maps are measured on {hold_out}s that they were fitted on, and rho is "
+    "lower than it would be on others",
 }
 
 
@@ -50,26 +54,45 @@ def choose_motions(
 
 
 def divide_store(
-    store: FrameStore, patterns: MotionPatterns, max_gap_s: float, apart: str, limit: int, seed: int
+    store: FrameStore,
+    frames: Indices,
+    patterns: MotionPatterns,
+    *,
+    max_gap_s: float = 1.0,
+    hold_out: str = "recording",
+    limit: int = LIMIT,
+    seed: int = 0,
 ) -> tuple[list[PairParts], list[str]]:
-    """The pairs of every motion that has enough, and a line about each that has not."""
-    pairs = find_motion_pairs(store, np.arange(len(store)), patterns, max_gap_s)
-    groups = groups_of(store, apart)
-    parts, notes = [], []
+    """The pairs among some frames of every motion that has enough, and a line about all that is to be known of them."""
+    groups, notes = groups_of(store, hold_out), []
+    unknown = int((groups[frames] < 0).sum())
+    if unknown:
+        notes.append(f"{unknown:,} frames have no {hold_out} and are left out")
+        frames = frames[groups[frames] >= 0]
+    pairs = find_motion_pairs(store, frames, patterns, max_gap_s)
+    parts = []
     for motion in pairs.names:
         try:
             parts.append(divide_pairs(pairs, motion, groups, limit, seed, store.times_s))
         except TooFewPairsError as problem:
             notes.append(str(problem))
     if not parts:
-        raise TooFewPairsError(f"{store.place}: no motion has enough pairs to be measured; {notes[0]}")
-    return parts, notes + [note for by, words in SHARED.items() for note in _about(parts, by, words, apart)]
+        fewer = "; or take all frames (--frames all)" if len(frames) + unknown < len(store) else ""
+        raise TooFewPairsError(f"{store.place}: no motion has enough pairs to be measured; {notes[-1]}{fewer}")
+    notes += [note for by, words in SHARED.items() for note in _about(parts, by, words, hold_out)]
+    return parts, notes + _without_interval(parts, hold_out)
 
 
-def _about(parts: list[PairParts], by: DividedBy, words: str, apart: str) -> list[str]:
+def _without_interval(parts: list[PairParts], hold_out: str) -> list[str]:
+    """A line about motions whose rho has no interval."""
+    few = [part.motion for part in parts if why_no_interval(len(np.unique(part.measure.group)))]
+    return [f"{', '.join(few)}: no interval, {why_no_interval(0, hold_out)} were measured"] if few else []
+
+
+def _about(parts: list[PairParts], by: DividedBy, words: str, hold_out: str) -> list[str]:
     """A line about motions whose parts share recordings."""
     motions = [part.motion for part in parts if part.by == by]
     if not motions:
         return []
-    few = f"too few {apart}s with these motions to keep whole ones apart"
-    return [f"{', '.join(motions)}: {few}, {words.format(apart=apart)}"]
+    few = f"too few {hold_out}s with these motions to keep whole ones apart"
+    return [f"{', '.join(motions)}: {few}, {words.format(hold_out=hold_out)}"]

@@ -14,7 +14,7 @@ from egoequiv.pairs.candidates import Indices
 
 SHARES = (0.5, 0.25, 0.25)  # of the pairs: to fit, to choose, to measure
 FEWEST = 10  # pairs in each part
-FEWEST_GROUPS = 2  # recordings to measure on: of a single one there is no interval
+FEWEST_GROUPS = 2  # recordings to measure on: a single one may be unlike all others
 
 # Whole groups, such as recordings; where these are too few, the time of each of them; where there is no time, pairs.
 DividedBy = Literal["groups", "time", "pairs"]
@@ -64,7 +64,7 @@ def divide_pairs(
     if limit < needed:
         raise ConfigError(
             f"at most {limit} pairs of a motion (--limit) are too few to fit a map, to choose and to measure it: "
-            f"{needed} at the least"
+            f"{needed} are needed"
         )
     own = pairs.of(motion)
     group = groups[own.i]
@@ -72,7 +72,7 @@ def divide_pairs(
     if len(own) < needed:
         raise TooFewPairsError(
             f"motion {motion!r}: {len(own)} pairs are too few to fit a map, to choose and to measure it; "
-            f"{needed} at the least: take more frames, or leave this motion out"
+            f"{needed} are needed: take more frames, or leave this motion out"
         )
     by: DividedBy = "groups"
     part = _by_groups(group, rng)

@@ -10,7 +10,7 @@ from typing import Any
 from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.errors import ConfigError
 
-DECLARED = ("size", "channels", "mean", "std")
+DECLARED = ("size", "channels", "mean", "std", "dtype", "layout")
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,7 @@ class AuditTable:
 
     store: str
     frames: int  # of which features were computed
-    apart: str  # what the parts of the pairs do not share: recording, or an attribute
+    hold_out: str  # what is never both fitted and measured: recording, label, or an attribute
     pooling: str
     pairs: tuple[MotionPairCounts, ...]
     rows: tuple[AuditRow, ...]
@@ -102,7 +102,7 @@ class AuditTable:
             "baseline": COPY,
             "constant_baseline": CONSTANT,
             "frames": self.frames,
-            "apart": self.apart,
+            "hold_out": self.hold_out,
             "pooling": self.pooling,
             "pairs": [asdict(counts) for counts in self.pairs],
             "rows": [_described(row) for row in self.rows],

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from math import sqrt
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -22,18 +19,24 @@ from torch import Tensor, nn
 
 from egoequiv.auditing.audited import MOST_FEATURES, AuditedModel
 from egoequiv.auditing.export_archive import check_archive, tensors_only
-from egoequiv.auditing.foreign import FAULTS, one_line, told
+from egoequiv.auditing.foreign import FAULTS, described, one_line
 from egoequiv.auditing.layers import OUTPUT, module_names, run_with_layers
-from egoequiv.auditing.preprocessing import Preprocessing
+from egoequiv.auditing.preprocessing import DType, Layout, Preprocessing
 from egoequiv.auditing.spec import ModelSpec
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.files import read_json
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
+from egoequiv.models.checkpoint import RUN_KIND
+from egoequiv.names import Door
 from egoequiv.store import FrameStore
+from egoequiv.training.data import split_of
 from egoequiv.training.network import pixel_statistics
-from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.run_folder import DATA, RunFolder
+from egoequiv.user_code import user_code
 
 STATISTICS_FRAMES = 2_000
 NO_PICKLE = "nothing is unpickled here"
+FLOAT = 6  # float32, as scripts number types
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +80,16 @@ def load_run(spec: ModelSpec, store: FrameStore) -> AuditedModel:
     if isinstance(spec.where, EgoNet):
         return _wrap_net(spec, spec.where, "network")
     model = _wrap_net(spec, load_model(spec.where), "run")
-    if RunFolder(Path(spec.where)).trained_on(store):
-        seen = f"{spec.name} was trained on frames of this store, and some of them are measured here"
-        return replace(model, notes=(seen,))
-    return model
+    folder = RunFolder(Path(spec.where))
+    where = folder.trained_on(store)
+    if where == "a copy" and _first_fingerprint(folder) != store.fingerprint():  # the store of its labelled images
+        return replace(model, notes=(f"{spec.name} was trained on labelled images of this store, measured here too",))
+    return replace(model, split=split_of(store, folder.config())) if where else model
+
+
+def _first_fingerprint(folder: RunFolder) -> str:
+    """Of the store whose frames a run was trained on, the first of those it read."""
+    return str(read_json(folder.path / DATA, RUN_KIND).get("fingerprint")).partition(" ")[0]
 
 
 def _wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
@@ -88,24 +97,24 @@ def _wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
     is_unit = net.encoder.unit_length
     scale = 255 * (sqrt(height * width * channels) if is_unit else 1.0)  # as `pixel_statistics` has it
     mean, std = (net.input_mean / 255).tolist(), (net.input_std / scale).tolist()
-    own = Preprocessing((height, width), channels, tuple(mean), tuple(std), is_unit)
+    own = Preprocessing((height, width), channels, tuple(mean), tuple(std), unit_length=is_unit)
     return wrap_module(replace(spec, where=net.encoder), own, kind)
 
 
 def wrap_module(spec: ModelSpec, default: Preprocessing | None = None, kind: str = "nn.Module") -> AuditedModel:
-    """A module that takes float images (N, C, H, W); one that has a `preprocessing` of its own says how."""
+    """A module that takes float32 images (N, C, H, W); one that has a `preprocessing` of its own says how."""
     module = spec.where
     default = default or _own_preprocessing(spec)
     try:
         module = module.to(spec.device).eval()
     except FAULTS as problem:
-        raise DataError(f"model {spec.name}: it cannot be brought to {spec.device}: {told(problem)}") from problem
+        raise DataError(f"model {spec.name}: it cannot be brought to {spec.device}: {described(problem)}") from problem
     forward = TorchForward(module, module, spec.device)
     return AuditedModel(spec.name, kind, spec.preprocessing(default), forward, module_names(module))
 
 
 def wrap_callable(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
-    """A module, or any other function of float images (N, C, H, W) that returns features."""
+    """A module, or any other function of float32 images (N, C, H, W), values of 0 to 1, that returns features."""
     if isinstance(spec.where, nn.Module):
         return wrap_module(spec)
     call = spec.where
@@ -121,7 +130,7 @@ def _own_preprocessing(spec: ModelSpec) -> Preprocessing:
     try:
         own = getattr(spec.where, "preprocessing", None)
     except FAULTS as problem:
-        raise DataError(f"model {spec.name}: its attribute preprocessing: {told(problem)}") from problem
+        raise DataError(f"model {spec.name}: its attribute preprocessing: {described(problem)}") from problem
     if own is not None and not isinstance(own, Preprocessing):
         raise ConfigError(
             f"model {spec.name}: its attribute preprocessing is a {type(own).__name__}; expected an "
@@ -130,27 +139,22 @@ def _own_preprocessing(spec: ModelSpec) -> Preprocessing:
     return own or Preprocessing()
 
 
+MODELS: Door[Callable[[], Any]] = Door("model", {}, "egoequiv.models", "a function that builds a model")
+
+
 def load_import(spec: ModelSpec, store: FrameStore) -> AuditedModel:
-    """What `package.module:factory` returns, with weights from a safetensors file if one is given."""
-    module_name, _, attribute = str(spec.where).partition(":")
-    if os.getcwd() not in sys.path:  # a file beside the user, which an installed program would not find
-        sys.path.insert(0, os.getcwd())
-    try:
-        factory = import_module(module_name)
-        for part in attribute.split("."):
-            factory = getattr(factory, part)
-        built = factory() if callable(factory) else None
-    except FAULTS as problem:
-        raise DataError(f"model {spec.where}: {told(problem)}") from problem
+    """What a named function builds, with weights from a safetensors file if one is given."""
+    where = str(spec.where)
+    factory = MODELS.find(where)
+    with user_code(f"model {where}"):
+        built = factory()
     if not callable(built):
-        raise DataError(f"model {spec.where}: expected a function that builds a model, found {_kind(factory, built)}")
+        raise DataError(
+            f"model {where}: expected a function that builds a model, found one that returns a {type(built).__name__}"
+        )
     if spec.weights is not None:
-        _put_weights(built, spec.weights, str(spec.where))
-    return replace(wrap_callable(replace(spec, where=built), store), kind=f"{spec.where}")
-
-
-def _kind(factory: Any, built: Any) -> str:
-    return f"a {type(factory).__name__}" if not callable(factory) else f"one that returns a {type(built).__name__}"
+        _put_weights(built, spec.weights, where)
+    return replace(wrap_callable(replace(spec, where=built), store), kind=where)
 
 
 def _put_weights(module: Any, path: Path, whose: str) -> None:
@@ -165,7 +169,7 @@ def _put_weights(module: Any, path: Path, whose: str) -> None:
     try:
         module.load_state_dict(tensors)
     except FAULTS as problem:
-        raise DataError(f"{path} does not fit {whose}: {told(problem)}") from None
+        raise DataError(f"{path} does not fit {whose}: {described(problem)}") from None
 
 
 def load_torchscript(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
@@ -182,16 +186,40 @@ def load_torchscript(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noq
         ) from None
     module.eval()
     forward = TorchForward(module, module, spec.device)
-    return AuditedModel(spec.name, "TorchScript", spec.preprocessing(Preprocessing()), forward)
+    default, notes = script_input(module, spec)
+    return AuditedModel(spec.name, "TorchScript", spec.preprocessing(default), forward, notes=notes)
+
+
+def script_input(module: Any, spec: ModelSpec) -> tuple[Preprocessing, tuple[str, ...]]:
+    """What a script takes, from what it does first: a cast to float means uint8, a permutation channels last."""
+    graph = module.inlined_graph
+    images = list(graph.inputs())[1:2]
+    casts = [use.user for one in images for use in one.uses() if use.user.kind() in ("aten::to", "aten::float")]
+    layout: Layout = "nhwc" if any(_moves_channels(node) for node in graph.findAllNodes("aten::permute")) else "nchw"
+    if not any(node.kind() == "aten::float" or _constant(list(node.inputs())[1]) == FLOAT for node in casts):
+        return Preprocessing(layout=layout), ()
+    words = f"{spec.name}: the file casts its input to float, so it is shown uint8 values of 0 to 255"
+    notes = () if "dtype" in spec.declared else (f"{words}; declare dtype=float32 if it takes 0 to 1",)
+    return Preprocessing(dtype="uint8", layout=layout), notes
+
+
+def _moves_channels(permutation: Any) -> bool:
+    """Whether a node permutes (N, H, W, C) to (N, C, H, W)."""
+    order = list(permutation.inputs())[1].node()
+    return [_constant(side) for side in order.inputs()] == [0, 3, 1, 2]
+
+
+def _constant(value: Any) -> Any:
+    return value.toIValue() if value.node().kind() == "prim::Constant" else None
 
 
 def load_export(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
-    """A torch.export file; sizes that it fixes are taken from it."""
+    """A torch.export file; type, layout and sizes of its input are taken from it."""
     logger = logging.getLogger("torch.export")
     level = logger.level
     check_archive(Path(spec.where))
     try:
-        logger.setLevel(logging.CRITICAL)  # it logs a traceback of what is told in one line here
+        logger.setLevel(logging.CRITICAL)  # it logs a traceback of what is one line here
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=FutureWarning)  # of torch about itself
             warnings.filterwarnings("ignore", category=UserWarning)  # of pickles, which are refused
@@ -206,26 +234,40 @@ def load_export(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: AR
         raise DataError(f"{spec.where} is no torch.export file ({_first(problem)})") from None
     finally:
         logger.setLevel(level)
-    batch, channels, size = _fixed_sizes(program)
+    batch, default = _program_input(program, Path(spec.where))
     forward = TorchForward(inside, inside, spec.device)
-    preprocessing = spec.preprocessing(Preprocessing(size, channels))
+    preprocessing = spec.preprocessing(default)
     return AuditedModel(spec.name, "torch.export", preprocessing, forward, module_names(inside), batch)
 
 
-def _fixed_sizes(program: torch.export.ExportedProgram) -> tuple[int | None, int | None, tuple[int, int] | None]:
-    """Batch, channels, and height and width that a program takes, None for those it leaves open."""
+def _program_input(program: torch.export.ExportedProgram, path: Path) -> tuple[int | None, Preprocessing]:
+    """The number of images that a program takes at a time, None for any, and how it takes them."""
     inputs = program.graph_signature.user_inputs
     nodes = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in inputs]
-    shape = [side if isinstance(side, int) else None for side in nodes[0].meta["val"].shape] if nodes else []
-    return fixed_sizes(shape)
+    if not nodes:
+        return None, Preprocessing()
+    value = nodes[0].meta["val"]
+    dtype = str(getattr(value, "dtype", "float32")).removeprefix("torch.")
+    if dtype not in get_args(DType):
+        raise DataError(f"{path}: it takes {dtype}; expected an input of float32 or uint8 images")
+    shape = [side if isinstance(side, int) else None for side in value.shape]
+    return preprocessing_of(shape, "uint8" if dtype == "uint8" else "float32")
 
 
-def fixed_sizes(shape: Sequence[int | None]) -> tuple[int | None, int | None, tuple[int, int] | None]:
-    """Batch, channels and size of an input (N, C, H, W) whose open sides are None."""
+def preprocessing_of(shape: Sequence[int | None], dtype: DType) -> tuple[int | None, Preprocessing]:
+    """Batch and preprocessing for an exported input whose open sides are None.
+
+    Channels are on the side that has 1 or 3 of them; where both or none have, they come first in float images and
+    last in uint8 ones, as cameras and stores have them.
+    """
     if len(shape) != 4:
-        return None, None, None
-    batch, channels, height, width = shape
-    return batch, channels, (height, width) if height and width else None
+        return None, Preprocessing(dtype=dtype)
+    first, last = shape[1] in (1, 3), shape[3] in (1, 3)
+    is_last = last if first != last else dtype == "uint8"
+    batch, *sides = shape
+    channels, height, width = (sides[2], *sides[:2]) if is_last else sides
+    size = (height, width) if height and width else None
+    return batch, Preprocessing(size, channels, dtype=dtype, layout="nhwc" if is_last else "nchw")
 
 
 def _first(problem: BaseException) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,12 +33,20 @@ class Pool(StrEnum):
     flatten = "flatten"
 
 
+class FrameChoice(StrEnum):
+    """Which frames are measured."""
+
+    auto = "auto"
+    validation = "validation"
+    all = "all"
+
+
 Models = Annotated[
     list[str],
     typer.Argument(
         metavar="MODEL...",
         help="A run, a folder of transformers, a file .onnx, .pt2 or .pt (TorchScript), package.module:factory, "
-        "pixels, random, random:norb; as NAME=MODEL under a name of your choice.",
+        "path/to/file.py:factory, pixels, random, random:norb; as NAME=MODEL under a name of your choice.",
     ),
 ]
 Store = Annotated[str, typer.Option("--store", help="The store, a folder or a URL: frames with poses.")]
@@ -51,25 +60,34 @@ Assignments = Annotated[
         "--set",
         metavar="[NAME.]KEY=VALUE",
         help="Preprocessing of a model, or of all but runs and baselines: size=224, channels=3, "
-        "mean=0.485,0.456,0.406, std=...; and NAME.weights=FILE.",
+        "mean=0.485,0.456,0.406, std=..., dtype=uint8, layout=nhwc; and NAME.weights=FILE.",
     ),
 ]
 Weights = Annotated[Path | None, typer.Option(help="The weights of a model that a factory builds, a safetensors file.")]
 MotionNames = Annotated[
-    str | None, typer.Option(help="These motions, such as up,right; by default all steps, or mined patterns.")
+    str | None, typer.Option(show_default="all steps, or mined patterns", help="These motions, such as up,right.")
 ]
 PatternsFile = Annotated[
     Path | None, typer.Option(help="The motions in patterns.json, as `egoequiv patterns` wrote it.")
 ]
-Apart = Annotated[str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")]
+Frames = Annotated[
+    FrameChoice,
+    typer.Option(
+        help="Which frames: validation, those that no run among the models was trained on; all; or auto, validation if "
+        "a run was trained on this store, else all."
+    ),
+]
+HoldOut = Annotated[
+    str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")
+]
 MaxGap = Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")]
-Limit = Annotated[int, typer.Option(min=1, help="The most pairs of a motion, 40 or more.")]
-Baselines = Annotated[bool, typer.Option(help="Have pixels and a random network beside the models.")]
-Device = Annotated[str, typer.Option(help="Where torch computes: cpu, cuda, mps.")]
+Limit = Annotated[int, typer.Option(min=1, help="At most so many pairs of a motion, 40 or more.")]
+Baselines = Annotated[bool, typer.Option(help="Measure pixels and a random network beside the models.")]
+Device = Annotated[str, typer.Option(help="Where torch computes: auto, cpu, cuda, cuda:1, mps.")]
 BatchSize = Annotated[int, typer.Option(min=1, help="Images at a time.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Where chance begins.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="The random seed.")]
 Out = Annotated[Path | None, typer.Option("-o", "--out", help="A folder for audit.json, audit.md and audit.png.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON object.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def audit(
@@ -81,11 +99,12 @@ def audit(
     weights: Weights = None,
     motions: MotionNames = None,
     patterns: PatternsFile = None,
-    apart: Apart = "recording",
+    frames: Frames = FrameChoice.auto,
+    hold_out: HoldOut = "recording",
     max_gap: MaxGap = 1.0,
     limit: Limit = 2_000,
     baselines: Baselines = True,
-    device: Device = "cpu",
+    device: Device = "auto",
     batch_size: BatchSize = 64,
     seed: SeedOption = 0,
     out: Out = None,
@@ -95,11 +114,15 @@ def audit(
 
     For each motion g a linear map is fitted that takes z(gx) back to z(x): on one part of the pairs; how it is
     regularised is chosen on a second part, and rho measured on a third. Nothing is fetched and nothing unpickled.
+
+    Example: egoequiv audit my-run mine=package.module:factory --store toys -o my-audit
     """
     from egoequiv.auditing import audit as run_audit
     from egoequiv.store import FrameStore
     from egoequiv.training.network import choose_device
 
+    if not 0 < max_gap < inf:
+        raise ConfigError(f"--max-gap must be a number of seconds above 0, found {max_gap:g}")
     if out is not None:
         for name in FILES:  # before all the work
             check_writable(out / name)
@@ -119,7 +142,8 @@ def audit(
             pooling=pool.value,
             baselines=baselines,
             limit=limit,
-            apart=apart,
+            frames=frames.value,
+            hold_out=hold_out,
             max_gap_s=max_gap,
             batch_size=batch_size,
             device=device,
@@ -201,9 +225,10 @@ def _value(key: str, value: str) -> Any:
             return tuple(float(one) for one in value.split(","))
     except ValueError:
         raise ConfigError(f"--set {key}={value}: expected numbers") from None
-    if key == "weights":
+    if key in ("weights", "dtype", "layout"):
         return value
-    raise ConfigError(f"--set {key}={value}: no such setting; choose size, channels, mean, std or weights")
+    known = "size, channels, mean, std, dtype, layout or weights"
+    raise ConfigError(f"--set {key}={value}: no such setting; choose {known}")
 
 
 def _motions(names: str | None, patterns: Path | None) -> Sequence[str] | MinedPatterns | None:

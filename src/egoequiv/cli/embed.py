@@ -29,7 +29,7 @@ def embed(
         Checkpoint, typer.Option(help="The last weights, or the best on validation.")
     ] = Checkpoint.last,
     device: Annotated[str, typer.Option(help="Where torch computes: auto, cpu, cuda, cuda:1, mps.")] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Write the features of every frame of a store, with the recording, frame and file name of each.
 

@@ -16,11 +16,15 @@ from egoequiv.errors import DataError
 def info(
     store: Annotated[str, typer.Argument(help="The store: a folder, or a URL such as s3://bucket/store.")],
     sheet: Annotated[
-        Path | None, typer.Option(help="Where to write the contact sheet; by default contact_sheet.png in the store.")
+        Path | None,
+        typer.Option(show_default="contact_sheet.png in the store", help="Where to write the contact sheet."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show recordings, frames, poses and labels of a store, and write a contact sheet."""
+    """Show recordings, frames, poses and labels of a store, and write a contact sheet.
+
+    Example: egoequiv info my-store
+    """
     from egoequiv.report.pictures import contact_sheet, save_picture
     from egoequiv.store import FrameStore
 

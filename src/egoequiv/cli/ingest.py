@@ -17,7 +17,10 @@ NOTES_SHOWN = 20
 def ingest(
     source: Annotated[
         str,
-        typer.Argument(help="norb, kitti, kitti-odometry, scenes (files); turntable, drive, places (rendered here)."),
+        typer.Argument(
+            help="norb, kitti, kitti-odometry, scenes (files); turntable, drive, places (rendered here); or your own "
+            "as package.module:name or path/to/file.py:name."
+        ),
     ],
     path: Annotated[Path | None, typer.Argument(help="Where the files are, for sources that read files.")] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The store to write.")] = Path("store"),

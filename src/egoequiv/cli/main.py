@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Any
+from io import TextIOWrapper
+from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from egoequiv import __version__
-from egoequiv.cli.stopping import STOPPED, StoppedError, how_to_go_on
+from egoequiv.cli.stopping import STOPPED, StoppedError, how_to_go_on, say_stopped, stoppable
 from egoequiv.errors import ConfigError, DivergedError, EgoEquivError
 
 # Every command and the first line of its help. A command of that name lives in the module of that name.
@@ -32,6 +33,8 @@ COMMANDS = {
     "reproduce": "Reproduce the paper's tables, beside the published numbers.",
     "report": "Write one page with the tables, the tests and the figures of an experiment or a run.",
 }
+
+_NO_MEMORY = "can't allocate memory"  # how torch says it, in a RuntimeError
 
 
 class LazyCommands(TyperGroup):
@@ -89,24 +92,42 @@ def _options(
 
 def main() -> None:
     """Run a command; a user's mistake prints one line and exits 2, a bug prints a traceback."""
-    try:
-        app()
-    except EgoEquivError as problem:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # names that are not UTF-8 are shown with their bytes escaped
+            stream.reconfigure(errors="backslashreplace")
+    with stoppable() as stop:
+        try:
+            app()
+        except StoppedError as how:
+            _stop(str(how), stop.exit_code)
+        except BaseException as problem:
+            if stop.signal is not None or (isinstance(problem, SystemExit) and problem.code == STOPPED):
+                _stop(how_to_go_on(sys.argv[1:]), stop.exit_code)
+            _explain(problem)
+            raise
+
+
+def _explain(problem: BaseException) -> None:
+    """End with one line if it was the user's input or the machine; anything else is a bug and returns."""
+    if isinstance(problem, EgoEquivError):
         # What is wrong with the command is wrong in all processes that torchrun started; the first one says so.
         if _is_other() and isinstance(problem, ConfigError | DivergedError):
             sys.exit(2)
         _fail(str(problem))
-    except StoppedError as how:
-        _stop(str(how))
-    except BrokenPipeError:
+    if isinstance(problem, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; nothing to say
         sys.exit(1)
-    except OSError as problem:
-        _fail(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))
-    except SystemExit as stop:
-        if stop.code == STOPPED:
-            _stop(how_to_go_on(sys.argv[1:]))
-        raise
+    if isinstance(problem, OSError):
+        _fail(f"{_text(problem.filename)}: {problem.strerror}" if problem.filename else str(problem))
+    if isinstance(problem, MemoryError) or (isinstance(problem, RuntimeError) and _NO_MEMORY in str(problem)):
+        reason = (str(problem).strip().splitlines() or ["nothing more is free"])[-1]
+        _fail(f"out of memory ({reason}): choose smaller images or batches, fewer frames or processes")
+    if isinstance(problem, UnicodeEncodeError) and problem.reason == "surrogates not allowed":
+        _fail(f"{problem.object!a}: a name that is not UTF-8 cannot be used here; rename the file or folder")
+
+
+def _text(filename: object) -> str:
+    return os.fsdecode(filename) if isinstance(filename, bytes) else str(filename)
 
 
 def _is_other() -> bool:
@@ -114,12 +135,12 @@ def _is_other() -> bool:
     return "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("RANK", "0") != "0"
 
 
-def _stop(how: str) -> None:
+def _stop(how: str, code: int) -> NoReturn:
     if not _is_other():
-        print(f"stopped; {how}", file=sys.stderr)
-    sys.exit(STOPPED)
+        say_stopped(how)
+    sys.exit(code)
 
 
-def _fail(reason: str) -> None:
+def _fail(reason: str) -> NoReturn:
     print(f"egoequiv: error: {' '.join(reason.split())}", file=sys.stderr)
     sys.exit(2)

@@ -5,19 +5,31 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from egoequiv.cli.console import output, print_json
 
 
-def methods(as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False) -> None:
+def methods(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[METHOD]...",
+            help="These alone, also your own as package.module:name or path/to/file.py:name, and sums of methods and "
+            "losses such as equiv+file.py:name.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
     """List the methods and the loss terms each is made of."""
-    from egoequiv.methods import METHODS
+    from egoequiv.methods import get_method, list_methods
 
+    found = {name: get_method(name) for name in names or list_methods()}
     if as_json:
-        print_json({name: {"about": m.about, "terms": [t.name for t in m.terms]} for name, m in METHODS.items()})
+        print_json({name: {"about": m.about, "terms": [t.name for t in m.terms]} for name, m in found.items()})
         return
     table = Table("method", "what it learns from", "terms")
-    for name, method in METHODS.items():
-        table.add_row(name, method.about, " + ".join(repr(term) for term in method.terms))
+    for name, method in found.items():
+        table.add_row(escape(name), escape(method.about), escape(" + ".join(repr(term) for term in method.terms)))
     output().print(table)

@@ -31,16 +31,18 @@ def patterns(
     keep: Annotated[int, typer.Option(min=1, help="How many to keep: those that move most.")] = 3,
     max_gap: Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")] = 1.0,
     space: Annotated[
-        str | None, typer.Option(help="planar, se2, se3 or columns:NAME,NAME; by default the store's own.")
+        str | None, typer.Option(show_default="the store's own", help="planar, se2, se3 or columns:NAME,NAME.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Where k-means starts.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The random seed of k-means.")] = 0,
     stability: Annotated[int, typer.Option(min=0, help="How many other seeds to compare with.")] = 4,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Cluster the motions between frames, keep the largest, and name them in plain words.
 
     patterns.json can be given to training with --set patterns=FILE. Poses are enough: images are needed only for
     the picture of sample pairs.
+
+    Example: egoequiv patterns my-store -o my-patterns
     """
     from egoequiv.errors import ConfigError
     from egoequiv.files import write_json
@@ -50,7 +52,7 @@ def patterns(
     if not 0 < max_gap < inf:
         raise ConfigError(f"--max-gap must be a number of seconds above 0, found {max_gap:g}")
     begun = monotonic()
-    seen_in = space_named(space) if space is not None else None  # before the store: a typing error is told at once
+    seen_in = space_named(space) if space is not None else None  # before the store: a typing error is said at once
     opened = _open(store)
     if seen_in is not None:
         opened = opened.in_space(seen_in)
@@ -72,7 +74,7 @@ def patterns(
         return
     _show(mining, described)
     peak_mb = getrusage(RUSAGE_SELF).ru_maxrss / 1024
-    output().print(f"took {monotonic() - begun:.1f} s, and {peak_mb:.0f} MB of memory at the most")
+    output().print(f"took {monotonic() - begun:.1f} s, and at most {peak_mb:.0f} MB of memory")
     say(f"saved: {', '.join(files)}")
 
 
@@ -93,7 +95,7 @@ def _open(store: str) -> FrameStore:
     try:
         source = open_source("kitti", path, camera="none")
     except DataError as problem:
-        raise DataError(f"{path} is no frame store, for it has no store.json, nor KITTI raw: {problem}") from problem
+        raise DataError(f"{path} is neither a frame store (it has no store.json) nor KITTI raw: {problem}") from problem
     for note in source.notes:
         say(f"note: {note}")
     with TemporaryDirectory() as folder:  # poses alone are held in memory once they are read

@@ -42,6 +42,7 @@ def search(
     from egoequiv.engines import engine_named
     from egoequiv.methods import get_method
     from egoequiv.training import make_config
+    from egoequiv.training.many import stacking_notes
     from egoequiv.training.search import LEARNING_RATES, WEIGHTS, GreedySearch
 
     names = [name.strip() for name in methods.split(",")]
@@ -51,6 +52,9 @@ def search(
     if encoder is not None:
         base["encoder"] = encoder
     shared = make_config({**base, "method": "equiv"})
+    notes = [note for name in names for note in stacking_notes(make_config({**base, "method": name}))]
+    for note in dict.fromkeys(notes):
+        say(f"note: {note}")
     fetch(shared.data, shared.labels)
     stage = ""
 

@@ -83,6 +83,9 @@ EncoderName = Annotated[
     str | None, typer.Option("--encoder", help="norb, kitti, or auto (the default): by the images.")
 ]
 
+# What is written GROUP.KEY=VALUE and kept under another name, because GROUP=VALUE is a setting too.
+GROUPS = {"encoder": "encoder_settings"}
+
 
 def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
     """Turn `key=value` and `group.key=value` strings into nested values."""
@@ -92,6 +95,7 @@ def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
         if not equals or not key:
             raise ConfigError(f"setting {assignment!r}: expected key=value")
         group, dot, name = key.partition(".")
+        group = GROUPS.get(group, group) if dot else group
         place = values.setdefault(group, {}) if dot else values
         if not isinstance(place, dict) or isinstance(place.get(name if dot else key), dict):
             raise ConfigError(f"setting {group!r} is given both as {group}=VALUE and as {group}.NAME=VALUE")

@@ -27,7 +27,12 @@ def train(
         str | None, typer.Argument(help="The store to learn from, a folder or a URL; not needed with --resume.")
     ] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the run.")] = Path("run"),
-    method: Annotated[str | None, typer.Option(help="What to train (equiv); `egoequiv methods` lists them.")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            show_default="equiv", help="What to train; `egoequiv methods` lists them, or your own as file.py:name."
+        ),
+    ] = None,
     encoder: EncoderName = None,
     labels: Annotated[str | None, typer.Option(help="Another store for the labelled images.")] = None,
     per_class: Annotated[int | None, typer.Option(help="Labelled images a class (6).")] = None,
@@ -101,15 +106,15 @@ def _report(run: TrainedRun, as_json: bool) -> None:
 
     out, config, metrics = run.path, run.config, RunFolder(run.path).metrics()
     if metrics:
-        title = f"{config.method}, {config.iterations:,} iterations"
-        save_figure(curves_figure({config.method: metrics}, title), out / "curves.png")
+        title = f"{config.method_name}, {config.iterations:,} iterations"
+        save_figure(curves_figure({config.method_name: metrics}, title), out / "curves.png")
     if as_json:
         print_json({"run": str(out), **run.result})
         return
     top1 = run.result["metrics"].get("validation_top1")
     accuracy = f", validation top-1 {100 * top1:.2f} %" if top1 is not None else ""
     curves = f"; curves in {out / 'curves.png'}" if metrics else ""
-    say(f"{config.method}: {config.iterations:,} iterations done{accuracy}{curves}")
+    say(f"{config.method_name}: {config.iterations:,} iterations done{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
     say(
         f"split {config.split}: {leaked} of {frames} validation frames have a training frame of their recording within "

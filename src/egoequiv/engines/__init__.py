@@ -1,4 +1,4 @@
-"""Where many tasks are done: in processes of this machine, or on a Ray cluster."""
+"""Engines do many tasks in parallel: in processes of this machine, or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from egoequiv.engines.engine import Engine, Tick, WorkerLostError
 from egoequiv.engines.local import LocalEngine
 from egoequiv.errors import ConfigError
 
-# Each is made of the number of processes and the address of a cluster; None leaves the choice to the engine.
+# Each takes the number of processes and the address of a cluster; with None, the engine chooses.
 ENGINES: dict[str, Callable[[int | None, str | None], Engine]] = {
     "local": lambda processes, _: LocalEngine(processes),
     "ray": RayEngine,
@@ -17,7 +17,7 @@ ENGINES: dict[str, Callable[[int | None, str | None], Engine]] = {
 
 
 def engine_named(name: str, processes: int | None = None, address: str | None = None) -> Engine:
-    """The engine of a name, with as many processes as there are cores if nothing else is asked for."""
+    """The engine of a name; by default with as many processes as there are cores."""
     if name not in ENGINES:
         raise ConfigError(f"engine {name!r} is not known; choose one of {', '.join(ENGINES)}")
     if address is not None and name != "ray":

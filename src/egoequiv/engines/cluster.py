@@ -1,4 +1,4 @@
-"""Tasks on a Ray cluster: one that runs already, here or elsewhere, or one of this machine's cores."""
+"""Tasks on a Ray cluster: one that is running already, here or elsewhere, or a new one on this machine."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from egoequiv.errors import ConfigError, DataError
 
 POLL_S = 0.3
 ANSWER_S = 10.0
-RETRIES = 3  # of a task whose worker dies
+RETRIES = 3  # of a task whose worker died
 
-# Nothing is told to Ray's makers, and tasks see the accelerators that they see without Ray.
+# No usage statistics are sent to Ray's makers, and tasks see the same accelerators as without Ray.
 _ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 
 class RayEngine(Engine):
-    """One remote call for each task, made again when its worker dies.
+    """One remote call for each task, repeated when its worker dies.
 
-    The cluster is that of `address` or of the variable RAY_ADDRESS; without either, one is started here, of as many
-    cores as `processes` says, and ends with `close` or with this process. All machines of a cluster need egoequiv,
-    and see the same folders under the same names.
+    The cluster is the one at `address` or in the environment variable RAY_ADDRESS. Without either, one is started here
+    with `processes` cores; it ends with `close` or with this process. All machines of a cluster need egoequiv, and the
+    same folders under the same paths.
     """
 
     def __init__(self, processes: int | None = None, address: str | None = None) -> None:
@@ -49,7 +49,7 @@ class RayEngine(Engine):
     ) -> list[Result]:
         if not tasks:
             return []
-        with redirect_stdout(sys.stderr):  # Ray tells of lost workers on stdout, which is for results
+        with redirect_stdout(sys.stderr):  # Ray reports lost workers on stdout, which is for results
             ray = self._connect()
             calls: list[Any] = []
             try:
@@ -66,7 +66,7 @@ class RayEngine(Engine):
         return results
 
     def _stop(self, ray: ModuleType, calls: list[Any]) -> None:
-        """End all calls; by the end of the connection if it is ours, for a forced cancel may abort this process."""
+        """End all calls; by closing the connection if it is ours, because a forced cancel may abort this process."""
         if self._connected:
             self.close()
         else:
@@ -90,7 +90,7 @@ class RayEngine(Engine):
             ray.init(address, log_to_driver=False, logging_level="ERROR", runtime_env=_import_paths(), **own)
         except (OSError, RuntimeError, ValueError, ImportError) as problem:
             refused = "AuthToken" in str(problem.__cause__)
-            hint = "; it asks for a token: have RAY_AUTH_MODE=token in the environment" if refused else ""
+            hint = "; it needs a token: set RAY_AUTH_MODE=token in the environment" if refused else ""
             raise ConfigError(f"no Ray cluster at {address!r}: {_first_line(problem)}{hint}") from problem
         self._connected = True
         return ray
@@ -107,14 +107,14 @@ def _import_ray() -> ModuleType:
 
 
 def _import_paths() -> dict[str, Any]:
-    """Have workers find the modules that this process finds beyond its installation, such as a user's own sources."""
+    """Let workers find the modules that this process finds outside its installation, such as a user's own sources."""
     installed = (sys.prefix, sys.base_prefix)
     paths = [os.path.abspath(path) for path in sys.path if not path.startswith(installed)]
     return {"env_vars": {"PYTHONPATH": os.pathsep.join(paths)}}
 
 
 def _check_answers(address: str) -> None:
-    """Knock at HOST:PORT or ray://HOST:PORT, for Ray itself tries for minutes before it says that nobody is there."""
+    """Try to connect to HOST:PORT or ray://HOST:PORT first, because Ray itself tries for minutes before it gives up."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not port.isdecimal():
         return
@@ -136,7 +136,7 @@ def _gather(ray: ModuleType, calls: list[Any], progress: _Progress) -> list[Any]
     results: list[Any] = [None] * len(calls)
     pending = calls
     while pending:
-        # All that become ready meanwhile, not the first one: to wait for each of n calls would take n * n steps.
+        # Take all that are ready, not only the first: waiting for each of n calls would take n * n steps.
         ready, pending = ray.wait(pending, num_returns=len(pending), timeout=POLL_S)
         for call in ready:
             results[number_of[call]], ticks = _result(ray, call)
@@ -156,7 +156,7 @@ def _result(ray: ModuleType, call: Any) -> Any:
 
 
 class _Progress:
-    """What tasks have told so far: those at work through an actor, those that are done with their results."""
+    """The progress of all tasks: running ones report it to an actor, finished ones return it with their results."""
 
     def __init__(self, ray: ModuleType, counts: Any, on_tick: Tick) -> None:
         self._ray, self._counts, self._on_tick = ray, counts, on_tick
@@ -166,10 +166,10 @@ class _Progress:
         self.finished: dict[int, int] = {}
 
     def report(self) -> None:
-        """Tell the sum; it does not fall when a task begins again, and rises once that has come as far."""
+        """Report the sum; it does not fall when a task starts again, and rises after that task has caught up."""
         ray = self._ray
         if ray.wait([self._asked], timeout=0)[0]:
-            with suppress(ray.exceptions.RayError):  # the actor died and comes back empty; tasks will tell it again
+            with suppress(ray.exceptions.RayError):  # the actor died and restarts empty; tasks will report to it again
                 self._heard = ray.get(self._asked)
             self._asked = self._counts.read.remote()
         self._told = max(self._told, sum((self._heard | self.finished).values()))
@@ -177,7 +177,7 @@ class _Progress:
 
 
 class _Counts:
-    """An actor that keeps how far each task has come in its latest attempt."""
+    """An actor that keeps the progress of each task in its latest attempt."""
 
     def __init__(self) -> None:
         self._done: dict[int, int] = {}
@@ -190,12 +190,12 @@ class _Counts:
 
 
 def _do(work: Callable[[Any, Tick], Any], task: Any, number: int, counts: Any, folder: str) -> tuple[Any, int]:
-    """Do one task in a worker, and say how much it has ticked in all."""
+    """Do one task in a worker, and return its total progress too."""
     if not os.path.isdir(folder):
         raise DataError(
-            f"the machine {socket.gethostname()} does not see {folder}: all of a cluster need the same folders"
+            f"the machine {socket.gethostname()} has no {folder}: all machines of a cluster need the same folders"
         )
-    os.chdir(folder)  # a worker of a cluster began somewhere else, and paths may be relative
+    os.chdir(folder)  # a worker of a cluster started in another folder, and paths may be relative
     done, told_s = 0, 0.0
 
     def tick(more: int) -> None:

@@ -1,4 +1,4 @@
-"""What an engine is: one verb that does many tasks side by side and gives their results in order."""
+"""What an engine is: it does many tasks in parallel and returns their results in order."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from egoequiv.errors import EgoEquivError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Tick = Callable[[int], None]  # this many frames or iterations more are done
+Tick = Callable[[int], None]  # this many more frames or iterations are done
 
 
 class WorkerLostError(EgoEquivError):
-    """A process that worked on a task ended before the task did."""
+    """A worker process ended before its task was finished."""
 
 
 def silent(done: int) -> None:
@@ -23,16 +23,16 @@ def silent(done: int) -> None:
 
 
 class Engine(ABC):
-    """Does many tasks side by side.
+    """Does many tasks in parallel.
 
-    Tasks and results are pickled, and a task may be begun again when its worker dies: what it writes, it writes under a
-    temporary name and renames, or it writes the same bytes to the same place.
+    Tasks and results are pickled. A task may start again when its worker dies, so it must write files under a temporary
+    name and rename them, or write the same bytes to the same place.
     """
 
     @property
     @abstractmethod
     def workers(self) -> int:
-        """How many tasks are done at a time, if there are as many."""
+        """How many tasks are done at the same time, at most."""
 
     @abstractmethod
     def run(
@@ -45,13 +45,14 @@ class Engine(ABC):
     ) -> list[Result]:
         """Do `work(task, tick)` for every task, and return the results in the order of the tasks.
 
-        `work` is sent to each worker once, so a `functools.partial` may hold what all tasks share. What tasks tell by
-        `tick(n)` is added up, and `on_tick` hears the sum now and then and at the end. The first error of a task ends
-        them all and is raised as it was. Tasks of a second or less are `short`: this process may then do some itself.
+        `work` is sent to each worker once, so a `functools.partial` may hold what all tasks share. The progress that
+        tasks report by `tick(n)` is added up, and `on_tick` gets the sum from time to time and at the end. The first
+        error of a task ends all tasks and is raised unchanged. Tasks of a second or less are `short`: this process may
+        then do some of them itself.
         """
 
     def close(self) -> None:  # noqa: B027
-        """Let go of what the engine holds beyond one run, if anything."""
+        """Release what the engine keeps after a call of `run`, if anything."""
 
     def __enter__(self) -> Self:
         return self

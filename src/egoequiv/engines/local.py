@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -11,10 +12,10 @@ from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 
 from egoequiv.engines.engine import Engine, Result, Task, Tick, WorkerLostError, silent
-from egoequiv.processes import end_with_parent, spawn_context, stop_now
+from egoequiv.processes import at_work, begin_worker, spawn_context, starting_workers, stop_now
 
 POLL_S = 0.3
-LOCK_S = 30.0  # a lock that is held for longer is held by a worker that was killed
+LOCK_S = 30.0  # a lock that is held for longer belongs to a worker that was killed
 
 _LOST = (
     "a worker process could not start or was ended from outside (out of memory?): repeat the command, with one worker "
@@ -23,7 +24,7 @@ _LOST = (
 
 
 class LocalEngine(Engine):
-    """Spawned processes, as many as there are cores; with one, the tasks are done here, one after the other."""
+    """Spawned processes, by default one for each core; with a single one, the tasks are done in this process."""
 
     def __init__(self, processes: int | None = None) -> None:
         self.processes = processes or os.cpu_count() or 1
@@ -45,21 +46,24 @@ class LocalEngine(Engine):
         if processes <= 1:
             return [work(task, told.tick) for task in tasks]
         context = spawn_context()
-        counters = _Counters(context.Value("q", 0), context.Value("q", 0))
+        with starting_workers():
+            counters = _Counters(context.Value("q", 0), context.Value("q", 0))
         line = _Line(work, tasks, counters)
         told.elsewhere = counters.ticked
         workers = processes - 1 if short else processes
         with ProcessPoolExecutor(workers, context, _begin_worker, (counters,)) as pool:
             try:
-                # What is large goes with the call: this process would wait for a worker to take it at its start, and
-                # for ever for one that fails to start.
-                futures = [pool.submit(_work_along, work, tasks) for _ in range(workers)]
+                # Large values are sent with the call, not at the start of a worker: this process would wait forever for
+                # a worker that fails to start.
+                with starting_workers():
+                    futures = [pool.submit(_work_along, work, tasks) for _ in range(workers)]
                 results = _help(line, futures, told) if short else {}
                 if len(results) == len(tasks):
-                    stop_now(pool)  # a worker that is still about to start is not waited for
+                    stop_now(pool)  # do not wait for a worker that is still starting
                 else:
                     results |= _wait_for(futures, told)
             except BrokenProcessPool:
+                time.sleep(POLL_S)  # a signal that ended all processes reaches this one too, and says it better
                 raise WorkerLostError(_LOST) from None
             except BaseException:
                 stop_now(pool)
@@ -71,7 +75,7 @@ class LocalEngine(Engine):
 
 @dataclass(frozen=True)
 class _Counters:
-    """What the processes share: how many tasks are taken, and how much they have ticked."""
+    """What the processes share: how many tasks are taken, and the progress they have reported."""
 
     taken: Synchronized[int]
     ticked: Synchronized[int]
@@ -79,7 +83,7 @@ class _Counters:
 
 @dataclass(frozen=True)
 class _Line:
-    """Tasks in a line, from which each process takes the next one when it is free."""
+    """A queue of tasks; each process takes the next one when it is free."""
 
     work: Callable[[Any, Tick], Any]
     tasks: Sequence[Any]
@@ -104,7 +108,7 @@ class _Line:
 
 @dataclass
 class _Told:
-    """The sum of what was ticked in this process and in the workers."""
+    """The progress reported in this process and in the workers."""
 
     on_tick: Tick
     here: int = 0
@@ -115,18 +119,18 @@ class _Told:
         self.report()
 
     def report(self) -> None:
-        # Read without the lock, which a worker may have held when it was killed.
+        # Read without the lock, because a killed worker may still hold it.
         self.on_tick(self.here + (0 if self.elsewhere is None else int(self.elsewhere.get_obj().value)))
 
 
 def _help(line: _Line, futures: Sequence[Future[dict[int, Any]]], told: _Told) -> dict[int, Any]:
-    """Do tasks in this process too, from the moment at which the workers only begin to start."""
+    """Do tasks in this process too, while the workers are still starting."""
     results: dict[int, Any] = {}
     while (number := line.take()) is not None:
         results[number] = line.work(line.tasks[number], told.tick)
         for future in futures:
             if future.done():
-                future.result()  # an error of a worker ends the help at once
+                future.result()  # an error of a worker ends this at once
     return results
 
 
@@ -145,16 +149,17 @@ _counters: _Counters | None = None
 
 
 def _begin_worker(counters: _Counters) -> None:
-    global _counters  # a pool hands shared values to its workers at their start and in no other way
+    global _counters  # a pool can pass shared values to its workers only when they start
     _counters = counters
-    end_with_parent()
+    begin_worker()
 
 
 def _work_along(work: Callable[[Any, Tick], Any], tasks: Sequence[Any]) -> dict[int, Any]:
-    """In a worker: do tasks as long as there are any; their results by number."""
+    """In a worker: do tasks until there are none left; return their results by number."""
     assert _counters is not None
     line = _Line(work, tasks, _counters)
     results: dict[int, Any] = {}
-    while (number := line.take()) is not None:
-        results[number] = line.work(line.tasks[number], line.tick)
+    with at_work():
+        while (number := line.take()) is not None:
+            results[number] = line.work(line.tasks[number], line.tick)
     return results

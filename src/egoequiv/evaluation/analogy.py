@@ -8,32 +8,31 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps, learned_forward_maps
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
-from egoequiv.evaluation.prediction import answers_of, check_motions, draw_views, mapped, pairs_of_task
-from egoequiv.evaluation.ranking import Questions, RankedResult, rank_table, score_predictions
-from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
+from egoequiv.evaluation.prediction import answers_of, check_motions, draw_views, mapped
+from egoequiv.evaluation.ranking import COPY, FITTED, LEARNED, Questions, RankedResult, rank_table, score_predictions
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
 
-QUESTIONS = 2_000  # at the most
-SCOPE = "all frames"
+QUESTIONS = 2_000  # at most
+SCOPE, DIFFERENCE = "all frames", "difference"
 
 
 @dataclass(frozen=True)
 class AnalogyResult(RankedResult):
     """How often the fourth frame of an analogy is found."""
 
-    def tables(self) -> list[TaskTable]:
-        """The same for people."""
+    def tables(self) -> list[Grid]:
         notes = [
-            f"x_i and x_j are of another {self.apart} than x_k; all frames but these three are candidates (by l2)",
+            f"x_i and x_j are of another {self.hold_out} than x_k; all frames but these three are candidates",
             "difference: z_k + (z_j - z_i); maps: of the motion from x_i to x_j, applied to z_k; copy: z_k itself",
-            f"maps were fitted on one half of the frames and are asked about the other, with no {self.apart} in common",
-            *self.missing(),
+            f"maps were fitted on one half of the frames and measured on the other, with no {self.hold_out} in common",
         ]
-        return [rank_table("analogies x_i : x_j = x_k : ?", self.scores, SCOPE, notes)]
+        return [rank_table("analogies x_i : x_j = x_k : ?", self.scores, SCOPE, self.hold_out, notes)]
 
 
 def complete_analogies(
@@ -41,7 +40,7 @@ def complete_analogies(
     pairs: MotionPairs,
     learned: Mapping[str, Affine] | None = None,
     *,
-    apart: str = "recording",
+    hold_out: str = "recording",
     most: int = QUESTIONS,
     seed: int = 0,
 ) -> AnalogyResult:
@@ -49,32 +48,33 @@ def complete_analogies(
 
     The features of that frame are predicted by the difference z_k + (z_j - z_i), by the forward map of the motion, by
     the map that a network has learned, and by copying z_k. The forward map is fitted on one half of the recordings, and
-    all questions are of the other half; with `apart` the name of an attribute or "label", halves are of its values, and
-    x_k is of another one than x_i. All frames with features are candidates, except x_i, x_j and x_k.
+    all questions are of the other half; with `hold_out` the name of an attribute or "label", halves are of its values,
+    and x_k is of another one than x_i. All frames with features are candidates, except x_i, x_j and x_k.
     """
     check_motions(features, pairs)
-    fitted = fit_forward_maps(features, pairs, apart, seed)
+    fitted = fit_forward_maps(features, pairs, hold_out, seed)
     view, number = draw_views(fitted.held, most, seed)
-    groups = groups_of(features.store, apart)
+    groups = groups_of(features.store, hold_out)
     example = _examples(groups, fitted.held, view, number, seed)
     view, number, example = view[example >= 0], number[example >= 0], example[example >= 0]
     if not len(view):
         raise DataError(
-            f"{features.store.path}: no motion occurs twice, each time of another {apart}, in the half of the frames "
-            "that maps are measured on, and an analogy is between two: measure on more recordings"
+            f"{features.store.path}: no motion occurs twice, each time of another {hold_out}, in the half of the "
+            "frames that maps are measured on, and an analogy is between two: measure on more recordings"
         )
     i, j = fitted.held.i[example], fitted.held.j[example]
     z_i, z_j, z_k = (np.asarray(features.of(rows), np.float64) for rows in (i, j, view))
     motion = np.array(pairs.names)[number]
     predicted = {
-        "copy": z_k,
-        "difference": z_k + (z_j - z_i),
-        "fitted map": mapped(z_k, motion, fitted.maps),
-        "learned map": mapped(z_k, motion, learned or {}),
+        FITTED: mapped(z_k, motion, fitted.maps),
+        LEARNED: mapped(z_k, motion, learned or {}),
+        DIFFERENCE: z_k + (z_j - z_i),
+        COPY: z_k,
     }
-    questions = Questions(view, *answers_of(pairs, view, number), np.stack([i, j, view], axis=1), False)
-    scores = score_predictions(features, questions, predicted, motion, scope=SCOPE, apart=apart)
-    return AnalogyResult(scores, fitted.left_out, apart)
+    questions = Questions(view, *answers_of(pairs, view, number), np.stack([i, j, view], axis=1))
+    scopes = {SCOPE: False}
+    scores = score_predictions(features, questions, predicted, motion, scopes=scopes, hold_out=hold_out)
+    return AnalogyResult(scores, fitted.left_out, hold_out)
 
 
 def _examples(groups: Indices, pairs: MotionPairs, view: Indices, number: Indices, seed: int) -> NDArray[np.int64]:
@@ -92,13 +92,11 @@ def _examples(groups: Indices, pairs: MotionPairs, view: Indices, number: Indice
     return chosen
 
 
-def analogy(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> AnalogyResult:
+def analogy(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
     """The task: on the validation frames of a run, with the motions it is measured for."""
     on_progress("analogies", 0, 1)
-    frames = data.split.validation
-    pairs = pairs_of_task(data, options, frames)
+    pairs = data.pairs(data.split.validation, data.named_patterns(options.motions))
     learned = learned_forward_maps(data.net, data.store.space, pairs.names)
-    features = FrameFeatures(data.store, frames, data.features[frames])
-    result = complete_analogies(features, pairs, learned, apart=options.apart, seed=options.seed)
+    result = complete_analogies(data.validation, pairs, learned, hold_out=options.hold_out, seed=options.seed)
     on_progress("analogies", 1, 1)
-    return result
+    return result.finding()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from egoequiv.blocks import Cell, Grid
 from egoequiv.errors import ConfigError, TooFewPairsError
 from egoequiv.evaluation.equivariance import (
     Features,
@@ -20,13 +20,19 @@ from egoequiv.evaluation.equivariance import (
     halves,
     score_mapped,
 )
+from egoequiv.evaluation.equivariance_task import rho_metric
+from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, grid, measured, notes_of, some_of
+from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.motion_chains import MotionChains, Motions, find_motion_chains, name_of
-from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable, silent
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, silent
 from egoequiv.files import plain
 
 LONGEST = 5  # steps of a chain
-MOST_NAMED = 5  # of what has too few pairs, in words
-TOLD = (3, 5)  # lengths of the chains that stand for the others
+SHOWN = (3, 5)  # lengths of the chains that stand for the others
+NOTES = (
+    "rho is 0 for a perfect product and 1 for the copy baseline (a map that changes nothing)",
+    "there and back, a map that changes nothing gives 0 as well: read it beside the rho of one step",
+)
 Map = NDArray[np.float64]  # (D + 1, D), as `fit_map` gives it
 
 
@@ -37,11 +43,31 @@ class ComposedError:
     motions: Motions
     composed: MotionError
     fitted: MotionError
+    recordings: int
 
     @property
     def name(self) -> str:
         """Such as `up+right`, or `up x 3`."""
         return name_of(self.motions)
+
+    def values(self, name: str, is_detail: bool = True) -> tuple[Value, Value]:
+        """Rho of the product and of the map of its own."""
+        product, own = (
+            measured(
+                rho_metric(f"rho of {name}, {way}", f"rho of {name}, {way}", is_detail=is_detail),
+                error.rho,
+                error.interval,
+                groups=self.recordings,
+                baselines={"constant": self.fitted.constant},
+            )
+            for way, error in (("product", self.composed), ("own map", self.fitted))
+        )
+        return product, own
+
+    def cells(self) -> tuple[Cell, Cell, int]:
+        """Of a table: both errors, and the pairs that they were measured on."""
+        product, own = self.values(self.name)
+        return cell(product), cell(own), self.fitted.pairs_scored
 
 
 @dataclass(frozen=True)
@@ -53,7 +79,31 @@ class CompositionResult:
     returns: list[MotionError]  # from z(x) to z(gx) and back
     too_few: dict[str, int]  # sequences that have too few pairs, and how many
 
-    def describe(self) -> dict[str, Any]:
+    def values(self) -> list[Value]:
+        """Rho of some long chains, all motions in turn first, of composites, and the error of there and back.
+
+        What is of one motion or of a composite is a detail.
+        """
+        summary = next((name for name in reversed(self.chains) if any(map(_is_shown, self.chains[name]))), "")
+        values: list[Value] = []
+        for name, steps in reversed(self.chains.items()):
+            for error in filter(_is_shown, reversed(steps)):
+                values += error.values(f"{name}, {len(error.motions)} steps", is_detail=name != summary)
+        for error in self.composites:
+            values += error.values(error.name, is_detail=True)
+        return values + [_return_value(error) for error in self.returns]
+
+    def finding(self, *, is_video: bool) -> Finding:
+        """The values, a table of each kind, and the errors of all chains."""
+        values = self.values()
+        missing = []
+        if self.too_few:
+            counts = some_of([f"{name} ({pairs})" for name, pairs in self.too_few.items()])
+            missing = [f"too few pairs to fit and measure a map, so left out: {counts}"]
+        notes = [*missing, *notes_of(values[:1]), *([LEAKED_PAIRS] if is_video else [])]
+        return Finding(values, self._tables(missing), self._details(), notes=notes)
+
+    def _details(self) -> dict[str, Any]:
         return {
             "composites": [_describe(error) for error in self.composites],
             "chains": {
@@ -64,50 +114,26 @@ class CompositionResult:
             "too_few_pairs": self.too_few,
         }
 
-    def headline(self) -> dict[str, float]:
-        """Rho of some long chains, all motions in turn first, of composites, and the error of there and back."""
-        chains = [(f"{name}, {len(e.motions)} steps", e) for name, steps in self.chains.items() for e in steps]
-        told = [(name, error) for name, error in reversed(chains) if len(error.motions) in TOLD]
-        numbers: dict[str, float] = {}
-        for name, error in [*told, *((error.name, error) for error in self.composites)]:
-            numbers |= {f"rho of {name}, product": error.composed.rho, f"rho of {name}, own map": error.fitted.rho}
-        return numbers | {f"error of {error.motion}": error.rho for error in self.returns}
-
-    def tables(self) -> list[TaskTable]:
-        heads = ("rho of the product", "95 % interval", "rho of its own map", "95 % interval", "pairs scored")
+    def _tables(self, missing: Sequence[str]) -> list[Grid]:
+        heads = ("rho of the product", "rho of its own map", "pairs scored")
         # One step of a chain in turn is one step of its first motion, which has a row of its own.
         chains = [
-            (name, error)
+            (name, len(error.motions), *error.cells())
             for name, errors in self.chains.items()
             for error in errors
             if len(error.motions) > 1 or error.name == name
         ]
         tables = []
         if self.composites:
-            rows = [(error.name, *_cells(error)) for error in self.composites]
-            tables.append(TaskTable("composite motions: the product of the atomic maps", ("motion", *heads), rows))
+            rows = [(error.name, *error.cells()) for error in self.composites]
+            tables.append(grid("composite motions: the product of the atomic maps", ("motion", *heads), rows))
         if chains:
-            rows = [(name, str(len(error.motions)), *_cells(error)) for name, error in chains]
-            tables.append(TaskTable("chains of steps: the product of their maps", ("chain", "steps", *heads), rows))
+            tables.append(grid("chains of steps: the product of their maps", ("chain", "steps", *heads), chains))
         if self.returns:
-            rows = [(e.motion, _number(e.rho), _interval(e), str(e.pairs_scored)) for e in self.returns]
-            notes = (
-                "rho is 0 for a perfect product and 1 for the copy baseline (a map that changes nothing);",
-                "there and back, a map that changes nothing gives 0 as well: read it beside the rho of one step.",
-                "halves are of pairs, as for rho: in video a pair has near-twins in the other half, which flatters.",
-                *self._missing(),
-            )
+            back = [(error.motion, cell(_return_value(error)), error.pairs_scored) for error in self.returns]
             title = "there and back: the product of a motion's map and of the map that undoes it"
-            tables.append(
-                TaskTable(title, ("motion", "error, of one step", "95 % interval", "pairs scored"), rows, notes)
-            )
+            tables.append(grid(title, ("motion", "error, of one step", "pairs scored"), back, [*NOTES, *missing]))
         return tables
-
-    def _missing(self) -> list[str]:
-        if not self.too_few:
-            return []
-        counts = _some([f"{name} ({pairs})" for name, pairs in self.too_few.items()])
-        return [f"too few pairs to fit and measure a map, so left out: {counts}"]
 
 
 @dataclass(frozen=True)
@@ -119,12 +145,17 @@ class MotionFeatures:
     groups: NDArray[np.int64]
 
 
-def composition(data: TaskData, options: TaskOptions, on_progress: OnProgress = silent) -> CompositionResult:
+def composition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+    """The task: on the validation frames of a run."""
+    return compose_maps(data, options, on_progress).finding(is_video=data.store.times_s is not None)
+
+
+def compose_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress = silent) -> CompositionResult:
     """Measure on validation frames: every map is fitted on one half of its pairs, every error is of the other half."""
     longest = LONGEST if options.steps is None else options.steps
     if longest < 1:
         raise ConfigError(f"--steps must be at least 1, found {longest}")
-    chains = find_motion_chains(data.store, data.split.validation, data.patterns, data.max_gap_s)
+    chains = find_motion_chains(data)
     composites = chains.composites if options.motions is None else [chains.parse(name) for name in options.motions]
     growing = _growing(chains, composites, longest, everything=options.motions is None)
     wanted = [*composites, *(sequence for steps in growing.values() for sequence in steps)]
@@ -134,7 +165,7 @@ def composition(data: TaskData, options: TaskOptions, on_progress: OnProgress = 
     errors, too_few = _measure(pairs, options.seed, on_progress)
     lacking = [name_of(sequence) for sequence in composites if sequence not in errors]
     if not errors or (options.motions is not None and lacking):
-        counts = _some([f"{name} has {count}" for name, count in too_few.items()])
+        counts = some_of([f"{name} has {count}" for name, count in too_few.items()])
         raise TooFewPairsError(
             f"{data.store.path}: too few pairs of validation frames to fit and measure maps ({counts}): take more or "
             "longer recordings, or other motions"
@@ -156,7 +187,7 @@ def composition(data: TaskData, options: TaskOptions, on_progress: OnProgress = 
 def _measure(
     pairs: Mapping[Motions, MotionFeatures], seed: int, on_progress: OnProgress
 ) -> tuple[dict[Motions, ComposedError], dict[str, int]]:
-    """The error of each sequence, and those that have too few pairs; what lacks a map is not listed once more."""
+    """The error of each sequence, and those that have too few pairs; what lacks a map is not listed again."""
     maps: dict[str, Map] = {}
     errors: dict[Motions, ComposedError] = {}
     too_few: dict[str, int] = {}
@@ -173,7 +204,7 @@ def _measure(
         if all(motion in maps for motion in motions):
             fewest = min(len(pairs[motion,].z_i) // 2 for motion in motions)
             product = replace(product_error(own, motions, maps, seed), pairs_fitted=fewest)
-            errors[motions] = ComposedError(motions, product, fitted)
+            errors[motions] = ComposedError(motions, product, fitted, len(np.unique(own.groups)))
     return errors, too_few
 
 
@@ -232,21 +263,11 @@ def _describe(error: ComposedError) -> dict[str, Any]:
     return {"motion": error.name, **errors}
 
 
-def _some(words: Sequence[str]) -> str:
-    """The first few of them, and how many more there are."""
-    more = len(words) - MOST_NAMED
-    return ", ".join(words[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+def _is_shown(error: ComposedError) -> bool:
+    return len(error.motions) in SHOWN
 
 
-def _cells(error: ComposedError) -> tuple[str, ...]:
-    product, own = error.composed, error.fitted
-    return _number(product.rho), _interval(product), _number(own.rho), _interval(own), str(own.pairs_scored)
-
-
-def _number(value: float) -> str:
-    return f"{value:.4f}" if isfinite(value) else "-"
-
-
-def _interval(error: MotionError) -> str:
-    low, high = error.interval
-    return f"{low:.4f} to {high:.4f}" if isfinite(low) else "-"  # one recording has none
+def _return_value(error: MotionError) -> Value:
+    name = f"error of {error.motion}"
+    metric = Metric(name=name, title=name, better="lower", family="error")
+    return Value(metric=metric, value=error.rho, interval=error.interval)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from math import inf, nan
-from typing import Any
+from math import inf, isfinite, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +42,15 @@ class MotionError:
     pairs_excluded: int  # scored pairs left out of rho because both images have the same features
     pairs_needed: int | None = None  # where there are too few, how many it would take
     constant: float = nan  # rho of the map that answers with the mean of z(x), whatever z(gx) is
+
+    def why_undefined(self) -> str | None:
+        """Why there is no rho, in words; nothing where there is one."""
+        if isfinite(self.rho):
+            return None
+        if self.pairs_fitted:
+            return "all pairs have the same features: the network collapsed"
+        least = "" if self.pairs_needed is None else f", {self.pairs_needed:,} are needed"
+        return f"{self.pairs_scored:,} pairs are too few to fit and measure a map{least}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ def equivariance_error(
     if error.pairs_needed is not None:
         raise TooFewPairsError(
             f"motion {motion!r}: {len(z_i)} pairs are too few to fit a map of these features and to measure it; "
-            f"{error.pairs_needed} at the least: measure on more frames, or leave this motion out"
+            f"at least {error.pairs_needed} are needed: measure on more frames, or leave this motion out"
         )
     return error
 
@@ -99,7 +107,7 @@ def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: s
     """Rho of one motion; not a number, with no pairs fitted, where there are too few."""
     count = len(z_i)
     if not (np.isfinite(z_i).all() and np.isfinite(z_j).all()):
-        raise DataError(f"motion {motion!r}: some features are not finite; the network has diverged, train it anew")
+        raise DataError(f"motion {motion!r}: some features are not finite; the network has diverged, train it again")
     needed = _fewest(z_j)
     if count < needed:
         return MotionError(motion, nan, (nan, nan), nan, 0, count, 0, needed)
@@ -178,17 +186,6 @@ def errors_of_pairs(
             error = replace(error, pairs_needed=max(error.pairs_needed, _fewest(seen)))
         errors.append(error)
     return errors
-
-
-def why_undefined(described: Mapping[str, Any]) -> str | None:
-    """Why a motion has no rho, from its `MotionError` as an evaluation file has it; nothing where it has one."""
-    if described["rho"] is not None:
-        return None
-    if described["pairs_fitted"]:
-        return "all pairs have the same features: the network collapsed"
-    needed = described.get("pairs_needed")  # files of earlier versions do not say
-    least = "" if needed is None else f", {needed:,} are needed"
-    return f"{described['pairs_scored']:,} pairs are too few to fit and measure a map{least}"
 
 
 def _fewest(z: Features) -> int:

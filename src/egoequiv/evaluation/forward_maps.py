@@ -29,15 +29,15 @@ class FittedMaps:
 
 
 def fit_forward_maps(
-    features: FrameFeatures, pairs: MotionPairs, apart: str = "recording", seed: int = 0
+    features: FrameFeatures, pairs: MotionPairs, hold_out: str = "recording", seed: int = 0
 ) -> FittedMaps:
     """Fit z(x) -> z(gx) by least squares on one half of the recordings, for every motion g with enough pairs.
 
-    The halves are of recordings, or of the values of the attribute `apart`, and not of pairs: in video a pair has
-    near-twins a moment away, and a map that has seen them is flattered.
+    The halves are of recordings, or of the values of the attribute `hold_out`, and not of pairs: in video a pair has
+    nearly the same pairs a moment away, and a map that was fitted on those scores too well.
     """
-    fit_groups = one_half(groups_of(features.store, apart)[pairs.i[pairs.pattern >= 0]], seed)
-    in_fit = np.isin(groups_of(features.store, apart)[pairs.i], fit_groups)
+    fit_groups = one_half(groups_of(features.store, hold_out)[pairs.i[pairs.pattern >= 0]], seed)
+    in_fit = np.isin(groups_of(features.store, hold_out)[pairs.i], fit_groups)
     maps: dict[str, Affine] = {}
     held, left_out = [], []
     for number, name in enumerate(pairs.names):
@@ -53,7 +53,7 @@ def fit_forward_maps(
         counts = ", ".join(f"{name} {count}" for name, count in pairs.counts().items())
         raise TooFewPairsError(
             f"{features.store.path}: no motion has enough pairs to fit a map of {features.z.shape[1]} features on one "
-            f"half of the frames and to measure it on another {apart} (found {counts}): measure on more frames"
+            f"half of the frames and to measure it on another {hold_out} (found {counts}): measure on more frames"
         )
     rows = np.concatenate(held)
     return FittedMaps(

@@ -30,7 +30,7 @@ class FrameFeatures:
             frame = int(self.frames[np.flatnonzero(~np.isfinite(self.z).all(axis=1))[0]])
             raise DataError(
                 f"{self.store.path}: the features of frame {frame} are not finite; the network has diverged, "
-                "train it anew"
+                "train it again"
             )
 
     @cached_property
@@ -52,9 +52,9 @@ class FrameFeatures:
         return chosen
 
 
-def groups_of(store: FrameStore, apart: str) -> Indices:
+def groups_of(store: FrameStore, hold_out: str) -> Indices:
     """The group of every frame, (N,): its recording, its label, or the value of an attribute such as `toy`.
 
-    It is -1 for frames that have no label or no value: of them nobody knows what they would have to be kept apart from.
+    It is -1 for frames that have no label or no value: nobody knows which group they belong to.
     """
-    return store.recording if apart == "recording" else store.classes(apart)[0]
+    return store.recording if hold_out == "recording" else store.classes(hold_out)[0]

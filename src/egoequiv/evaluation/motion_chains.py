@@ -9,16 +9,14 @@ import numpy as np
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.chains import find_chains
+from egoequiv.evaluation.task import TaskData
 from egoequiv.pairs import (
     DeclaredPatterns,
     MotionPairs,
-    MotionPatterns,
     atomic_names,
     composite_names,
-    find_motion_pairs,
 )
 from egoequiv.pairs.candidates import Indices
-from egoequiv.store import FrameStore
 
 Motions = tuple[str, ...]  # made one after the other
 
@@ -53,10 +51,11 @@ class MotionChains(ABC):
 
 
 class GridChains(MotionChains):
-    """On a grid poses tell what a sequence of motions comes to; the frames between need not be there."""
+    """On a grid poses say what a sequence of motions comes to; the frames between need not be there."""
 
-    def __init__(self, store: FrameStore, frames: Indices) -> None:
-        self._store, self._frames = store, frames
+    def __init__(self, data: TaskData) -> None:
+        self._data, self._store = data, data.store
+        store = data.store
         self._named = store.space.named_motions()
         self.elementary, self.known = atomic_names(store.space), tuple(self._named)
         self.composites = tuple(self.parse(name) for name in composite_names(store.space))
@@ -78,7 +77,7 @@ class GridChains(MotionChains):
         distinct, number = np.unique(np.round(motions, 9), axis=0, return_inverse=True)
         names = tuple(str(k) for k in range(len(distinct)))
         patterns = DeclaredPatterns(names, distinct, space.tolerance(), space)
-        pairs = find_motion_pairs(self._store, self._frames, patterns)
+        pairs = self._data.pairs(self._data.split.validation, patterns)
         found = [pairs.of(names[k]) for k in number.ravel()]
         return [(own.i, own.j) for own in found]
 
@@ -97,14 +96,13 @@ class TrackChains(MotionChains):
         return [(pairs[:, 0], pairs[:, 1]) for pairs in found]
 
 
-def find_motion_chains(
-    store: FrameStore, frames: Indices, patterns: MotionPatterns | None, max_gap_s: float
-) -> MotionChains:
-    """The chains among the given frames: by declared motions on a grid, by the patterns on a track."""
+def find_motion_chains(data: TaskData) -> MotionChains:
+    """The chains among validation frames: by declared motions on a grid, by the patterns on a track."""
+    store = data.store
     if not store.space.axes:
         raise DataError(f"{store.path} has no poses, so no motions to put together: ingest frames with poses")
     if store.space.named_motions():
-        return GridChains(store, frames)
-    if patterns is None:
+        return GridChains(data)
+    if data.patterns is None:
         raise DataError(f"{store.path} has neither times nor named motions, so no motions to put together")
-    return TrackChains(find_motion_pairs(store, frames, patterns, max_gap_s))
+    return TrackChains(data.pairs(data.split.validation, data.patterns))

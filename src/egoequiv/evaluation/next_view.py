@@ -1,4 +1,4 @@
-"""Next-best view: which move would best tell what is seen (Sec. 4.4 of the paper, and its supplement)."""
+"""Next-best view: which move would best show what is seen (Sec. 4.4 of the paper, and its supplement)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Suggestion:
     """A move, and how uncertain the class is expected to be after it."""
 
     move: str
-    uncertainty_bits: float  # the entropy of the votes on the pair of this view and the foretold one
+    uncertainty_bits: float  # the entropy of the votes on the pair of this view and the predicted one
     guess: str  # the class expected then
 
 
@@ -47,7 +47,7 @@ class NextViewSelector:
     """Ranks moves by how certain the class is expected to be after each of them.
 
     For each move g there is a classifier C_g of pairs: the k training pairs (x, gx) nearest to [z(x), z(gx)] vote.
-    Before moving, z(gx) is foretold by the map of g, and the best move is the one whose votes have the least entropy.
+    Before moving, z(gx) is predicted by the map of g, and the best move is the one whose votes have the least entropy.
     After moving, C_g looks at the real pair. With more views, pairs become tuples.
     """
 
@@ -130,7 +130,7 @@ class NextViewSelector:
         made, views = self._encode(image, then)
         suggestions = []
         for move in self.moves:
-            tuples = np.concatenate([views, self.foretell(views[-1:], move)])
+            tuples = np.concatenate([views, self.predict(views[-1:], move)])
             votes = self.look(tuples[None], (*made, move))
             if votes is not None:
                 guess = self.class_names[votes.guess[0]]
@@ -153,7 +153,7 @@ class NextViewSelector:
             {name: count for name, count in counts.items() if count},
         )
 
-    def foretell(self, features: Matrix, move: str) -> Matrix:
+    def predict(self, features: Matrix, move: str) -> Matrix:
         """The features after a move, M_g z(x) by the map from x to gx; (Q, D)."""
         return apply_map(self._maps[move], features).astype(np.float32)
 

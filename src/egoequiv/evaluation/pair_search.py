@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import TooFewPairsError
 from egoequiv.evaluation.frame_features import FrameFeatures
+from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
@@ -77,7 +79,7 @@ def pixel_differences(store: FrameStore, pairs: MotionPairs) -> Differences:
 
 
 def draw_queries(pairs: MotionPairs, most: int, seed: int = 0) -> Indices:
-    """At most so many pairs that have a motion, at random; their numbers."""
+    """At most `most` pairs that have a motion, at random; their numbers."""
     known = np.flatnonzero(pairs.pattern >= 0)
     return np.sort(np.random.default_rng([seed, 0x9E1]).permutation(known)[:most])
 
@@ -91,25 +93,27 @@ def nearest_pairs(
     *,
     k: int = 10,
     seed: int = 0,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: OnProgress = silent,
+    what: str = "pairs",
 ) -> Neighbours:
     """The k pairs whose differences are nearest to those of each query, by exact search in blocks.
 
     The pairs are gone through in random order, so that where differences are equal, as in a collapsed feature space,
     the first found is a random one and not one of the first motion.
     """
+    report = partial(on_progress, what)
     order = np.random.default_rng([seed, 0x0DE]).permutation(len(pairs))
     width = differences(queries[:1]).shape[1]
     step = int(np.clip(WIDEST // width, 1, MOST_AT_ONCE))
     found = [
-        _search(store, pairs, differences, queries[start : start + step], order, exclusion, k, step, on_progress)
+        _search(store, pairs, differences, queries[start : start + step], order, exclusion, k, step, report)
         for start in range(0, len(queries), step)
     ]
     nearest, distance, allowed, same = (np.concatenate(column) for column in zip(*found, strict=True))
     enough = allowed >= k
     if not enough.any():
         raise TooFewPairsError(
-            f"{store.path}: no query has {k} pairs to be compared with, {allowed.max()} at the most: "
+            f"{store.path}: no query has {k} pairs to be compared with, at most {allowed.max()}: "
             f"{exclusion.describe()}; measure on more recordings"
         )
     return Neighbours(
@@ -126,7 +130,7 @@ def _search(
     exclusion: Exclusion,
     k: int,
     step: int,
-    on_progress: Callable[[int, int], None] | None,
+    on_progress: Callable[[int, int], None],
 ) -> tuple[Indices, NDArray[np.float64], Indices, Indices]:
     """Nearest pairs, their distances, and how many pairs were allowed, in all and of the same motion."""
     wanted = differences(queries)
@@ -146,8 +150,7 @@ def _search(
         numbers = np.concatenate([nearest, np.broadcast_to(block, apart.shape)], axis=1)
         best = np.argpartition(both, k - 1, axis=1)[:, :k]
         squared, nearest = np.take_along_axis(both, best, axis=1), np.take_along_axis(numbers, best, axis=1)
-        if on_progress is not None:
-            on_progress(min(start + step, len(order)), len(order))
+        on_progress(min(start + step, len(order)), len(order))
     rank = np.argsort(squared, axis=1, kind="stable")
     distance = np.sqrt(np.maximum(np.take_along_axis(squared, rank, axis=1), 0))
     return np.take_along_axis(nearest, rank, axis=1), distance, allowed, same

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.equivariance import apply_map
 from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps, learned_forward_maps
 from egoequiv.evaluation.frame_features import FrameFeatures
-from egoequiv.evaluation.ranking import Questions, RankedResult, RankScore, rank_table, score_predictions
-from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
-from egoequiv.pairs import MinedPatterns, MotionPairs, declare_patterns, find_motion_pairs
+from egoequiv.evaluation.ranking import COPY, FITTED, LEARNED, Questions, RankedResult, rank_table, score_predictions
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
 
-QUESTIONS = 4_000  # at the most: the standard error of a hit rate is then below one per cent
+QUESTIONS = 4_000  # at most: the standard error of a hit rate is then below one per cent
 IN_RECORDING, EVERYWHERE = "views of the recording", "all frames"
 
 
@@ -25,17 +26,16 @@ IN_RECORDING, EVERYWHERE = "views of the recording", "all frames"
 class PredictionResult(RankedResult):
     """How well maps predict the features after a motion."""
 
-    def tables(self) -> list[TaskTable]:
-        """The same for people."""
+    def tables(self) -> list[Grid]:
         notes = [
             "candidates are sorted by their Euclidean distance to the prediction",
-            f"maps were fitted on one half of the frames and are asked about the other, with no {self.apart} in common",
-            "the view x itself is no candidate, so that copying z(x) is a baseline to be taken seriously",
-            *self.missing(),
+            f"maps were fitted on one half of the frames and measured on the other, with no {self.hold_out} in common",
+            "the view x itself is no candidate, so that copying z(x) is a strong baseline",
         ]
+        title = "prediction of z(gx), ranked among the views of the recording"
         return [
-            rank_table("prediction of z(gx), ranked among the views of the recording", self.scores, IN_RECORDING),
-            rank_table("the same, ranked among all frames", self.scores, EVERYWHERE, notes),
+            rank_table(title, self.scores, IN_RECORDING, self.hold_out),
+            rank_table("the same, ranked among all frames", self.scores, EVERYWHERE, self.hold_out, notes),
         ]
 
 
@@ -44,33 +44,28 @@ def predict_views(
     pairs: MotionPairs,
     learned: Mapping[str, Affine] | None = None,
     *,
-    apart: str = "recording",
+    hold_out: str = "recording",
     most: int = QUESTIONS,
     seed: int = 0,
 ) -> PredictionResult:
     """Predict z(gx) from z(x), and rank the true gx among the frames of its recording and among all frames.
 
-    For every motion the forward map is fitted on one half of the recordings and scored on the other; with `apart` the
-    name of an attribute or "label", on one half of its values. A frame that the motion leads to counts as right: one on
-    a grid, several in video. Beside it stand the copy baseline, z(x) itself, and the maps that a network has learned,
-    where there are any.
+    For every motion the forward map is fitted on one half of the recordings and scored on the other; with `hold_out`
+    the name of an attribute or "label", on one half of its values. A frame that the motion leads to counts as right: one
+    on a grid, several in video. Beside it stand the copy baseline, z(x) itself, and the maps that a network has
+    learned, where there are any.
     """
     check_motions(features, pairs)
-    fitted = fit_forward_maps(features, pairs, apart, seed)
+    fitted = fit_forward_maps(features, pairs, hold_out, seed)
     view, number = draw_views(fitted.held, most, seed)
     answer_to, answer = answers_of(pairs, view, number)
     motion = np.array(pairs.names)[number]
     z = np.asarray(features.of(view), np.float64)
-    predicted = {
-        "copy": z,
-        "fitted map": mapped(z, motion, fitted.maps),
-        "learned map": mapped(z, motion, learned or {}),
-    }
-    scores: list[RankScore] = []
-    for scope in (IN_RECORDING, EVERYWHERE):
-        questions = Questions(view, answer_to, answer, view[:, None], scope == IN_RECORDING)
-        scores += score_predictions(features, questions, predicted, motion, scope=scope, apart=apart)
-    return PredictionResult(tuple(scores), fitted.left_out, apart)
+    predicted = {FITTED: mapped(z, motion, fitted.maps), LEARNED: mapped(z, motion, learned or {}), COPY: z}
+    questions = Questions(view, answer_to, answer, view[:, None])
+    scopes = {IN_RECORDING: True, EVERYWHERE: False}
+    scores = score_predictions(features, questions, predicted, motion, scopes=scopes, hold_out=hold_out)
+    return PredictionResult(scores, fitted.left_out, hold_out)
 
 
 def check_motions(features: FrameFeatures, pairs: MotionPairs) -> None:
@@ -85,7 +80,7 @@ def check_motions(features: FrameFeatures, pairs: MotionPairs) -> None:
 
 
 def draw_views(pairs: MotionPairs, most: int, seed: int) -> tuple[Indices, Indices]:
-    """At most so many views with a motion that leads on from them: store rows and numbers of motions, (Q,) each."""
+    """At most `most` views with a motion that leads on from them: store rows and numbers of motions, (Q,) each."""
     known = pairs.pattern >= 0
     both = np.unique(np.stack([pairs.pattern[known], pairs.i[known]], axis=1), axis=0)
     if len(both) > most:
@@ -113,28 +108,11 @@ def mapped(z: NDArray[np.float64], motion: NDArray[np.str_], maps: Mapping[str, 
     return moved
 
 
-def pairs_of_task(data: TaskData, options: TaskOptions, frames: Indices) -> MotionPairs:
-    """All pairs among some frames that are related by the motions of a run, or by those named in the options."""
-    patterns = data.patterns
-    if patterns is None:
-        raise DataError(
-            f"{data.store.path}: no motions are known without poses and times: ingest frames that have them"
-        )
-    if options.motions is not None:
-        if isinstance(patterns, MinedPatterns):
-            patterns = patterns.only(options.motions)
-        else:
-            patterns = declare_patterns(data.store.space, options.motions)
-    return find_motion_pairs(data.store, frames, patterns, data.max_gap_s)
-
-
-def prediction(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> PredictionResult:
+def prediction(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
     """The task: on the validation frames of a run, with the motions it is measured for."""
     on_progress("prediction", 0, 1)
-    frames = data.split.validation
-    pairs = pairs_of_task(data, options, frames)
+    pairs = data.pairs(data.split.validation, data.named_patterns(options.motions))
     learned = learned_forward_maps(data.net, data.store.space, pairs.names)
-    features = FrameFeatures(data.store, frames, data.features[frames])
-    result = predict_views(features, pairs, learned, apart=options.apart, seed=options.seed)
+    result = predict_views(data.validation, pairs, learned, hold_out=options.hold_out, seed=options.seed)
     on_progress("prediction", 1, 1)
-    return result
+    return result.finding()

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.linear_model import RidgeCV
+from scipy.linalg import solve
 from sklearn.model_selection import GroupKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from torch import Tensor, nn
+from torch import nn
 
 from egoequiv.pairs.candidates import Indices
 
 Array = NDArray[np.float64]
+Single = NDArray[np.float32]
 INNER_FOLDS = 3  # within the training part, for the choice of a penalty
 ALPHAS = tuple(10.0**power for power in range(-2, 6))
 HIDDEN, BATCH, EPOCHS, PATIENCE = 64, 200, 200, 10
+RATE, DECAY, MOMENTS, TINY = 1e-3, 1e-3, (0.9, 0.999), 1e-8  # of AdamW
 STOP_SHARE = 0.2  # of the groups of the training part, to say when to stop
 WORTH = 1e-4  # a smaller gain in squared error, of standardised values, is none
 
@@ -42,73 +41,184 @@ class TrainingPart:
     seed: int
 
 
+@dataclass(frozen=True)
+class Scale:
+    """Values with mean 0 and standard deviation 1; columns that never change are only shifted."""
+
+    mean: Array
+    spread: Array
+
+    @classmethod
+    def of(cls, values: Array) -> Scale:
+        mean, spread = values.mean(axis=0), values.std(axis=0)
+        tiny = 10 * np.finfo(np.float64).eps * np.maximum(np.abs(values).max(axis=0, initial=0.0), 1e-300)
+        return cls(mean, np.where(spread > tiny, spread, 1.0))
+
+    def apply(self, values: Array) -> Array:
+        return (values - self.mean) / self.spread
+
+    def undo(self, values: Array) -> Array:
+        return values * self.spread + self.mean
+
+
 def folds_of(groups: Indices, most: int) -> int:
     """Into how many parts groups are divided."""
     return min(most, len(np.unique(groups)))
 
 
-def linear_probe(part: TrainingPart) -> Probe:
-    """Ridge regression of standardised features; its penalty is chosen within the training part, by groups too."""
-    inner = list(GroupKFold(folds_of(part.groups, INNER_FOLDS)).split(part.groups, groups=part.groups))
-    ridge = make_pipeline(StandardScaler(), RidgeCV(ALPHAS, cv=inner))
-    probe: Probe = TransformedTargetRegressor(ridge, transformer=StandardScaler())
-    return probe
+class LinearProbe:
+    """Ridge regression of standardised features; its penalty is chosen within the training part, by groups too.
+
+    Sums of products of each inner fold are computed once; those of any folds together follow by adding them up, so
+    that all penalties cost little more than one.
+    """
+
+    def __init__(self, part: TrainingPart) -> None:
+        splitter = GroupKFold(folds_of(part.groups, INNER_FOLDS))
+        self.folds = [rest for _, rest in splitter.split(part.groups, groups=part.groups)]
+
+    def fit(self, z: Array, values: Array) -> LinearProbe:
+        self._inputs, self._outputs = Scale.of(z), Scale.of(values)
+        inputs, outputs = self._inputs.apply(z), self._outputs.apply(values)
+        sums = [_Sums.of(inputs[rows], outputs[rows]) for rows in self.folds]
+        whole = _Sums.total(sums)
+        scores = np.zeros(len(ALPHAS))
+        for rows, own in zip(self.folds, sums, strict=True):
+            rest = whole.minus(own)
+            for number, alpha in enumerate(ALPHAS):
+                scores[number] += mean_r2(outputs[rows], _read(rest.ridge(alpha), inputs[rows]))
+        self.alpha = ALPHAS[int(scores.argmax())]
+        self._map = whole.ridge(self.alpha)
+        return self
+
+    def predict(self, z: Array) -> Array:
+        return self._outputs.undo(_read(self._map, self._inputs.apply(z)))
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """What ridge regression needs of examples: their number, sums, and sums of products."""
+
+    count: float
+    z: Array  # (D,)
+    y: Array  # (T,)
+    zz: Array  # (D, D)
+    zy: Array  # (D, T)
+
+    @classmethod
+    def of(cls, z: Array, y: Array) -> _Sums:
+        return cls(float(len(z)), z.sum(axis=0), y.sum(axis=0), z.T @ z, z.T @ y)
+
+    @classmethod
+    def total(cls, parts: list[_Sums]) -> _Sums:
+        names = cls.__dataclass_fields__
+        return cls(*(sum(getattr(part, name) for part in parts) for name in names))
+
+    def minus(self, other: _Sums) -> _Sums:
+        return _Sums(*(getattr(self, name) - getattr(other, name) for name in self.__dataclass_fields__))
+
+    def ridge(self, alpha: float) -> Array:
+        """The affine map (D + 1, T), the bias last, with the squared length of its linear part penalised by alpha."""
+        mean_z, mean_y = self.z / self.count, self.y / self.count
+        products = self.zz - self.count * np.outer(mean_z, mean_z) + alpha * np.eye(len(self.z))
+        linear = solve(products, self.zy - self.count * np.outer(mean_z, mean_y), assume_a="pos")
+        return np.concatenate([linear, (mean_y - mean_z @ linear)[None]])
+
+
+def _read(affine: Array, z: Array) -> Array:
+    read: Array = z @ affine[:-1] + affine[-1]
+    return read
+
+
+def mean_r2(true: Array, guess: Array) -> float:
+    """R^2, the mean over columns; (N, T). Of a column that never changes it is 1 where that is read, else 0."""
+    error, variation = np.square(true - guess).sum(axis=0), np.square(true - true.mean(axis=0)).sum(axis=0)
+    flat = variation == 0
+    return float(np.where(flat, error == 0, 1 - error / np.where(flat, 1.0, variation)).mean())
 
 
 class SmallNetwork:
-    """One hidden layer on standardised features; it stops when some groups of its training part are read no better."""
+    """One hidden layer on standardised features; it stops when some groups of its training part are read no better.
+
+    It is trained by AdamW, written out: on so small a network, most time of a general program is spent on its calls.
+    """
 
     def __init__(self, part: TrainingPart) -> None:
         self._part = part
-        self._inputs, self._outputs = StandardScaler(), StandardScaler()
 
     def fit(self, z: Array, values: Array) -> SmallNetwork:
-        inputs, outputs = (
-            torch.from_numpy(scaler.fit_transform(array)).float()
-            for scaler, array in ((self._inputs, z), (self._outputs, values))
-        )
-        stops = torch.from_numpy(groups_that_stop(self._part))
+        self._inputs, self._outputs = Scale.of(z), Scale.of(values)
+        inputs, outputs = self._inputs.apply(z).astype(np.float32), self._outputs.apply(values).astype(np.float32)
+        stops = groups_that_stop(self._part)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self._part.seed % 2**63)
-            self._net = nn.Sequential(
-                nn.Linear(inputs.shape[1], HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, outputs.shape[1])
-            )
+            layers = nn.Linear(inputs.shape[1], HIDDEN), nn.Linear(HIDDEN, outputs.shape[1])
+            self._weights = [
+                parameter.detach().numpy().T.copy() for layer in layers for parameter in (layer.weight, layer.bias)
+            ]
             self._train(inputs[~stops], outputs[~stops], inputs[stops], outputs[stops])
         return self
 
     def predict(self, z: Array) -> Array:
-        with torch.no_grad():
-            read = self._net(torch.from_numpy(self._inputs.transform(z)).float())
-        values: Array = self._outputs.inverse_transform(read.double().numpy())
-        return values
+        return self._outputs.undo(self._read(self._inputs.apply(z).astype(np.float32)).astype(np.float64))
 
-    def _train(self, inputs: Tensor, outputs: Tensor, stop_inputs: Tensor, stop_outputs: Tensor) -> None:
-        optimizer = torch.optim.AdamW(self._net.parameters(), lr=1e-3, weight_decay=1e-3)
+    def _read(self, inputs: Single) -> Single:
+        first, first_bias, second, second_bias = self._weights
+        read: Single = np.maximum(inputs @ first + first_bias, 0) @ second + second_bias
+        return read
+
+    def _gradients(self, inputs: Single, outputs: Single) -> list[Single]:
+        """Of the mean squared error, for each of the weights."""
+        first, first_bias, second, second_bias = self._weights
+        hidden = np.maximum(inputs @ first + first_bias, 0)
+        error = (hidden @ second + second_bias - outputs) * np.float32(2 / outputs.size)
+        back = (error @ second.T) * (hidden > 0)
+        return [inputs.T @ back, back.sum(axis=0), hidden.T @ error, error.sum(axis=0)]
+
+    def _train(self, inputs: Single, outputs: Single, stop_inputs: Single, stop_outputs: Single) -> None:
+        optimizer = _AdamW(self._weights)
         least, patience = float("inf"), PATIENCE
-        best = {name: value.clone() for name, value in self._net.state_dict().items()}
+        best = [weight.copy() for weight in self._weights]
         for _ in range(EPOCHS):
-            for batch in torch.split(torch.randperm(len(inputs)), BATCH):
-                optimizer.zero_grad()
-                loss = nn.functional.mse_loss(self._net(inputs[batch]), outputs[batch])
-                torch.autograd.backward(loss)
-                optimizer.step()
-            with torch.no_grad():
-                error = float(nn.functional.mse_loss(self._net(stop_inputs), stop_outputs))
+            order = torch.randperm(len(inputs)).numpy()
+            for start in range(0, len(order), BATCH):
+                batch = order[start : start + BATCH]
+                optimizer.step(self._gradients(inputs[batch], outputs[batch]))
+            error = float(np.square(self._read(stop_inputs) - stop_outputs).mean())
             patience = PATIENCE if error < least - WORTH else patience - 1
             if error < least:
-                least = error
-                best = {name: value.clone() for name, value in self._net.state_dict().items()}
+                least, best = error, [weight.copy() for weight in self._weights]
             if not patience:
                 break
-        self._net.load_state_dict(best)
+        self._weights = best
+
+
+class _AdamW:
+    """AdamW as torch has it, on arrays that are changed in place."""
+
+    def __init__(self, weights: list[Single]) -> None:
+        self._weights, self._steps = weights, 0
+        self._mean, self._square = ([np.zeros_like(weight) for weight in weights] for _ in range(2))
+
+    def step(self, gradients: list[Single]) -> None:
+        self._steps += 1
+        first, second = (1 - moment**self._steps for moment in MOMENTS)
+        for weight, gradient, mean, square in zip(self._weights, gradients, self._mean, self._square, strict=True):
+            weight *= np.float32(1 - RATE * DECAY)
+            mean += np.float32(1 - MOMENTS[0]) * (gradient - mean)
+            square *= np.float32(MOMENTS[1])
+            square += np.float32(1 - MOMENTS[1]) * gradient * gradient
+            weight -= np.float32(RATE / first) * mean / (np.sqrt(square) / np.float32(second**0.5) + np.float32(TINY))
 
 
 def groups_that_stop(part: TrainingPart) -> NDArray[np.bool_]:
-    """Which examples are not fitted but tell when to stop: those of a fifth of the groups, one at the least; (N,)."""
+    """Which examples are not fitted but say when to stop: those of a fifth of the groups, at least one; (N,)."""
     names = np.random.default_rng([part.seed, 0x570]).permutation(np.unique(part.groups))
     held = names[: max(1, round(STOP_SHARE * len(names)))]
     stops: NDArray[np.bool_] = np.isin(part.groups, held)
     return stops
 
 
-PROBES: dict[str, Callable[[TrainingPart], Probe]] = {"linear": linear_probe, "small MLP": SmallNetwork}
+Probes = Mapping[str, Callable[[TrainingPart], Probe]]
+LINEAR = "linear"
+PROBES: Probes = {LINEAR: LinearProbe, "small MLP": SmallNetwork}

@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
+from egoequiv.blocks import Grid
+from egoequiv.evaluation.findings import cell, grid, measured, notes_of
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
+from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.statistics import group_interval
-from egoequiv.evaluation.task import TaskTable
+from egoequiv.evaluation.task import Finding
 from egoequiv.files import plain
 from egoequiv.pairs.candidates import Indices
 
 BLOCK = 4_000_000  # distances held at once
+ROUNDING = 1e-11  # of squared lengths: squared distances that differ by less are equal
+COPY, CHANCE, FITTED, LEARNED = "copy", "chance", "fitted map", "learned map"
+ALL = "all"  # motions together
+SCORES = {"mrr": "MRR", "hit_at_1": "hit@1", "hit_at_5": "hit@5"}
+Scopes = Mapping[str, bool]  # which frames are candidates, in words; whether only those of the recording
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,6 @@ class Questions:
     answer_to: Indices  # (A,) the question that each answer belongs to, ascending
     answer: Indices  # (A,) store rows
     barred: Indices  # (Q, B) store rows that are no candidates
-    in_recording: bool  # whether only frames of the recording of `asked_of` are candidates
 
     def __len__(self) -> int:
         return len(self.asked_of)
@@ -43,28 +48,43 @@ class Ranks:
     candidates: Indices  # (Q,)
     answers: Indices  # (Q,)
 
+    def only(self, chosen: NDArray[np.bool_]) -> Ranks:
+        """Those of some questions."""
+        return Ranks(self.rank[chosen], self.candidates[chosen], self.answers[chosen])
+
 
 @dataclass(frozen=True)
 class RankScore:
-    """How well a prediction ranks the right frame; the chance levels are those of a random order."""
+    """How well a prediction ranks the right frame; beside it a copy of the features, and a random order."""
 
     motion: str  # "all" for all of them together
     prediction: str
     scope: str  # which frames are candidates
     questions: int
     candidates: float  # mean number
+    groups: int  # recordings, or what else is held out, that the questions are of
     mrr: float
-    mrr_interval: tuple[float, float]  # 95 %, over recordings, or what else is kept apart
+    mrr_interval: tuple[float, float]  # 95 %, over recordings, or what else is held out
     hit_at_1: float
     hit_at_5: float
+    copy_mrr: float
+    copy_hit_at_1: float
+    copy_hit_at_5: float
     chance_mrr: float
     chance_hit_at_1: float
     chance_hit_at_5: float
 
-    def describe(self) -> dict[str, Any]:
-        """A JSON object; what is not defined is null."""
-        described: dict[str, Any] = plain(asdict(self))
-        return described
+    def value(self, score: str, name: str, kind: str) -> Value:
+        """The score `mrr`, `hit_at_1` or `hit_at_5` as a value of this name."""
+        family = SCORES[score]
+        return measured(
+            Metric(name=name, title=name, family=family),
+            getattr(self, score),
+            *([self.mrr_interval] if score == "mrr" else []),
+            groups=self.groups,
+            kind=kind,
+            baselines={COPY: getattr(self, f"copy_{score}"), CHANCE: getattr(self, f"chance_{score}")},
+        )
 
 
 @dataclass(frozen=True)
@@ -73,58 +93,90 @@ class RankedResult:
 
     scores: tuple[RankScore, ...]
     left_out: tuple[str, ...]  # motions with too few pairs
-    apart: str = "recording"  # what the maps were fitted on one half of, and measured on the other
+    hold_out: str = "recording"  # what maps were fitted on one half of, and measured on the other
 
-    def describe(self) -> dict[str, Any]:
-        """A JSON object."""
-        scores = [score.describe() for score in self.scores]
-        return {"apart": self.apart, "scores": scores, "left_out": list(self.left_out)}
+    def finding(self) -> Finding:
+        """Over all motions: the mean reciprocal rank of each way to predict, the fitted map first, and hit rates."""
+        first, *further = self.scopes()
+        whole = {(score.scope, score.prediction): score for score in self.scores if score.motion == ALL}
+        fitted = whole[first, FITTED]
+        ways = [name for scope, name in whole if scope == first and name != COPY]
+        values = [whole[first, name].value("mrr", f"MRR, {name}", self.hold_out) for name in ways]
+        values += [fitted.value(score, f"{SCORES[score]}, fitted map", self.hold_out) for score in list(SCORES)[1:]]
+        values += [
+            whole[scope, name].value("mrr", f"MRR among {scope}, {name}", self.hold_out)
+            for scope in further
+            for name in ways
+        ]
+        missing = [f"{motion}: left out, too few pairs to fit a map and to measure it" for motion in self.left_out]
+        details: dict[str, Any] = {"hold_out": self.hold_out, "left_out": list(self.left_out)}
+        details["scores"] = plain([asdict(score) for score in self.scores])
+        return Finding(values, self.tables(), details, notes=[*missing, *notes_of(values[:1])])
 
-    def headline(self) -> dict[str, float]:
-        """Over all motions: the mean reciprocal rank of each way to predict, maps first, and hit rates."""
-        whole = [score for score in self.scores if score.motion == "all"]
-        first, *further = dict.fromkeys(score.scope for score in whole)
-        found = {score.prediction: score for score in whole if score.scope == first}
-        fitted = found["fitted map"]
-        numbers = {f"MRR, {name}": found[name].mrr for name in sorted(found, key=lambda name: "map" not in name)}
-        numbers |= {"hit@1, fitted map": fitted.hit_at_1, "hit@5, fitted map": fitted.hit_at_5}
-        numbers |= {
-            f"MRR among {score.scope}, {score.prediction}": score.mrr for score in whole if score.scope in further
-        }
-        return numbers | {"MRR, chance": fitted.chance_mrr}
+    def scopes(self) -> list[str]:
+        """Which frames are candidates, in words; the first is what counts."""
+        return list(dict.fromkeys(score.scope for score in self.scores))
 
-    def missing(self) -> list[str]:
-        """A note for each motion that was left out."""
-        return [f"{motion}: left out, too few pairs to fit a map and to measure it" for motion in self.left_out]
+    def tables(self) -> list[Grid]:
+        """One for each scope."""
+        raise NotImplementedError
 
 
-def rank_answers(features: FrameFeatures, predicted: NDArray[np.float64], questions: Questions) -> Ranks:
+def rank_answers(
+    features: FrameFeatures, predicted: NDArray[np.float64], questions: Questions, in_recording: Sequence[bool]
+) -> list[Ranks]:
     """Sort the candidates of each question by their Euclidean distance to its prediction; (Q, D).
 
+    Candidates are all frames, or only those of the recording that is asked about: ranks for each of `in_recording`.
     A wrong frame that is as near as the right one counts as before it, so equal features for all are no success.
     """
     count, everyone = len(questions), len(features.frames)
-    recording = features.store.recording[features.frames]
-    ranks = Ranks(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64))
+    found = [Ranks(*(np.empty(count, np.int64) for _ in range(3))) for _ in in_recording]
+    centre = np.asarray(features.z, np.float64).mean(axis=0)  # squared distances of centred features lose no digits
+    z = features.z - centre
+    size = np.square(z).sum(axis=1)
     step = max(1, BLOCK // max(everyone, 1))
     for start in range(0, count, step):
         part = np.arange(start, min(start + step, count))
-        distance = cdist(np.asarray(predicted[part], np.float64), np.asarray(features.z, np.float64))
-        if questions.in_recording:
-            distance[recording[None, :] != features.store.recording[questions.asked_of[part]][:, None]] = np.inf
-        distance[(part - start)[:, None], features.places(questions.barred[part])] = np.inf
+        wanted = predicted[part] - centre
+        wanted_size = np.square(wanted).sum(axis=1)[:, None]
+        squared = np.maximum(size[None] + wanted_size - 2 * (wanted @ z.T), 0)
+        squared[(part - start)[:, None], features.places(questions.barred[part])] = np.inf
         own = slice(*np.searchsorted(questions.answer_to, [start, part[-1] + 1]))
-        row, column = questions.answer_to[own] - start, features.places(questions.answer[own])
-        ranks.candidates[part] = np.isfinite(distance).sum(axis=1)
-        ranks.answers[part] = np.bincount(row, minlength=len(part))
-        nearest_right = np.full(len(part), np.inf)
-        np.minimum.at(nearest_right, row, distance[row, column])
-        distance[row, column] = np.inf
-        ranks.rank[part] = 1 + (distance <= nearest_right[:, None]).sum(axis=1)
-    return ranks
+        right = questions.answer_to[own] - start, features.places(questions.answer[own])
+        slack = ROUNDING * (wanted_size + size.max())
+        for ranks, within in zip(found, in_recording, strict=True):
+            near = squared.copy()
+            if within:
+                near[_elsewhere(features, questions.asked_of[part])] = np.inf
+            _rank_block(near, right, slack, ranks, part)
+    return found
 
 
-def score_ranks(ranks: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str) -> RankScore:
+def _elsewhere(features: FrameFeatures, asked_of: Indices) -> NDArray[np.bool_]:
+    """Which frames are not of the recording that is asked about; (Q, N)."""
+    recording = features.store.recording
+    other: NDArray[np.bool_] = recording[features.frames][None] != recording[asked_of][:, None]
+    return other
+
+
+def _rank_block(
+    squared: NDArray[np.float64],
+    right: tuple[Indices, Indices],
+    slack: NDArray[np.float64],
+    ranks: Ranks,
+    part: Indices,
+) -> None:
+    """Fill in the ranks of some questions, from the squared distances (Q, N) of candidates, infinite for others."""
+    ranks.candidates[part] = np.isfinite(squared).sum(axis=1)
+    ranks.answers[part] = np.bincount(right[0], minlength=len(part))
+    nearest_right = np.full(len(part), np.inf)
+    np.minimum.at(nearest_right, right[0], squared[right])
+    squared[right] = np.inf
+    ranks.rank[part] = 1 + (squared <= nearest_right[:, None] + slack).sum(axis=1)
+
+
+def score_ranks(ranks: Ranks, copied: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str) -> RankScore:
     """MRR and hit@k of some questions, which are of the given recordings or other groups (Q,)."""
     reciprocal = 1 / ranks.rank
     shapes = list(zip(ranks.candidates.tolist(), ranks.answers.tolist(), strict=True))
@@ -135,10 +187,14 @@ def score_ranks(ranks: Ranks, groups: Indices, *, motion: str, prediction: str, 
         scope=scope,
         questions=len(ranks.rank),
         candidates=float(ranks.candidates.mean()),
+        groups=len(np.unique(groups)),
         mrr=float(reciprocal.mean()),
         mrr_interval=group_interval(reciprocal, groups, within=(0.0, 1.0)),
         hit_at_1=float((ranks.rank <= 1).mean()),
         hit_at_5=float((ranks.rank <= 5).mean()),
+        copy_mrr=float((1 / copied.rank).mean()),
+        copy_hit_at_1=float((copied.rank <= 1).mean()),
+        copy_hit_at_5=float((copied.rank <= 5).mean()),
         chance_mrr=float(chance[:, 0].mean()),
         chance_hit_at_1=float(chance[:, 1].mean()),
         chance_hit_at_5=float(chance[:, 2].mean()),
@@ -151,67 +207,48 @@ def score_predictions(
     predicted: Mapping[str, NDArray[np.float64]],
     motion_of: NDArray[np.str_],
     *,
-    scope: str,
-    apart: str = "recording",
+    scopes: Scopes,
+    hold_out: str = "recording",
 ) -> tuple[RankScore, ...]:
-    """The scores of each way to predict, (Q, D) each, over all questions and motion by motion.
+    """The scores of each way to predict, (Q, D) each, in each scope, over all questions and motion by motion.
 
-    A prediction that is not a number for a motion is left out there, and "all" then stands for the other motions.
+    One way is to copy the features. A prediction that is not a number for a motion is left out there, and "all" then
+    stands for the other motions.
     """
     scores: list[RankScore] = []
-    groups = groups_of(features.store, apart)[questions.asked_of]
-    for name, values in predicted.items():
-        known = np.asarray(np.isfinite(values).all(axis=1))
-        if not known.any():
-            continue
-        ranks = rank_answers(features, np.where(known[:, None], values, 0.0), questions)
-        for motion in ("all", *dict.fromkeys(motion_of.tolist())):
-            own = known if motion == "all" else known & np.isin(motion_of, motion)
-            if own.any():
-                kept = Ranks(ranks.rank[own], ranks.candidates[own], ranks.answers[own])
-                scores.append(score_ranks(kept, groups[own], motion=motion, prediction=name, scope=scope))
+    groups = groups_of(features.store, hold_out)[questions.asked_of]
+    known = {name: np.asarray(np.isfinite(values).all(axis=1)) for name, values in predicted.items()}
+    ranks = {
+        name: rank_answers(features, np.where(known[name][:, None], values, 0.0), questions, list(scopes.values()))
+        for name, values in predicted.items()
+        if known[name].any()
+    }
+    for place, scope in enumerate(scopes):
+        for name in ranks:
+            for motion in (ALL, *dict.fromkeys(motion_of.tolist())):
+                own = known[name] if motion == ALL else known[name] & np.isin(motion_of, motion)
+                if own.any():
+                    kept, copied = (ranks[way][place].only(own) for way in (name, COPY))
+                    words = {"motion": motion, "prediction": name, "scope": scope}
+                    scores.append(score_ranks(kept, copied, groups[own], **words))
     return tuple(scores)
 
 
-def rank_table(title: str, scores: Sequence[RankScore], scope: str, notes: Sequence[str] = ()) -> TaskTable:
-    """The scores of one scope, each beside what a random order of its candidates would give."""
-    order = list(dict.fromkeys(score.motion for score in scores))
-    columns = (
-        "motion",
-        "prediction",
-        "MRR",
-        "95 % interval",
-        "chance",
-        "hit@1",
-        "chance",
-        "hit@5",
-        "chance",
-        "asked",
-        "of",
-    )
-    rows = [
-        (
-            score.motion,
-            score.prediction,
-            f"{score.mrr:.3f}",
-            interval_text(score.mrr_interval),
-            f"{score.chance_mrr:.3f}",
-            f"{score.hit_at_1:.3f}",
-            f"{score.chance_hit_at_1:.3f}",
-            f"{score.hit_at_5:.3f}",
-            f"{score.chance_hit_at_5:.3f}",
-            f"{score.questions:,}",
-            f"{score.candidates:,.0f}",
-        )
-        for score in sorted(scores, key=lambda score: order.index(score.motion))
-        if score.scope == scope
-    ]
-    return TaskTable(title, columns, rows, notes)
-
-
-def interval_text(interval: tuple[float, float]) -> str:
-    """Such as "0.41 to 0.45", or a dash where there is none, as of a single recording."""
-    return f"{interval[0]:.3f} to {interval[1]:.3f}" if all(map(isfinite, interval)) else "-"
+def rank_table(
+    title: str, scores: Sequence[RankScore], scope: str, kind: str = "recording", notes: Sequence[str] = ()
+) -> Grid:
+    """The scores of one scope: below the predictions of each motion a copy of the features, and a random order."""
+    shown = [score for score in scores if score.scope == scope]
+    rows: list[Sequence[Any]] = []
+    for motion in dict.fromkeys(score.motion for score in shown):
+        own = [score for score in shown if score.motion == motion and score.prediction != COPY]
+        for score in own:
+            cells = [cell(score.value(name, name, kind)) for name in SCORES]
+            rows.append((motion, score.prediction, *cells, score.questions, round(score.candidates)))
+        for way in (COPY, CHANCE) if own else ():
+            texts = [f"{getattr(own[0], f'{way}_{name}'):.3f}" for name in SCORES]
+            rows.append((motion, way, *texts, own[0].questions, round(own[0].candidates)))
+    return grid(title, ("motion", "prediction", *SCORES.values(), "asked", "of"), rows, notes)
 
 
 @cache

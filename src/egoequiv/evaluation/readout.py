@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -11,21 +12,27 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold
 
 from egoequiv.errors import DataError
+from egoequiv.evaluation.findings import cell, grid, measured, notes_of, shrink
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
-from egoequiv.evaluation.probes import PROBES, Probe, TrainingPart, folds_of
-from egoequiv.evaluation.ranking import interval_text
+from egoequiv.evaluation.metric import Metric, Value
+from egoequiv.evaluation.probes import LINEAR, PROBES, Probe, Probes, TrainingPart, folds_of
 from egoequiv.evaluation.read_targets import Targets, motion_targets, pose_targets
 from egoequiv.evaluation.statistics import group_estimate
-from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
 from egoequiv.files import plain
 from egoequiv.pairs import sample_neighbour_pairs
 from egoequiv.pairs.candidates import Indices
+from egoequiv.store import FrameStore
 
 Array = NDArray[np.float64]
 FOLDS = 5
 FEWEST_GROUPS = 3
 MOST_FRAMES, MOST_PAIRS = 10_000, 20_000
 FEWEST = 60
+SIDE = 16  # pixels of the images that a probe reads as a baseline, at most
+BLOCK = 256  # images made smaller at once
+FRAME, PAIR = "z", "z_i, z_j"  # what is read from
+Scores = Mapping[tuple[str, str], float]  # R^2 of a baseline, by what it is read from and the quantity
 
 
 @dataclass(frozen=True)
@@ -40,10 +47,13 @@ class ReadOut:
     rmse: float  # in the unit of the quantity
     spread: float  # the standard deviation of the quantity, in its unit
 
-    def describe(self) -> dict[str, Any]:
-        """A JSON object; what is not defined is null."""
-        described: dict[str, Any] = plain(asdict(self))
-        return described
+    def value(self, groups: int, kind: str, baselines: Mapping[str, Scores]) -> Value:
+        """Such as `R2 of azimuth_deg from z, linear`; what another probe than the linear one reads is a detail."""
+        name = f"R2 of {self.quantity} from {self.read_from}, {self.probe}"
+        metric = Metric(name=name, title=name, family="R2", is_detail=self.probe != LINEAR, baselines={"mean": 0.0})
+        known = {baseline: scores[self.read_from, self.quantity] for baseline, scores in baselines.items()}
+        note = "" if isfinite(self.r2) else "the quantity never changes"
+        return measured(metric, self.r2, self.interval, groups=groups, kind=kind, baselines=known, note=note)
 
 
 @dataclass(frozen=True)
@@ -51,72 +61,92 @@ class ReadOutResult:
     """What probes read from features."""
 
     rows: tuple[ReadOut, ...]
-    apart: str  # what training and test have none of in common: recordings, or the values of an attribute
+    hold_out: str  # what training and test have none of in common: recordings, or the values of an attribute
     groups: int
     folds: int
     frames: int
     pairs: int
 
-    def describe(self) -> dict[str, Any]:
-        """A JSON object."""
-        values = {name: getattr(self, name) for name in ("apart", "groups", "folds", "frames", "pairs")}
-        return values | {"rows": [row.describe() for row in self.rows]}
+    def scores(self) -> Scores:
+        """R^2 by the linear probe: what this is as a baseline of others."""
+        return {(row.read_from, row.quantity): row.r2 for row in self.rows if row.probe == LINEAR}
 
-    def tables(self) -> list[TaskTable]:
-        """The same for people."""
-        rows = [
+    def finding(self, baselines: Mapping[str, Scores] | None = None) -> Finding:
+        """R2 of every quantity; motion, which is read from two frames, first. Baselines by name."""
+        baselines = baselines or {}
+        each = [(row, row.value(self.groups, self.hold_out, baselines)) for row in self.rows]
+        table = [
             (
-                row.read_from,
-                row.quantity,
-                row.probe,
-                f"{row.r2:.3f}",
-                interval_text(row.interval),
-                f"{row.rmse:.3g}",
-                f"{row.spread:.3g}",
+                *(row.read_from, row.quantity, row.probe, cell(value)),
+                *(value.metric.text(value.baselines[name]) for name in baselines),
+                *(f"{number:.3g}" for number in (row.rmse, row.spread)),
             )
-            for row in self.rows
+            for row, value in each
         ]
-        columns = ("read from", "quantity", "probe", "R2", "95 % interval", "rms error", "spread")
-        notes = (
-            f"{self.frames:,} frames and {self.pairs:,} pairs; every {self.apart} is read by a probe fitted on others "
-            f"({self.folds} folds of {self.groups})",
+        columns = ("read from", "quantity", "probe", "R2", *baselines, "rms error", "spread")
+        notes = [
+            f"{self.frames:,} frames and {self.pairs:,} pairs; every {self.hold_out} is read by a probe fitted on "
+            f"others ({self.folds} folds of {self.groups})",
             "R2 is 1 for a perfect reading, 0 for always saying the mean, and below 0 where that would be better",
-        )
-        return [TaskTable("read-out of pose and motion", columns, rows, notes)]
-
-    def headline(self) -> dict[str, float]:
-        """R2 of every quantity by every probe; motion, which is read from two frames, first."""
-        rows = sorted(self.rows, key=lambda row: row.read_from == "z")
-        return {f"R2 of {row.quantity} from {row.read_from}, {row.probe}": row.r2 for row in rows}
+        ]
+        known = {
+            "pixels": f"pixels: of images of at most {SIDE} x {SIDE}, larger ones made smaller",
+            "untrained": "untrained: of the features of the same network before training",
+        }
+        words = [known[name] for name in baselines if name in known]
+        notes += [f"{'; '.join(words)} (both by the linear probe)" if len(words) > 1 else word for word in words[:1]]
+        values = [value for _, value in sorted(each, key=lambda pair: pair[0].read_from == FRAME)]
+        details = {name: getattr(self, name) for name in ("hold_out", "groups", "folds", "frames", "pairs")}
+        details |= {"rows": plain([asdict(row) for row in self.rows])}
+        title = "read-out of pose and motion"
+        return Finding(values, [grid(title, columns, table, notes)], details, notes=notes_of(values))
 
 
 def read_poses(
-    features: FrameFeatures, *, apart: str = "recording", most: int = MOST_FRAMES, seed: int = 0
+    features: FrameFeatures,
+    *,
+    hold_out: str = "recording",
+    most: int = MOST_FRAMES,
+    seed: int = 0,
+    probes: Probes | None = None,
 ) -> tuple[ReadOut, ...]:
     """Read the pose of each frame from its features; cyclic coordinates as sine and cosine."""
     frames = _some(features.frames, most, seed)
     targets = pose_targets(features.store.space, features.store.poses[frames])
-    return read_out("z", features.of(frames), targets, groups_of(features.store, apart)[frames], seed=seed)
+    return read_out(FRAME, features.of(frames), targets, groups_of(features.store, hold_out)[frames], seed, probes)
 
 
 def read_motions(
-    features: FrameFeatures, i: Indices, j: Indices, *, apart: str = "recording", seed: int = 0
+    features: FrameFeatures,
+    i: Indices,
+    j: Indices,
+    *,
+    hold_out: str = "recording",
+    seed: int = 0,
+    probes: Probes | None = None,
 ) -> tuple[ReadOut, ...]:
     """Read the motion of pairs from the features of both frames; cyclic coordinates as sine and cosine."""
     space, poses = features.store.space, features.store.poses
     targets = motion_targets(space, space.difference(poses[i], poses[j]))
     both = np.concatenate([features.of(i), features.of(j)], axis=1)
-    return read_out("z_i, z_j", both, targets, groups_of(features.store, apart)[i], seed=seed)
+    return read_out(PAIR, both, targets, groups_of(features.store, hold_out)[i], seed, probes)
 
 
 def read_out(
-    read_from: str, z: NDArray[Any], targets: Targets, groups: Indices, *, seed: int = 0
+    read_from: str,
+    z: NDArray[Any],
+    targets: Targets,
+    groups: Indices,
+    seed: int = 0,
+    probes: Probes | None = None,
 ) -> tuple[ReadOut, ...]:
     """Fit every probe on some groups and read the others, until each has been read; (N, D), (N, T), (N,)."""
     if len(z) < FEWEST:
-        raise DataError(f"{len(z)} examples are too few to fit and test a probe of {read_from}, {FEWEST} at the least")
+        raise DataError(
+            f"{len(z)} examples are too few to fit and test a probe of {read_from}: at least {FEWEST} are needed"
+        )
     rows = []
-    for probe, make in PROBES.items():
+    for probe, make in (probes or PROBES).items():
         read = cross_read(make, np.asarray(z, np.float64), targets.values, groups, seed)
         for column, name in enumerate(targets.names):
             true, guess = targets.values[:, column], read[:, column]
@@ -164,40 +194,73 @@ def _some(rows: Indices, most: int, seed: int) -> Indices:
 
 
 def read_features(
-    features: FrameFeatures, *, max_gap_s: float = 1.0, apart: str = "recording", seed: int = 0
+    features: FrameFeatures,
+    *,
+    max_gap_s: float = 1.0,
+    hold_out: str = "recording",
+    seed: int = 0,
+    pairs: tuple[Indices, Indices] | None = None,
+    probes: Probes | None = None,
 ) -> ReadOutResult:
-    """Read poses from features, and motions from the features of pairs.
-
-    The pairs are those of one recording at most `max_gap_s` apart, or where frames have no times, at most one step of
-    the grid in each direction.
-    """
+    """Read poses from features, and motions from the features of pairs (by default those of `draw_pairs`)."""
     store, frames = features.store, features.frames
     if not store.space.axes:
         raise DataError(f"{store.path} has no poses to be read from features: ingest frames with poses")
-    groups = groups_of(store, apart)[frames]
-    if len(np.unique(groups)) < FEWEST_GROUPS:
+    groups = groups_of(store, hold_out)[frames]
+    count = len(np.unique(groups))
+    if count < FEWEST_GROUPS:
         raise DataError(
-            f"{store.path}: the frames have {len(np.unique(groups))} values of {apart}, and probes need three or more: "
+            f"{store.path}: the frames have {count} values of {hold_out}, and probes need three or more: "
             "two to be fitted and chosen on, one to be read"
         )
+    i, j = draw_pairs(store, frames, max_gap_s, seed) if pairs is None else pairs
+    rows = read_poses(features, hold_out=hold_out, seed=seed, probes=probes)
+    rows += read_motions(features, i, j, hold_out=hold_out, seed=seed, probes=probes)
+    return ReadOutResult(rows, hold_out, count, folds_of(groups, FOLDS), min(len(frames), MOST_FRAMES), len(i))
+
+
+def draw_pairs(store: FrameStore, frames: Indices, max_gap_s: float, seed: int) -> tuple[Indices, Indices]:
+    """Pairs of one recording at most `max_gap_s` apart, or where frames have no times, one step of the grid."""
     drawn = sample_neighbour_pairs(
         store, frames, count=MOST_PAIRS, positive_fraction=1.0, max_gap_s=max_gap_s, seed=seed
     )
-    i, j = drawn.i, drawn.j
-    if store.times_s is None:  # on a grid there is no before and after: half of the pairs are turned round
-        turned = np.random.default_rng([seed, 0x7B]).random(len(i)) < 0.5
-        i, j = np.where(turned, j, i), np.where(turned, i, j)
-    rows = read_poses(features, apart=apart, seed=seed) + read_motions(features, i, j, apart=apart, seed=seed)
-    return ReadOutResult(
-        rows, apart, len(np.unique(groups)), folds_of(groups, FOLDS), min(len(frames), MOST_FRAMES), len(i)
-    )
+    if store.times_s is not None:
+        return drawn.i, drawn.j
+    # On a grid there is no before and after: half of the pairs are turned round.
+    turned = np.random.default_rng([seed, 0x7B]).random(len(drawn)) < 0.5
+    return np.where(turned, drawn.j, drawn.i), np.where(turned, drawn.i, drawn.j)
 
 
-def readout(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> ReadOutResult:
-    """The task: on the validation frames of a run."""
-    on_progress("read-out", 0, 1)
-    frames = data.split.validation
-    features = FrameFeatures(data.store, frames, data.features[frames])
-    result = read_features(features, max_gap_s=data.max_gap_s, apart=options.apart, seed=options.seed)
-    on_progress("read-out", 1, 1)
-    return result
+def small_images(store: FrameStore, frames: Indices) -> FrameFeatures:
+    """The pixels of frames as features, of images of at most `SIDE` x `SIDE`."""
+    blocks = np.split(frames, range(BLOCK, len(frames), BLOCK))
+    small = np.concatenate([shrink(np.asarray(store.images[rows]), SIDE, SIDE) for rows in blocks])
+    return FrameFeatures(store, frames, small.reshape(len(frames), -1).astype(np.float32))
+
+
+def readout(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+    """The task: on the validation frames of a run, beside pixels and the network before training."""
+    store, frames = data.store, data.split.validation
+    key = (str(store.path), digest(frames, data.max_gap_s, options.hold_out, options.seed))
+    pairs: tuple[Indices, Indices] | None = None
+    if store.space.axes:
+        pairs = data.once(("read pairs", *key), lambda: draw_pairs(store, frames, data.max_gap_s, options.seed))
+
+    def read(features: FrameFeatures, probes: Probes | None = None) -> ReadOutResult:
+        return read_features(features, hold_out=options.hold_out, seed=options.seed, pairs=pairs, probes=probes)
+
+    on_progress("read-out", 0, 3)
+    result = read(data.validation)
+    on_progress("read-out", 1, 3)
+    baselines: dict[str, Scores] = {}
+    linear = {LINEAR: PROBES[LINEAR]}
+    if store.has_images:
+        baselines["pixels"] = data.once(
+            ("read-out of pixels", *key), lambda: read(small_images(store, frames), linear).scores()
+        )
+    on_progress("read-out", 2, 3)
+    if data.untrained_features is not None:
+        before = FrameFeatures(store, frames, data.untrained_features[frames])
+        baselines["untrained"] = read(before, linear).scores()
+    on_progress("read-out", 3, 3)
+    return result.finding(baselines)

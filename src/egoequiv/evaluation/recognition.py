@@ -6,13 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.evaluation.features import class_scores, embed
+from egoequiv.evaluation.findings import cell, grid, measured
+from egoequiv.evaluation.metric import Metric, Value
+from egoequiv.evaluation.statistics import group_interval
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
+from egoequiv.training.data import Recognition
+
+TOP = (1, 5, 10)
+MOST_LABELLED = 5_000  # images that the nearest in pixels is looked for among, at most
 
 
-def top_k_accuracy(scores: NDArray[np.float32], classes: NDArray[np.int64], k: int = 1) -> float:
-    """How often the right class is among the k with the highest scores; (N, C), (N,).
+def top_k_right(scores: NDArray[np.float32], classes: NDArray[np.int64], k: int = 1) -> NDArray[np.bool_]:
+    """Whether the right class is among the k with the highest scores; (N, C), (N,) -> (N,).
 
     A class that ties with the right one counts as before it, so that equal scores for all classes are no success.
     """
@@ -20,7 +29,13 @@ def top_k_accuracy(scores: NDArray[np.float32], classes: NDArray[np.int64], k: i
         raise ConfigError(f"top-{k} of {scores.shape[1]} classes cannot be asked for")
     own = scores[np.arange(len(classes)), classes]
     worse = (scores < own[:, None]).sum(axis=1)  # counted this way, a score that is not a number is no success
-    return float((worse >= scores.shape[1] - k).mean())
+    right: NDArray[np.bool_] = worse >= scores.shape[1] - k
+    return right
+
+
+def top_k_accuracy(scores: NDArray[np.float32], classes: NDArray[np.int64], k: int = 1) -> float:
+    """How often the right class is among the k with the highest scores; (N, C), (N,)."""
+    return float(top_k_right(scores, classes, k).mean())
 
 
 def class_mean_accuracy(scores: NDArray[np.float32], classes: NDArray[np.int64]) -> float:
@@ -45,3 +60,73 @@ def nearest_pixel_accuracy(
 
 def _pixels(store: FrameStore, frames: Indices) -> NDArray[np.float32]:
     return store.images[frames].reshape(len(frames), -1).astype(np.float32)
+
+
+def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+    """The task: the classifier head on the labelled validation frames."""
+    task = data.recognition
+    if task is None or data.net.head is None:
+        raise DataError("the network was trained without labels: it has no classifier to measure")
+    on_progress("recognition", 0, 1)
+    rows = task.split.validation[task.classes[task.split.validation] >= 0]
+    if not len(rows):
+        raise DataError(f"{task.store.place}: no validation frame has a label")
+    features = data.features[rows] if task.store is data.store else embed(data.net, task.store, rows)
+    scores, classes = class_scores(data.net, features), task.classes[rows]
+    labelled = _labelled(data, task, options.seed)
+    key = ("nearest pixels", str(task.store.path), digest(labelled, rows, task.classes))
+    pixels = data.once(key, lambda: nearest_pixel_accuracy(task.store, labelled, rows, task.classes))
+    values = accuracies(scores, classes, task.store.recording[rows], 100 * pixels)
+    on_progress("recognition", 1, 1)
+    notes = [
+        "chance: guessing, all classes alike; nearest pixels: the class of the nearest of "
+        f"{len(labelled):,} labelled training images, by the distance of pixels"
+    ]
+    table = [(value.metric.title, cell(value), *_baselines(value)) for value in values]
+    return Finding(
+        values,
+        [grid(f"recognition of {len(rows):,} frames", ("", "accuracy", "chance", "nearest pixels"), table, notes)],
+        {"frames": len(rows), "classes": list(task.class_names), "labelled": len(labelled)},
+        notes=[value.note for value in values if value.note][:1],
+    )
+
+
+def accuracies(
+    scores: NDArray[np.float32], classes: NDArray[np.int64], recording: Indices, pixels: float
+) -> list[Value]:
+    """Top-k and the mean of classes in per cent; `pixels` is the accuracy of the nearest labelled image."""
+    count, groups = scores.shape[1], len(np.unique(recording))
+    values = []
+    for k in TOP:
+        if k < count:
+            right = top_k_right(scores, classes, k).astype(np.float64)
+            low, high = group_interval(right, recording, within=(0.0, 1.0))
+            baselines = {"chance": 100 * k / count} | ({"nearest pixels": pixels} if k == 1 else {})
+            metric = _metric(f"top{k}", f"top-{k} %")
+            mean = 100 * float(right.mean())
+            values.append(measured(metric, mean, (100 * low, 100 * high), groups=groups, baselines=baselines))
+    metric = _metric("top1_class_mean", "mean of classes %")
+    mean = 100 * class_mean_accuracy(scores, classes)
+    note = "a mean over classes has no interval"
+    return [*values, Value(metric=metric, value=mean, baselines={"chance": 100 / count}, note=note)]
+
+
+def _metric(name: str, title: str) -> Metric:
+    return Metric(name=name, title=title, digits=2, is_percent=True, family="top")
+
+
+def _baselines(value: Value) -> list[str]:
+    return [
+        value.metric.text(value.baselines[name]) if name in value.baselines else "-"
+        for name in ("chance", "nearest pixels")
+    ]
+
+
+def _labelled(data: TaskData, task: Recognition, seed: int) -> Indices:
+    """The labelled images that the network learned from, or all of the training part; of many, some at random."""
+    rows = data.labelled
+    if rows is None:
+        rows = task.split.train[task.classes[task.split.train] >= 0]
+    if len(rows) > MOST_LABELLED:
+        rows = np.sort(np.random.default_rng([seed, 0x1AB]).choice(rows, MOST_LABELLED, replace=False))
+    return rows

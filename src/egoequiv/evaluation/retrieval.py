@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from egoequiv.blocks import Grid
+from egoequiv.evaluation.findings import cell, grid, measured, notes_of
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
+from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.pair_search import (
     Differences,
     Exclusion,
@@ -17,16 +21,19 @@ from egoequiv.evaluation.pair_search import (
     nearest_pairs,
     pixel_differences,
 )
-from egoequiv.evaluation.prediction import check_motions, pairs_of_task
-from egoequiv.evaluation.ranking import interval_text
+from egoequiv.evaluation.prediction import check_motions
+from egoequiv.evaluation.retrieval_gallery import retrieval_gallery
 from egoequiv.evaluation.statistics import group_interval
-from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest, silent
 from egoequiv.files import plain
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
+from egoequiv.store import FrameStore
 
 MOST_PAIRS, MOST_QUERIES = 100_000, 1_000
 K = 10
+SCORES = (("at_1", "precision@1, features"), ("at_k", f"precision@{K}, features"))
+Once = Callable[[Callable[[], Neighbours]], Neighbours]
 
 
 @dataclass(frozen=True)
@@ -35,16 +42,19 @@ class MotionPrecision:
 
     motion: str  # "all" for all of them together
     queries: int
+    groups: int  # recordings, or what else is held out, that the queries are of
     at_1: float
-    at_1_interval: tuple[float, float]  # 95 %, over recordings, or what else is kept apart
+    at_1_interval: tuple[float, float]  # 95 %, over recordings, or what else is held out
     at_k: float
     at_k_interval: tuple[float, float]
     chance: float
 
-    def describe(self) -> dict[str, Any]:
-        """A JSON object; what is not defined is null."""
-        described: dict[str, Any] = plain(asdict(self))
-        return described
+    def value(self, score: str, name: str, kind: str, pixels: MotionPrecision | None) -> Value:
+        """The precision `at_1` or `at_k` as a value of this name, beside that of pixels and chance."""
+        baselines = {"chance": self.chance} | ({} if pixels is None else {"pixels": getattr(pixels, score)})
+        metric = Metric(name=name, title=name, family="precision")
+        ends = getattr(self, f"{score}_interval")
+        return measured(metric, getattr(self, score), ends, groups=self.groups, kind=kind, baselines=baselines)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,52 +66,46 @@ class RetrievalResult:
     pairs: MotionPairs  # those that were searched, by whose numbers neighbours are known
     exclusion: Exclusion
 
-    def describe(self) -> dict[str, Any]:
-        """A JSON object."""
-        return {
+    def finding(self, store: FrameStore) -> Finding:
+        """The precision over all motions; the store has the pictures of the gallery."""
+        found, kind = self.precision["features"], self.exclusion.group_name
+        pixels = self.precision.get("pixels", (None,) * len(found))
+        values = [[row.value(score, name, kind, other) for score, name in SCORES] for row, other in self._rows(pixels)]
+        dropped = self.neighbours["features"].dropped
+        details, arrays = retrieval_gallery(store, self.pairs, self.neighbours)
+        details |= {
             "norm": "l2",
             "k": K,
             "pairs": len(self.pairs),
-            "queries_dropped": self.neighbours["features"].dropped,
+            "queries_dropped": dropped,
             "exclusion": self.exclusion.describe(),
-            "precision": {space: [row.describe() for row in rows] for space, rows in self.precision.items()},
+            "precision": {space: plain([asdict(row) for row in rows]) for space, rows in self.precision.items()},
         }
-
-    def tables(self) -> list[TaskTable]:
-        """The same for people."""
-        columns = ("motion", "difference of", "precision@1", "95 % interval", f"precision@{K}", "95 % interval")
-        rows = [
-            (
-                row.motion,
-                space,
-                f"{row.at_1:.3f}",
-                interval_text(row.at_1_interval),
-                f"{row.at_k:.3f}",
-                interval_text(row.at_k_interval),
-                f"{row.chance:.3f}",
-                f"{row.queries:,}",
-            )
-            for each in zip(*self.precision.values(), strict=True)
-            for space, row in zip(self.precision, each, strict=True)
-        ]
-        notes = (
+        notes = [
             f"the nearest of {len(self.pairs):,} pairs, by the Euclidean distance of z_j - z_i or of x_j - x_i",
             self.exclusion.describe(),
             "chance is the share of the query's motion among the pairs it was compared with",
-            *self._dropped(),
-        )
-        return [TaskTable("retrieval of pairs with the same motion", (*columns, "chance", "queries"), rows, notes)]
+        ]
+        lost = [f"{dropped:,} queries were dropped: fewer than {K} pairs to be compared with"] if dropped else []
+        table = self._table(values, pixels, [*notes, *lost])
+        return Finding(values[0], [table], details, arrays, notes=[*lost, *notes_of(values[0])])
 
-    def headline(self) -> dict[str, float]:
-        """The precision over all motions, beside that of pixels and chance."""
-        whole = {space: rows[0] for space, rows in self.precision.items()}
-        numbers = {f"precision@1, {space}": row.at_1 for space, row in whole.items()}
-        numbers |= {f"precision@{K}, {space}": row.at_k for space, row in whole.items()}
-        return numbers | {"chance": whole["features"].chance}
+    def _rows(
+        self, pixels: Sequence[MotionPrecision | None]
+    ) -> Iterator[tuple[MotionPrecision, MotionPrecision | None]]:
+        return zip(self.precision["features"], pixels, strict=True)
 
-    def _dropped(self) -> list[str]:
-        dropped = self.neighbours["features"].dropped
-        return [f"{dropped:,} queries were dropped: fewer than {K} pairs to be compared with"] if dropped else []
+    def _table(
+        self, values: Sequence[Sequence[Value]], pixels: Sequence[MotionPrecision | None], notes: Sequence[str]
+    ) -> Grid:
+        rows: list[Sequence[Any]] = []
+        for (own, other), (at_1, at_k) in zip(self._rows(pixels), values, strict=True):
+            rows.append((own.motion, "features", cell(at_1), cell(at_k), at_1.metric.text(own.chance), own.queries))
+            if other is not None:
+                texts = (at_1.metric.text(number) for number in (other.at_1, other.at_k, other.chance))
+                rows.append((own.motion, "pixels", *texts, other.queries))
+        columns = ("motion", "difference of", "precision@1", f"precision@{K}", "chance", "queries")
+        return grid("retrieval of pairs with the same motion", columns, rows, notes)
 
 
 def precision_of(groups: Indices, pairs: MotionPairs, neighbours: Neighbours) -> tuple[MotionPrecision, ...]:
@@ -121,6 +125,7 @@ def precision_of(groups: Indices, pairs: MotionPairs, neighbours: Neighbours) ->
             MotionPrecision(
                 motion="all" if number is None else pairs.names[number],
                 queries=int(own.sum()),
+                groups=len(np.unique(own_group[own])),
                 at_1=float(at_1[own].mean()),
                 at_1_interval=group_interval(at_1[own], own_group[own], within=(0.0, 1.0)),
                 at_k=float(at_k[own].mean()),
@@ -136,61 +141,69 @@ def retrieve_pairs(
     pairs: MotionPairs,
     *,
     neighbour_gap_s: float = 2.0,
-    apart: str = "recording",
+    hold_out: str = "recording",
     most_pairs: int = MOST_PAIRS,
     most_queries: int = MOST_QUERIES,
     with_pixels: bool = True,
     seed: int = 0,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress = silent,
+    once: Once = lambda make: make(),
 ) -> RetrievalResult:
     """Find the pairs nearest to query pairs, in feature-difference space and in pixel-difference space.
 
     Queries have a motion. They are compared with all pairs, those of no motion too where there are any, except pairs of
     their own recording: all of them, or where frames have times, those with at most `neighbour_gap_s` between them.
-    With `apart` the name of an attribute or "label", they are compared with pairs of another one only. Of more pairs
-    than `most_pairs`, so many are drawn at random.
+    With `hold_out` the name of an attribute or "label", they are compared with pairs of another one only. Of more pairs
+    than `most_pairs`, so many are drawn at random. `once` may keep what was found by pixels for other features.
     """
     check_motions(features, pairs)
     store = features.store
     pairs = some_pairs(pairs, most_pairs, seed)
     queries = draw_queries(pairs, most_queries, seed)
-    has_gap = apart == "recording" and store.times_s is not None
-    exclusion = Exclusion(groups_of(store, apart), apart, neighbour_gap_s if has_gap else None)
-    spaces: dict[str, Differences] = {"features": feature_differences(features, pairs)}
-    if with_pixels:
-        spaces["pixels"] = pixel_differences(store, pairs)
-    neighbours = {}
-    for space, differences in spaces.items():
+    has_gap = hold_out == "recording" and store.times_s is not None
+    exclusion = Exclusion(groups_of(store, hold_out), hold_out, neighbour_gap_s if has_gap else None)
 
-        def report(done: int, total: int, what: str = f"pairs by {space}") -> None:
-            if on_progress is not None:
-                on_progress(what, done, total)
-
-        neighbours[space] = nearest_pairs(
-            store, pairs, differences, queries, exclusion, k=K, seed=seed, on_progress=report
+    def search(space: str, differences: Differences) -> Neighbours:
+        return nearest_pairs(
+            store,
+            pairs,
+            differences,
+            queries,
+            exclusion,
+            k=K,
+            seed=seed,
+            on_progress=on_progress,
+            what=f"pairs by {space}",
         )
+
+    neighbours = {"features": search("features", feature_differences(features, pairs))}
+    if with_pixels:
+        neighbours["pixels"] = once(lambda: search("pixels", pixel_differences(store, pairs)))
     precision = {space: precision_of(exclusion.group, pairs, found) for space, found in neighbours.items()}
     return RetrievalResult(precision, neighbours, pairs, exclusion)
 
 
 def some_pairs(pairs: MotionPairs, most: int, seed: int) -> MotionPairs:
-    """At most so many of the pairs, at random."""
+    """At most `most` of the pairs, at random."""
     if len(pairs) <= most:
         return pairs
     kept: Indices = np.sort(np.random.default_rng([seed, 0x50E]).choice(len(pairs), most, replace=False))
     return MotionPairs(pairs.i[kept], pairs.j[kept], pairs.pattern[kept], pairs.names)
 
 
-def retrieval(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> RetrievalResult:
+def retrieval(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
     """The task: on the validation frames of a run, with the motions it is measured for."""
-    frames = data.split.validation
-    features = FrameFeatures(data.store, frames, data.features[frames])
-    pairs = pairs_of_task(data, options, frames)
-    return retrieve_pairs(
-        features,
+    pairs = data.pairs(data.split.validation, data.named_patterns(options.motions))
+    settings = (data.neighbour_gap_s, options.hold_out, options.seed)
+    key = ("pairs by pixels", str(data.store.path), digest(pairs.i, pairs.j, pairs.pattern, settings))
+    result = retrieve_pairs(
+        data.validation,
         pairs,
         neighbour_gap_s=data.neighbour_gap_s,
-        apart=options.apart,
+        hold_out=options.hold_out,
+        with_pixels=data.store.has_images,
         seed=options.seed,
         on_progress=on_progress,
+        once=lambda make: data.once(key, make),
     )
+    return result.finding(data.store)

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from math import isnan, nan
 from typing import Any
 
 from egoequiv.errors import DataError
+from egoequiv.evaluation.findings import cell, grid
 from egoequiv.evaluation.frame_features import FrameFeatures
-from egoequiv.evaluation.task import OnProgress, TaskData, TaskOptions, TaskTable
+from egoequiv.evaluation.metric import Metric, Value
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
 from egoequiv.pairs import NeighbourPairs, sample_neighbour_pairs
 from egoequiv.training.auroc import Norm, slowness_auroc
 
 PAIRS = 10_000
 NORMS: tuple[Norm, ...] = (2, 1)
+NOTES = (
+    "0.5 is chance; 1 means that a distance of features tells all neighbours from all strangers",
+    "untrained: the same network before training",
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +31,14 @@ class Auroc:
     norm: Norm
     value: float
     pairs: int
+    untrained: float = nan
+
+    def as_value(self) -> Value:
+        """Such as `AUROC, validation frames`."""
+        name = f"AUROC, {self.part} frames"
+        metric = Metric(name=name, title=name, digits=4, family="AUROC", baselines={"chance": 0.5})
+        known = {} if isnan(self.untrained) else {"untrained": self.untrained}
+        return Value(metric=metric, value=self.value, baselines=known, note="pairs across recordings: no interval")
 
 
 @dataclass(frozen=True)
@@ -31,45 +47,49 @@ class SlownessResult:
 
     rows: tuple[Auroc, ...]
 
-    def describe(self) -> dict[str, Any]:
-        """A JSON object."""
-        return {
+    def finding(self) -> Finding:
+        """The AUROC by Euclidean distance, of validation frames first."""
+        each = [(row, row.as_value()) for row in self.rows]
+        table = [
+            (row.part, f"l{row.norm}", cell(value), value.metric.text(row.untrained), row.pairs) for row, value in each
+        ]
+        details: dict[str, Any] = {
             "rows": [
                 {"part": row.part, "norm": f"l{row.norm}", "auroc": row.value, "pairs": row.pairs} for row in self.rows
             ]
         }
-
-    def headline(self) -> dict[str, float]:
-        """The AUROC by Euclidean distance, of validation frames first."""
-        return {f"AUROC, {row.part} frames": row.value for row in reversed(self.rows) if row.norm == 2}
-
-    def tables(self) -> list[TaskTable]:
-        """The same for people."""
-        rows = [(row.part, f"l{row.norm}", f"{row.value:.4f}", f"{row.pairs:,}") for row in self.rows]
-        notes = ("0.5 is chance; 1 means that a distance of features tells all neighbours from all strangers",)
-        return [
-            TaskTable("slowness AUROC: neighbours against strangers", ("frames", "norm", "AUROC", "pairs"), rows, notes)
-        ]
+        title = "slowness AUROC: neighbours against strangers"
+        return Finding(
+            [value for row, value in reversed(each) if row.norm == 2],
+            [grid(title, ("frames", "norm", "AUROC", "untrained", "pairs"), table, NOTES)],
+            details,
+        )
 
 
-def measure_slowness(features: FrameFeatures, pairs: NeighbourPairs, part: str) -> tuple[Auroc, ...]:
-    """The AUROC of neighbour pairs against strangers, in both norms."""
-    z_i, z_j = features.of(pairs.i), features.of(pairs.j)
-    return tuple(Auroc(part, norm, slowness_auroc(z_i, z_j, pairs.is_neighbour, norm), len(pairs)) for norm in NORMS)
+def measure_slowness(
+    features: FrameFeatures, pairs: NeighbourPairs, part: str, untrained: FrameFeatures | None = None
+) -> tuple[Auroc, ...]:
+    """The AUROC of neighbour pairs against strangers, in both norms; `untrained` are features before training."""
+
+    def auroc(of: FrameFeatures | None, norm: Norm) -> float:
+        return nan if of is None else slowness_auroc(of.of(pairs.i), of.of(pairs.j), pairs.is_neighbour, norm)
+
+    return tuple(Auroc(part, norm, auroc(features, norm), len(pairs), auroc(untrained, norm)) for norm in NORMS)
 
 
-def slowness(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> SlownessResult:
+def slowness(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
     """The task: on the training and the validation frames of a run."""
+    if not data.store.space.axes and data.store.times_s is None:
+        raise DataError(f"{data.store.path} has neither poses nor times to say which frames are neighbours")
     parts = {"training": data.split.train, "validation": data.split.validation}
     rows: list[Auroc] = []
     for done, (part, frames) in enumerate(parts.items()):
         on_progress("slowness", done, len(parts))
-        if not data.store.space.axes and data.store.times_s is None:
-            raise DataError(f"{data.store.path} has neither poses nor times to say which frames are neighbours")
-        features = FrameFeatures(data.store, frames, data.features[frames])
-        pairs = sample_neighbour_pairs(
-            data.store, frames, count=PAIRS, max_gap_s=data.neighbour_gap_s, seed=options.seed
-        )
-        rows += measure_slowness(features, pairs, part)
+        key = ("neighbours", str(data.store.path), digest(frames, data.neighbour_gap_s, options.seed))
+        draw = partial(sample_neighbour_pairs, count=PAIRS, max_gap_s=data.neighbour_gap_s, seed=options.seed)
+        pairs = data.once(key, partial(draw, data.store, frames))
+        before = data.untrained_features
+        untrained = None if before is None else FrameFeatures(data.store, frames, before[frames])
+        rows += measure_slowness(FrameFeatures(data.store, frames, data.features[frames]), pairs, part, untrained)
     on_progress("slowness", len(parts), len(parts))
-    return SlownessResult(tuple(rows))
+    return SlownessResult(tuple(rows)).finding()

@@ -1,21 +1,25 @@
-"""What a task of `egoequiv evaluate --task` is: from a network and a store to numbers, tables and arrays for figures."""
+"""What a task is: from a network and a store to numbers, tables and arrays for figures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.blocks import Grid
+from egoequiv.errors import DataError
 from egoequiv.evaluation.features import embed
+from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import Value
 from egoequiv.models import EgoNet
-from egoequiv.pairs import MotionPatterns, Split
+from egoequiv.pairs import MinedPatterns, MotionPairs, MotionPatterns, Split, declare_patterns, find_motion_pairs
+from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
 from egoequiv.training.data import Recognition
 
@@ -45,6 +49,7 @@ class TaskData:
         max_gap_s: Motion pairs are at most this far apart.
         neighbour_gap_s: Neighbours are at most this far apart.
         label_column: Which attribute is the class.
+        labelled: The rows of the labelled store that the network learned from; None: all labelled training frames.
         shared: What was computed of these frames for other runs, by key; see `once`.
     """
 
@@ -58,6 +63,7 @@ class TaskData:
     max_gap_s: float = 1.0
     neighbour_gap_s: float = 2.0
     label_column: str = "label"
+    labelled: Indices | None = None
     shared: MutableMapping[tuple[Any, ...], Any] = field(default_factory=dict)
 
     @cached_property
@@ -70,6 +76,29 @@ class TaskData:
         """The same by the network before training."""
         return None if self.untrained is None else embed(self.untrained, self.store)
 
+    @cached_property
+    def validation(self) -> FrameFeatures:
+        """The features of the validation frames."""
+        return FrameFeatures(self.store, self.split.validation, self.features[self.split.validation])
+
+    def named_patterns(self, motions: Sequence[str] | None) -> MotionPatterns:
+        """The motions of these names, or all that are measured; an error where none are known."""
+        if self.patterns is None:
+            raise DataError(
+                f"{self.store.place}: no motions are known without poses and times: ingest frames that have them"
+            )
+        if motions is None:
+            return self.patterns
+        if isinstance(self.patterns, MinedPatterns):
+            return self.patterns.only(motions)
+        return declare_patterns(self.store.space, motions)
+
+    def pairs(self, frames: Indices, patterns: MotionPatterns) -> MotionPairs:
+        """All pairs of these frames that the motions relate; found once for all tasks and all runs on these frames."""
+        space, *rest = (vars(patterns)[name] for name in ("space", *sorted(vars(patterns).keys() - {"space"})))
+        key = ("motion pairs", str(self.store.path), self.max_gap_s, digest(frames, space.describe(), *rest))
+        return self.once(key, lambda: find_motion_pairs(self.store, frames, patterns, self.max_gap_s))
+
     def classes(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """The class of every frame, -1 for none, and the names; an error where the store has no labels."""
         return self.store.classes(self.label_column)
@@ -79,6 +108,12 @@ class TaskData:
         if key not in self.shared:
             self.shared[key] = make()
         return cast(T, self.shared[key])
+
+
+def digest(*parts: Any) -> str:
+    """Short text that differs where arrays or plain values differ: part of the keys of `TaskData.once`."""
+    arrays = ((part.tobytes(), part.shape) if isinstance(part, np.ndarray) else part for part in parts)
+    return sha256(repr(list(arrays)).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)

@@ -32,13 +32,13 @@ class NeighbourVotes:
     """The k nearest of many labelled vectors vote on the class of others.
 
     The search is scikit-learn's brute force: on 100,000 vectors of 200 features it is the fastest that was tried, and
-    exact, for it computes in double precision (`torch.cdist` does not, and errs where features have a large mean).
+    exact, because it computes in double precision (`torch.cdist` does not, and errs where features have a large mean).
     """
 
     def __init__(self, vectors: Matrix, classes: NDArray[np.int64], class_count: int, k: int) -> None:
         """Take vectors (N, F) and their classes (N,)."""
         if not np.isfinite(vectors).all():
-            raise DataError("some features are not finite; the network has diverged, train it anew")
+            raise DataError("some features are not finite; the network has diverged, train it again")
         self._classes, self._class_count, self._k = classes, class_count, k
         self._index = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(vectors)
 

@@ -37,7 +37,7 @@ class Ahead:
     frame: Indices  # (V, G) -1 where a move is not possible
     guess: Indices  # (V, G) from the real views, after moving
     own_votes: Floats  # (V, G) for the right class, -1 where a move is not possible
-    expected_bits: Floats  # (V, G) from the foretold view, before moving; infinite where a move is not possible
+    expected_bits: Floats  # (V, G) from the predicted view, before moving; infinite where a move is not possible
     found_bits: Floats  # (V, G) from the real views, after moving
 
     @property
@@ -148,10 +148,10 @@ def _try(
     if not len(walks):
         return
     seen, move = selector.features[frames[walks]], selector.moves[g]
-    foretold = np.concatenate([seen, selector.foretell(seen[:, -1], move)[:, None]], axis=1)
+    predicted = np.concatenate([seen, selector.predict(seen[:, -1], move)[:, None]], axis=1)
     real = np.concatenate([seen, selector.features[target][:, None]], axis=1)
     # Asked for together: the classifier of a long sequence is made for this one question.
-    votes = selector.look(np.concatenate([foretold, real]), (*(selector.moves[m] for m in made), move))
+    votes = selector.look(np.concatenate([predicted, real]), (*(selector.moves[m] for m in made), move))
     if votes is None:
         return
     after = slice(len(walks), None)

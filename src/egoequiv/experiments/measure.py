@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import MutableMapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -26,6 +27,7 @@ from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.open_run import open_run
 from egoequiv.training.run_folder import DATA
+from egoequiv.user_code import user_code
 
 BASIC = ("recognition", "equivariance")  # the tasks behind `egoequiv evaluate RUN` and every table
 Shared = MutableMapping[tuple[Any, ...], Any]
@@ -117,7 +119,8 @@ class RunMeasurer:
             leaked=None if self.everything else self._leaked,
         )
         try:
-            found = task.measure(self.data, options, on_progress)
+            with user_code(f"task {task.name}") if task.code else nullcontext():
+                found = task.measure(self.data, options, on_progress)
         except EgoEquivError as problem:
             record = record.model_copy(update={"problem": str(problem)})
         else:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.errors import ConfigError, EgoEquivError
+from egoequiv.methods import display_name
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.run_folder import FREE_TO_CHANGE, RunFolder
@@ -55,7 +56,7 @@ class RunGroup:
 
 def row_name(method: str, uses_labels: bool) -> str:
     """How a method is called in tables; of `file.py:name` and `module:name` the name alone."""
-    return method.rsplit(":", 1)[-1] + ("" if uses_labels else NO_LABELS)
+    return display_name(method) + ("" if uses_labels else NO_LABELS)
 
 
 def flat_settings(config: TrainConfig) -> dict[str, Any]:

@@ -7,7 +7,13 @@ from egoequiv.losses.slowness import Slowness, slowness_loss
 from egoequiv.losses.term import StreamBatch, StreamName, Term
 from egoequiv.losses.views import ImaginedViews, imagined_views
 
+# The built-in losses by the names that settings and sums of losses know them by.
+LOSSES: dict[str, type[Term]] = {
+    term.name: term for term in (Classification, Equivariance, Separation, Slowness, ImaginedViews)
+}
+
 __all__ = [
+    "LOSSES",
     "Classification",
     "Equivariance",
     "ImaginedViews",

@@ -24,14 +24,17 @@ class StreamBatch:
 
 @dataclass(frozen=True)
 class Term(ABC):
-    """One weighted loss; `name` is its key in settings and metrics, `stream` the data it looks at.
+    """One weighted loss; its numbers (`weight`, perhaps `margin`) are settings, as `weight.NAME` and `margin.NAME`.
 
-    A term that `stacks` also takes the features of many networks at once, (S, B, D), and returns a loss for each, (S,).
+    Many networks may learn as one stack. A term that `stacks` takes their features at once, (S, B, D), and returns a
+    loss for each, (S,); any other is computed network by network, which takes longer. A term that `draws` random
+    numbers keeps its runs out of stacks, where they would not be those that the run draws alone.
     """
 
-    name: ClassVar[str]
-    stream: ClassVar[StreamName]
+    name: ClassVar[str]  # its key in settings and metrics
+    stream: ClassVar[StreamName]  # the data it looks at
     stacks: ClassVar[bool] = False
+    draws: ClassVar[bool] = False
     weight: float = 1.0
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """Encoders, equivariance maps, the network made of them, and its checkpoints."""
 
 from egoequiv.models.checkpoint import load_model
-from egoequiv.models.encoders import ENCODERS, Encoder
+from egoequiv.models.encoders import ENCODERS, Encoder, build_encoder, get_encoder
 from egoequiv.models.maps import EquivarianceMaps
 from egoequiv.models.network import EgoNet, Heads, NetSpec, initialise
 from egoequiv.models.stacked import StackedNet, can_stack
@@ -14,7 +14,9 @@ __all__ = [
     "Heads",
     "NetSpec",
     "StackedNet",
+    "build_encoder",
     "can_stack",
+    "get_encoder",
     "initialise",
     "load_model",
 ]

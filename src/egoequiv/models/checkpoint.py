@@ -14,6 +14,7 @@ from torch import Tensor
 from egoequiv.errors import DataError
 from egoequiv.files import read_json, replacing, write_json
 from egoequiv.models.network import EgoNet, NetSpec
+from egoequiv.names import check_recorded
 
 MODEL = "model.json"
 FORMAT, VERSION = "egoequiv-model", 1
@@ -35,6 +36,7 @@ def load_spec(run: Path) -> NetSpec:
         raise DataError(f"{run / MODEL}: {problem}") from problem
     if (description.get("format"), description.get("version")) != (FORMAT, VERSION):
         raise DataError(f"{run / MODEL}: expected {FORMAT} version {VERSION}; train again")
+    check_recorded("encoder", [spec.encoder], run)
     return spec
 
 
@@ -42,6 +44,9 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     """Write tensors and a JSON object as one safetensors file, whole or not at all."""
     with replacing(path) as temporary:
         plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+        owners = {tensor.data_ptr(): name for name, tensor in plain.items()}
+        # Of weights that a network uses in two places, each gets a copy: in the file, no two tensors share memory.
+        plain = {name: t if owners[t.data_ptr()] == name else t.clone() for name, t in plain.items()}
         try:
             save_file(plain, temporary, {"egoequiv": json.dumps(meta, sort_keys=True)})
         except SafetensorError as problem:
@@ -68,7 +73,7 @@ def load_meta(path: Path) -> dict[str, Any]:
         with safe_open(path, framework="pt") as file:
             meta = json.loads((file.metadata() or {}).get("egoequiv", "{}"))
     except (SafetensorError, json.JSONDecodeError, OSError) as problem:
-        raise DataError(f"{path} is damaged ({problem}): remove it to begin anew") from problem
+        raise DataError(f"{path} is damaged ({problem}): remove it to begin again") from problem
     return meta if isinstance(meta, dict) else {}
 
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, cast
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError
+from egoequiv.names import Door, what_is
+from egoequiv.signatures import checked_settings
+from egoequiv.user_code import is_built_in, one_line, user_code
 
 ImageShape = tuple[int, int, int]  # height, width, channels
+Count = Annotated[int, Field(ge=1)]
 
 
 class Encoder(nn.Module):
     """A network from normalised images (B, C, H, W) to features (B, D)."""
 
     feature_dim: int
-    unit_length: bool  # whether images are scaled to length 1, for full layers, or pixels to variance 1
+    unit_length: bool = False  # whether images are scaled to length 1, for full layers, or pixels to variance 1
 
     @abstractmethod
     def forward(self, images: Tensor) -> Tensor:
@@ -29,7 +35,7 @@ class MlpEncoder(Encoder):
 
     unit_length = True
 
-    def __init__(self, image_shape: ImageShape, hidden_units: int = 20, feature_dim: int = 100) -> None:
+    def __init__(self, image_shape: ImageShape, hidden_units: Count = 20, feature_dim: Count = 100) -> None:
         super().__init__()
         height, width, channels = image_shape
         self.feature_dim = feature_dim
@@ -47,9 +53,7 @@ class ConvEncoder(Encoder):
     32 conv 5x5, max 3x3/2, ReLU; 32 conv 5x5, ReLU, mean 3x3/2; 64 conv 5x5, ReLU, mean 3x3/2; 64 features.
     """
 
-    unit_length = False
-
-    def __init__(self, image_shape: ImageShape, feature_dim: int = 64) -> None:
+    def __init__(self, image_shape: ImageShape, feature_dim: Count = 64) -> None:
         super().__init__()
         height, width, channels = image_shape
         self.feature_dim = feature_dim
@@ -79,7 +83,74 @@ def _pooled(side: int) -> int:
     return -(-(side - 3) // 2) + 1
 
 
-ENCODERS: dict[str, Callable[[ImageShape], Encoder]] = {
+ENCODERS: dict[str, Callable[..., nn.Module]] = {
     "norb": MlpEncoder,
     "kitti": ConvEncoder,
 }
+DOOR = Door("encoder", ENCODERS, "egoequiv.encoders", "a function or class that returns an nn.Module")
+
+
+def get_encoder(name: str) -> Callable[..., nn.Module]:
+    """What builds the encoder of this name: built in, registered, `module:name` or `file.py:name`."""
+    found: Callable[..., nn.Module] = DOOR.find(name)
+    return found
+
+
+def encoder_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of an encoder, converted to the types it declares; an unknown or wrong one is named."""
+    return checked_settings(f"encoder {name!r}", get_encoder(name), settings, ("image_shape",), "encoder.")
+
+
+def build_encoder(name: str, image_shape: ImageShape, settings: Mapping[str, Any]) -> Encoder:
+    """Build an encoder, with the weights it has by itself.
+
+    Args:
+        name: of the encoder, as `get_encoder` takes it.
+        image_shape: height, width and channels of the images.
+        settings: further arguments of the encoder.
+
+    Returns:
+        A module with `feature_dim` and `unit_length`. One of a user is tried on two images, so that wrong shapes are
+        found before training; where it does not say its `feature_dim`, that is what comes out.
+
+    """
+    build = get_encoder(name)
+    settings = encoder_settings(name, settings)
+    given = "".join(f", {key}={value!r}" for key, value in settings.items())
+    what = f"encoder {name} for images of {' x '.join(map(str, image_shape))}{given}"
+    if is_built_in(build):
+        try:
+            return build(image_shape, **settings)  # type: ignore[return-value]
+        except RuntimeError as problem:  # too large for the memory
+            raise ConfigError(f"{what}: {one_line(str(problem))}") from problem
+    with user_code(what):
+        module = build(image_shape, **settings)
+    if not isinstance(module, nn.Module):
+        raise ConfigError(f"{what}: expected an nn.Module, found {what_is(module)}")
+    with user_code(what):
+        found = _feature_dim(module, image_shape)
+    declared = getattr(module, "feature_dim", found)
+    if declared != found:
+        raise ConfigError(f"{what}: its feature_dim is {declared!r}, but it gives {found} features")
+    encoder = cast(Encoder, module)
+    encoder.feature_dim, encoder.unit_length = found, bool(getattr(module, "unit_length", False))
+    return encoder
+
+
+@torch.no_grad()
+def _feature_dim(module: nn.Module, image_shape: ImageShape) -> int:
+    """How many features a module gives; nothing in it is changed, but parameters that wait for an image get a shape."""
+    height, width, channels = image_shape
+    was_training = module.training
+    try:
+        features = module.eval()(torch.zeros(2, channels, height, width))
+    finally:
+        module.train(was_training)
+    if not isinstance(features, Tensor):
+        raise ConfigError(f"an encoder must return a tensor of features (B, D); this one returns {what_is(features)}")
+    if features.dim() != 2 or len(features) != 2 or not features.shape[1] or not features.is_floating_point():
+        raise ConfigError(
+            "an encoder must return float features (B, D) of images (B, C, H, W); of 2 images this one returns "
+            f"{str(features.dtype).removeprefix('torch.')} {tuple(features.shape)}"
+        )
+    return features.shape[1]

@@ -20,6 +20,11 @@ class EquivarianceMaps(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """Every map on every feature vector: (..., D) -> (..., G, D)."""
-        patterns, dim = self.bias.shape
-        mapped = functional.linear(features, self.weight.view(patterns * dim, dim), self.bias.view(-1))
-        return mapped.view(*features.shape[:-1], patterns, dim)
+        return apply_maps(self.weight, self.bias, features)
+
+
+def apply_maps(weight: Tensor, bias: Tensor, features: Tensor) -> Tensor:
+    """Affine maps (G, D, D) and (G, D) on every feature vector: (..., D) -> (..., G, D)."""
+    patterns, dim = bias.shape
+    mapped = functional.linear(features, weight.view(patterns * dim, dim), bias.view(-1))
+    return mapped.view(*features.shape[:-1], patterns, dim)

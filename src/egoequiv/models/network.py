@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from math import sqrt
 from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
 
-from egoequiv.errors import ConfigError, DataError
-from egoequiv.models.encoders import ENCODERS, ImageShape
+from egoequiv.errors import DataError
+from egoequiv.models.encoders import ImageShape, build_encoder
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
+from egoequiv.user_code import is_built_in
 
 MapInit = Literal["identity", "xavier"]
 Precision = Literal["float32", "bfloat16"]
@@ -27,6 +28,7 @@ class NetSpec:
     image_shape: ImageShape  # height, width, channels
     patterns: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
+    encoder_settings: Mapping[str, Any] = field(default_factory=dict)
 
     def describe(self) -> dict[str, Any]:
         """A JSON object from which `from_description` builds an equal spec."""
@@ -41,8 +43,9 @@ class NetSpec:
                 image_shape=(int(height), int(width), int(channels)),
                 patterns=tuple(description["patterns"]),
                 class_names=tuple(description["class_names"]),
+                encoder_settings={str(key): value for key, value in description.get("encoder_settings", {}).items()},
             )
-        except (KeyError, TypeError, ValueError) as problem:
+        except (AttributeError, KeyError, TypeError, ValueError) as problem:
             raise DataError(f"the description of a network is damaged: {problem!r}") from problem
 
 
@@ -67,10 +70,8 @@ class EgoNet(nn.Module):
 
     def __init__(self, spec: NetSpec) -> None:
         super().__init__()
-        if spec.encoder not in ENCODERS:
-            raise ConfigError(f"encoder {spec.encoder!r} is not known; choose one of {', '.join(ENCODERS)}")
         self.spec = spec
-        self.encoder = ENCODERS[spec.encoder](spec.image_shape)
+        self.encoder = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings)
         dim = self.encoder.feature_dim
         self.maps = EquivarianceMaps(len(spec.patterns), dim) if spec.patterns else None
         self.head = nn.Linear(dim, len(spec.class_names)) if spec.class_names else None
@@ -104,12 +105,20 @@ class EgoNet(nn.Module):
 
 
 def initialise(net: EgoNet, generator: torch.Generator, maps: MapInit = "identity") -> None:
-    """Draw all weights anew: uniform with variance 1/fan_in ("xavier" as Caffe has it), biases zero.
+    """Draw all weights: uniform with variance 1/fan_in ("xavier" as Caffe has it), biases zero.
+
+    An encoder of a user is built again instead, with random numbers that the generator decides: it may begin as it
+    likes, also with weights that were trained elsewhere.
 
     Maps may begin as the identity instead: a random map pulls all features to one point before it has learned
     anything, and the contrastive loss alone does not bring them apart again.
     """
-    for module in net.modules():
+    if not is_built_in(net.encoder):
+        seed = int(torch.randint(2**62, (), generator=generator))
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            net.encoder = build_encoder(net.spec.encoder, net.spec.image_shape, net.spec.encoder_settings)
+    for module in [*(net.encoder.modules() if is_built_in(net.encoder) else ()), net.maps, net.head]:
         if isinstance(module, nn.Linear | nn.Conv2d):
             _draw(module.weight, module.weight[0].numel(), generator)
             if module.bias is not None:

@@ -5,22 +5,33 @@ The names of the parameters are those of `EgoNet`, and row k of each is the para
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from torch.nn import functional
 
 from egoequiv.errors import ConfigError
 from egoequiv.models.encoders import MlpEncoder
-from egoequiv.models.maps import EquivarianceMaps
+from egoequiv.models.maps import EquivarianceMaps, apply_maps
 from egoequiv.models.network import EgoNet
 
 
 def can_stack(encoder: object) -> bool:
     """Whether networks with this encoder can be stacked; convolutions would gain nothing by it."""
     return encoder is MlpEncoder
+
+
+@dataclass(frozen=True)
+class MemberHeads:
+    """What a loss may ask of one network of a stack."""
+
+    maps: Callable[[Tensor], Tensor] | None
+    head: Callable[[Tensor], Tensor] | None
 
 
 class StackedLinear(nn.Module):
@@ -34,6 +45,12 @@ class StackedLinear(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         return torch.baddbmm(self.bias.unsqueeze(1), features, self.weight.mT)
 
+    def members(self) -> list[Callable[[Tensor], Tensor]]:
+        """The layers one by one, (B, I) -> (B, O)."""
+        # Unbound, not indexed: the gradients of the members are then written once, not each into zeros for all.
+        pairs = zip(self.weight.unbind(), self.bias.unbind(), strict=True)
+        return [partial(functional.linear, weight=weight, bias=bias) for weight, bias in pairs]
+
 
 class StackedMaps(nn.Module):
     """S sets of equivariance maps: (S, B, D) -> (S, B, G, D)."""
@@ -46,6 +63,11 @@ class StackedMaps(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         mapped = torch.baddbmm(self.bias.flatten(1).unsqueeze(1), features, self.weight.flatten(1, 2).mT)
         return mapped.view(*features.shape[:-1], *self.bias.shape[1:])
+
+    def members(self) -> list[Callable[[Tensor], Tensor]]:
+        """The maps of each network, (B, D) -> (B, G, D)."""
+        pairs = zip(self.weight.unbind(), self.bias.unbind(), strict=True)
+        return [partial(apply_maps, weight, bias) for weight, bias in pairs]
 
 
 class StackedMlp(nn.Module):
@@ -82,6 +104,14 @@ class StackedNet(nn.Module):
         self.register_buffer("input_mean", first.input_mean)
         self.register_buffer("input_std", first.input_std)
         self._normalised = first.normalised
+        self.compared: set[str] = set()  # losses that were seen to give the same for a stack as network by network
+
+    def members(self) -> list[MemberHeads]:
+        """The maps and the head of each network, for losses that do not take many at once."""
+        count = len(self.encoder.hidden.weight)
+        maps = self.maps.members() if self.maps is not None else [None] * count
+        heads = self.head.members() if self.head is not None else [None] * count
+        return [MemberHeads(*pair) for pair in zip(maps, heads, strict=True)]
 
     def forward(self, images: Tensor) -> Tensor:
         """Features (S, B, D) of uint8 images (B, H, W, C) that all networks see."""

@@ -1,4 +1,4 @@
-"""All pairs of frames of one recording that are close enough in time to be worth looking at."""
+"""All pairs of frames of one recording that are close in time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from egoequiv.store import FrameStore
 
 Indices = NDArray[np.int64]
 
-BLOCK = 250_000  # pairs looked at together
+BLOCK = 250_000  # pairs processed together
 
 
 def recordings_of(store: FrameStore, frames: Indices) -> Iterator[Indices]:
@@ -26,7 +26,7 @@ def recordings_of(store: FrameStore, frames: Indices) -> Iterator[Indices]:
 
 
 def close_pairs(store: FrameStore, frames: Indices, max_gap_s: float) -> Iterator[tuple[Indices, Indices]]:
-    """Pairs (i, j) with i before j of each recording, at most `max_gap_s` apart where frames have times.
+    """Pairs (i, j) with i before j of each recording, at most `max_gap_s` apart if frames have times.
 
     They come in blocks of about `BLOCK` pairs, so memory does not grow with the number of frames.
     """
@@ -40,12 +40,12 @@ def close_pairs(store: FrameStore, frames: Indices, max_gap_s: float) -> Iterato
 
 
 def count_close_pairs(store: FrameStore, frames: Indices, max_gap_s: float) -> int:
-    """How many pairs `close_pairs` will give."""
+    """The number of pairs that `close_pairs` gives."""
     return sum(int(reach.sum()) for _, reach in _reaches(store, frames, max_gap_s))
 
 
 def _reaches(store: FrameStore, frames: Indices, max_gap_s: float) -> Iterator[tuple[Indices, Indices]]:
-    """The frames of each recording in order, and how many of the following ones each is close to."""
+    """The frames of each recording in order, and for each frame the number of following frames close to it."""
     for rows in recordings_of(store, frames):
         reach = np.arange(len(rows))[::-1]
         if store.times_s is not None:
@@ -56,7 +56,7 @@ def _reaches(store: FrameStore, frames: Indices, max_gap_s: float) -> Iterator[t
 
 
 def half_a_step_s(store: FrameStore) -> float:
-    """Half of the usual time between two frames: a gap is meant to the nearest frame, and clocks jitter."""
+    """Half of the usual time between two frames: a gap is rounded to the nearest frame, because clocks jitter."""
     if store.times_s is None:
         return 0.0
     steps = np.diff(store.times_s)[np.diff(store.recording) == 0]

@@ -17,19 +17,19 @@ from egoequiv.pose import MotionSpace, space_from_description
 from egoequiv.store import FrameStore
 
 Array = NDArray[np.float64]
-OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
+OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is in total
 
-NEARLY = 0.75  # of the first component, from which on a second one is named
-MINOR = 0.4  # what a component counts for a name that follows from the others, such as the sideways shift of a turn
+NEARLY = 0.75  # share of the first component from which a second one is named too
+MINOR = 0.4  # weight in names of a component that follows from the others, such as the sideways shift of a turn
 MOST_CLUSTERS = 1_000
-SAMPLE = 500_000  # motions that k-means looks at; of more, about as many at random
-STARTS, START_SAMPLE = 50, 50_000  # of k-means: so many starts on so many motions, and the best goes on with all
-ROUNDING = 1e-12  # of the largest pose: a component that varies by no more does not move
+SAMPLE = 500_000  # motions that k-means uses; if there are more, about as many drawn at random
+STARTS, START_SAMPLE = 50, 50_000  # of k-means: starts, and motions for each; the best continues with all
+ROUNDING = 1e-12  # share of the largest pose: a component that varies by no more does not move
 
 
 @dataclass(frozen=True)
 class MinedPatterns(MotionPatterns):
-    """Clusters of motions, of which some are kept as patterns; a motion belongs to the nearest cluster."""
+    """Clusters of motions, some of which are kept as patterns; a motion belongs to the nearest cluster."""
 
     names: tuple[str, ...]  # of the kept clusters, G of them
     centres: Array  # (K, M), the kept ones first, in the space's units
@@ -45,7 +45,7 @@ class MinedPatterns(MotionPatterns):
         return nearest
 
     def distance(self, motion: Array, cluster: int) -> Array:
-        """How far motions lie from the centre of a cluster, in spreads; (..., M) -> (...)."""
+        """The distance of motions from the centre of a cluster, in spreads; (..., M) -> (...)."""
         off: Array = np.linalg.norm((motion - self.centres[cluster]) / self.spread, axis=-1)
         return off
 
@@ -54,7 +54,7 @@ class MinedPatterns(MotionPatterns):
         return np.where(cluster < len(self.names), cluster, -1)
 
     def only(self, names: Sequence[str]) -> MinedPatterns:
-        """The same clusters, of which those of the given names alone are kept as patterns."""
+        """The same clusters, but only those with the given names are kept as patterns."""
         for name in names:
             if name not in self.names:
                 raise ConfigError(f"motion {name!r} is not known here; choose from {', '.join(self.names)}")
@@ -79,7 +79,7 @@ class MinedPatterns(MotionPatterns):
             centres, spread = np.array(description["centres"], float), np.array(description["spread"], float)
         except (KeyError, TypeError, ValueError, OverflowError, DataError, ConfigError) as problem:
             raise DataError(
-                f"{where} holds no motion patterns ({problem!r}); make them with `egoequiv patterns`"
+                f"{where} contains no motion patterns ({problem!r}); make them with `egoequiv patterns`"
             ) from None
         width = len(space.axes)
         shapes_fit = centres.ndim == 2 and centres.shape[1] == width and spread.shape == (width,)
@@ -95,15 +95,15 @@ class MinedPatterns(MotionPatterns):
 
 @dataclass(frozen=True)
 class Mining:
-    """What mining found: the patterns, how many motions each cluster has, and how sure it is."""
+    """What mining found: the patterns, how many motions each cluster has, and how stable the patterns are."""
 
     patterns: MinedPatterns
     counts: tuple[int, ...]  # motions of each cluster, the kept ones first
-    motions: int  # in all
-    clustered: int  # of them, how many k-means looked at
+    motions: int  # in total
+    clustered: int  # how many of them k-means used
     sample: Array  # (S, M) motions to draw
     sample_cluster: NDArray[np.int64]  # (S,)
-    wandering: float  # how far a kept centre lies from its like for another seed, at the most, in spreads
+    wandering: float  # largest distance of a kept centre from the same centre for another seed, in spreads
 
 
 def mine_patterns(
@@ -119,8 +119,26 @@ def mine_patterns(
 ) -> Mining:
     """Cluster the motions of all pairs at most `max_gap_s` apart and keep those that move most.
 
-    Each component is divided by its standard deviation, so that metres and degrees count alike. Motions are gone
-    through in blocks, and k-means sees about `SAMPLE` of them at the most, so memory does not grow with their number.
+    Each component is divided by its standard deviation, so that metres and degrees have the same weight. Motions are
+    processed in blocks, and k-means uses at most about `SAMPLE` of them, so memory does not grow with their number.
+
+    Args:
+        store: a store with poses and times.
+        frames: the store rows to use; all by default.
+        clusters: the number of clusters of k-means.
+        keep: how many clusters to keep as patterns.
+        max_gap_s: the largest time between the two frames of a pair.
+        seed: of the sample and of k-means.
+        stability_seeds: how many more seeds to try, to see how far the centres move.
+        on_progress: called with what is being done, how much is done and how much there is.
+
+    Returns:
+        The patterns, the number of motions of each cluster, and a sample of motions to draw.
+
+    Example:
+        >>> mining = mine_patterns(FrameStore.open("drives"))
+        >>> mining.patterns.names
+        ('right turn 22°', 'forward 18.5 m', 'left turn 16°')
     """
     _check_request(store, clusters, keep, max_gap_s)
     report = on_progress or _silent
@@ -134,7 +152,7 @@ def mine_patterns(
             f"{store.place}: {total} pairs at most {max_gap_s:g} s apart have fewer than {clusters} different motions: "
             "lower --clusters, or raise --max-gap"
         )
-    found = []  # for each seed the centres, those that move most first
+    found = []  # for each seed the centres, in order of decreasing motion
     for k in range(1 + stability_seeds):
         report("k-means", k, 1 + stability_seeds)
         found.append(_largest_first(_centres(seen, spread, clusters, seed + k), spread))
@@ -157,18 +175,18 @@ def _check_request(store: FrameStore, clusters: int, keep: int, max_gap_s: float
     if clusters > MOST_CLUSTERS:
         raise ConfigError(f"clusters must be at most {MOST_CLUSTERS}, found {clusters}")
     if not 1 <= keep <= clusters:
-        raise ConfigError(f"keep must lie between 1 and clusters={clusters}, found {keep}")
+        raise ConfigError(f"keep must be between 1 and clusters={clusters}, found {keep}")
     if not 0 < max_gap_s < inf:
         raise ConfigError(f"max_gap_s must be a number of seconds above 0, found {max_gap_s:g}")
     if store.times_s is None or not store.space.axes:
         lacking = "poses" if store.times_s is not None else "times"
         raise DataError(
-            f"{store.place}: mining patterns needs frames with times and poses, and these have no {lacking}"
+            f"{store.place}: mining patterns needs frames with times and poses; these frames have no {lacking}"
         )
 
 
 def _wandering(kept: list[Array]) -> float:
-    """How far a kept centre of the first seed lies from its like of another one, at the most; (G, M) each."""
+    """The largest distance of a kept centre of the first seed from the same centre of another seed; (G, M) each."""
     apart = [np.linalg.norm(kept[0][:, None] - other[None], axis=-1).min(axis=1).max() for other in kept[1:]]
     return float(max(apart, default=0.0))
 
@@ -186,9 +204,9 @@ def _counts(
 
 
 def name_motions(space: MotionSpace, motions: Array, spread: Array) -> tuple[str, ...]:
-    """Each motion in plain words, after the component that stands out most: "left turn 16°"; (G, M).
+    """Each motion in plain words, named after its largest component: "left turn 16°"; (G, M).
 
-    A second one that stands out nearly as much is named too, and more where two motions would have the same name.
+    A second component that is nearly as large is named too, and more if two motions would have the same name.
     """
     names: list[str] = []
     minor = np.array([MINOR if axis.is_minor else 1.0 for axis in space.axes])
@@ -215,7 +233,7 @@ def _motions(store: FrameStore, rows: Indices, max_gap_s: float) -> Iterator[Arr
 
 
 def _sample(store: FrameStore, rows: Indices, max_gap_s: float, total: int, seed: int, report: OnProgress) -> Array:
-    """The motions, or where there are too many, a random part of them."""
+    """The motions, or a random part of them if there are too many."""
     rng = np.random.default_rng([seed, 1])
     share = SAMPLE / max(total, 1)
     kept, done = [np.empty((0, len(store.space.axes)))], 0
@@ -227,7 +245,7 @@ def _sample(store: FrameStore, rows: Indices, max_gap_s: float, total: int, seed
 
 
 def _spread(motions: Array, poses: Array) -> Array:
-    """The standard deviation of each component, but 1 where it is mere rounding, which would count as motion."""
+    """The standard deviation of each component, or 1 if it is only rounding, which must not count as motion."""
     if not len(motions):
         return np.ones(motions.shape[1])
     spread = motions.std(axis=0)
@@ -235,12 +253,12 @@ def _spread(motions: Array, poses: Array) -> Array:
 
 
 def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> Array:
-    from sklearn.cluster import KMeans  # here, for it takes a second to import and most runs mine nothing
+    from sklearn.cluster import KMeans  # here, because the import takes a second and most runs mine nothing
 
     centre = motions.mean(axis=0)
     points = (motions - centre) / spread
-    # Motions lie along lines (straight, turning), which k-means can cut in many ways: a few starts find another
-    # of them for every seed, and many starts on all motions would take minutes.
+    # Motions lie along lines (straight, turning), which k-means can divide in many ways: with a few starts every
+    # seed finds another division, and many starts on all motions would take minutes.
     some = points[np.random.default_rng([seed, 3]).permutation(len(points))[:START_SAMPLE]]
     begun = KMeans(clusters, n_init=STARTS, random_state=seed % 2**32).fit(some)
     fitted = KMeans(clusters, init=begun.cluster_centers_, n_init=1, tol=1e-8).fit(points)
@@ -249,6 +267,6 @@ def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> Array:
 
 
 def _largest_first(centres: Array, spread: Array) -> Array:
-    """Centres in order of how far they move, measured in spreads."""
+    """Centres in order of decreasing motion, measured in spreads."""
     size = np.linalg.norm(centres / spread, axis=1)
     return centres[np.argsort(-size, kind="stable")]

@@ -14,7 +14,7 @@ from egoequiv.store import FrameStore
 
 @dataclass(frozen=True)
 class MotionPairs:
-    """Pairs of store rows with x_j = g x_i, where g is the pattern; -1 stands for a motion of no pattern."""
+    """Pairs of store rows with x_j = g x_i, where g is the pattern; -1 means a motion of no pattern."""
 
     i: Indices  # (N,)
     j: Indices  # (N,)
@@ -39,13 +39,26 @@ def find_motion_pairs(
 ) -> MotionPairs:
     """All pairs of `frames` (store rows) of one recording whose motion is one of the patterns.
 
-    Where the patterns say that other motions are negatives, those pairs come too, with the pattern -1.
+    Args:
+        store: a store with poses.
+        frames: the store rows to use, such as the training part of a split.
+        patterns: declared or mined patterns. If they use other motions as negatives, pairs of no pattern are
+            included too, with the pattern -1.
+        max_gap_s: the largest time between the two frames of a pair, if frames have times.
+
+    Returns:
+        Pairs of store rows, sorted by pattern.
+
+    Example:
+        >>> pairs = find_motion_pairs(store, make_split(store).train, declare_patterns(store.space, ["up", "right"]))
+        >>> pairs.counts()
+        {'up': 3204, 'right': 3644}
     """
     found: list[tuple[Indices, Indices, NDArray[np.int64]]] = []
     for first, second in close_pairs(store, frames, max_gap_s + half_a_step_s(store)):
         for i, j in ((first, second), (second, first)):
             if store.times_s is not None and i is second:
-                continue  # a track is walked forwards in time only
+                continue  # a track is followed forwards in time only
             pattern = patterns.assign(store.space.difference(store.poses[i], store.poses[j]))
             kept = np.flatnonzero((pattern >= 0) | patterns.others_are_negatives)
             found.append((i[kept], j[kept], pattern[kept]))
@@ -58,7 +71,7 @@ def find_motion_pairs(
 
 
 def thin_out(pairs: MotionPairs, count: int, positive_fraction: float, seed: int) -> MotionPairs:
-    """At most `count` pairs, of which `positive_fraction` have a pattern, if there are pairs without one (the 1:3)."""
+    """At most `count` pairs; `positive_fraction` of them have a pattern (the paper's 1:3) if there are others."""
     rng = np.random.default_rng([seed, 0x9A125])
     positive, negative = np.flatnonzero(pairs.pattern >= 0), np.flatnonzero(pairs.pattern < 0)
     if len(negative):

@@ -1,4 +1,4 @@
-"""Neighbour pairs for slowness: frames close in time or on the grid, against random ones that are not."""
+"""Neighbour pairs for slowness: frames close in time or on the grid, and random pairs that are not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NeighbourPairs:
 
 
 def are_neighbours(store: FrameStore, i: Indices, j: Indices, max_gap_s: float = 2.0) -> NDArray[np.bool_]:
-    """Whether frames are of one recording and within `max_gap_s`, or one grid step where frames have no time."""
+    """Whether frames are of one recording and within `max_gap_s`, or one grid step if frames have no time."""
     same: NDArray[np.bool_] = (store.recording[i] == store.recording[j]) & (i != j)
     if store.times_s is not None:
         return same & (np.abs(store.times_s[j] - store.times_s[i]) <= max_gap_s)
@@ -41,7 +41,7 @@ def sample_neighbour_pairs(
     max_gap_s: float = 2.0,
     seed: int = 0,
 ) -> NeighbourPairs:
-    """Draw `count` pairs, of which `positive_fraction` are neighbours (the paper's 1:3), in random order."""
+    """Draw `count` pairs in random order; `positive_fraction` of them are neighbours (the paper's 1:3)."""
     rng = np.random.default_rng(seed)
     positive_i, positive_j = _all_neighbours(store, frames, max_gap_s)
     if not len(positive_i):
@@ -51,7 +51,7 @@ def sample_neighbour_pairs(
     wanted = min(round(count * positive_fraction), len(positive_i))
     chosen = rng.choice(len(positive_i), wanted, replace=False)
     negatives = round(wanted * (1 - positive_fraction) / positive_fraction)
-    negative_i, negative_j = _strangers(store, frames, negatives, max_gap_s, rng)
+    negative_i, negative_j = _not_neighbours(store, frames, negatives, max_gap_s, rng)
     i = np.concatenate([positive_i[chosen], negative_i])
     j = np.concatenate([positive_j[chosen], negative_j])
     is_neighbour = np.arange(len(i)) < wanted
@@ -68,7 +68,7 @@ def _all_neighbours(store: FrameStore, frames: Indices, max_gap_s: float) -> tup
     return np.concatenate(found_i), np.concatenate(found_j)
 
 
-def _strangers(
+def _not_neighbours(
     store: FrameStore, frames: Indices, count: int, max_gap_s: float, rng: np.random.Generator
 ) -> tuple[Indices, Indices]:
     """Random pairs of different frames that are not neighbours."""
@@ -77,8 +77,8 @@ def _strangers(
         if len(i) >= count:
             return i[:count], j[:count]
         new_i, new_j = rng.choice(frames, (2, 2 * (count - len(i)) + 16))
-        strange = (new_i != new_j) & ~are_neighbours(store, new_i, new_j, max_gap_s)
-        i, j = np.concatenate([i, new_i[strange]]), np.concatenate([j, new_j[strange]])
+        apart = (new_i != new_j) & ~are_neighbours(store, new_i, new_j, max_gap_s)
+        i, j = np.concatenate([i, new_i[apart]]), np.concatenate([j, new_j[apart]])
     raise DataError(
-        f"{store.place}: nearly all training frames are neighbours of each other; slowness needs strangers too"
+        f"{store.place}: nearly all training frames are neighbours of each other; slowness needs others too"
     )

@@ -18,7 +18,7 @@ class MotionPatterns(ABC):
 
     names: tuple[str, ...]
     space: MotionSpace
-    # Whether motions of no pattern are examples too, of what none of the patterns is.
+    # Whether motions of no pattern are used too, as negative examples of every pattern.
     others_are_negatives: bool
 
     def __len__(self) -> int:
@@ -31,7 +31,7 @@ class MotionPatterns(ABC):
 
 @dataclass(frozen=True)
 class DeclaredPatterns(MotionPatterns):
-    """Patterns that were declared; a motion belongs to the one it lies within `tolerance` of."""
+    """Declared patterns; a motion belongs to the pattern that is within `tolerance` of it."""
 
     names: tuple[str, ...]
     motions: NDArray[np.float64]  # (G, M)
@@ -49,7 +49,19 @@ class DeclaredPatterns(MotionPatterns):
 
 
 def declare_patterns(space: MotionSpace, names: Sequence[str]) -> DeclaredPatterns:
-    """Patterns from names: elementary motions of the space ("up"), or sums of them ("up+right")."""
+    """Patterns from names: elementary motions of the space ("up"), or sums of them ("up+right").
+
+    Args:
+        space: a space whose motions have names, such as a grid.
+        names: one name for each pattern.
+
+    Returns:
+        One pattern for each name, in the given order.
+
+    Example:
+        >>> declare_patterns(store.space, ["up", "right", "up+right"]).names
+        ('up', 'right', 'up+right')
+    """
     if not names:
         raise ConfigError("no motions were named; give at least one, such as motions=up,right")
     if len(set(names)) != len(names):
@@ -57,7 +69,7 @@ def declare_patterns(space: MotionSpace, names: Sequence[str]) -> DeclaredPatter
     known = space.named_motions()
     if not known:
         raise ConfigError(
-            f"motions={','.join(names)}: poses of this space know no steps to name; leave out motions, and patterns "
+            f"motions={','.join(names)}: poses of this space have no steps to name; leave out motions, and patterns "
             "are mined, or give those that `egoequiv patterns` found with patterns=FILE"
         )
     motions: list[NDArray[np.float64]] = []
@@ -74,12 +86,12 @@ def declare_patterns(space: MotionSpace, names: Sequence[str]) -> DeclaredPatter
 
 
 def atomic_names(space: MotionSpace) -> tuple[str, ...]:
-    """One step along each axis of the space, in its positive direction: what training knows of by default."""
+    """One step along each axis of the space, in its positive direction: the motions that training uses by default."""
     return tuple(space.named_motions())[::2]
 
 
 def composite_names(space: MotionSpace) -> tuple[str, ...]:
-    """The diagonal motions of the paper for two axes a and b: +a+b, +a-b, -a+b (their inverses say nothing new)."""
+    """The diagonal motions of the paper for two axes a and b: +a+b, +a-b, -a+b (their inverses add nothing)."""
     directions = tuple(space.named_motions())
     composites = []
     for a in range(0, len(directions), 2):

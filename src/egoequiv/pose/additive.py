@@ -30,9 +30,9 @@ class AdditiveSpace(MotionSpace):
 
 @dataclass(frozen=True)
 class PlanarSpace(AdditiveSpace):
-    """The paper's ego-pose of a car: the way driven forward, and the heading.
+    """The paper's ego-pose of a car: the distance driven forward, and the heading.
 
-    Both are known to the vehicle itself, so their differences do not depend on a map.
+    The vehicle measures both itself, so their differences do not depend on a map.
     """
 
     @property
@@ -52,9 +52,9 @@ class PlanarSpace(AdditiveSpace):
 
 @dataclass(frozen=True)
 class ColumnsSpace(AdditiveSpace):
-    """Raw sensor columns, such as steering and throttle; the motion is how much each has changed.
+    """Raw sensor columns, such as steering and throttle; the motion is the change of each.
 
-    A column may end in its unit: `steering_deg`. A rate is integrated into a column before it enters a store.
+    A column may end in its unit: `steering_deg`. Integrate a rate into a column before you write it to a store.
     """
 
     columns: tuple[str, ...]
@@ -95,7 +95,7 @@ class NoMotion(AdditiveSpace):
         return ()
 
     def within_one_step(self, motion: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return np.zeros(np.shape(motion)[:-1], bool)  # pictures without poses are nobody's neighbours
+        return np.zeros(np.shape(motion)[:-1], bool)  # pictures without poses have no neighbours
 
     def describe(self) -> dict[str, Any]:
         return {"kind": "none"}

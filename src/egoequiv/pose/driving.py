@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# T_world_vehicle (vehicle axes: x forward, y left, z up; world axes: z up), the way driven, and the heading, which
-# counts on beyond a full turn and grows to the left.
+# T_world_vehicle (vehicle axes: x forward, y left, z up; world axes: z up), the distance driven, and the heading, which
+# is unwrapped (it continues beyond a full turn) and grows to the left.
 DRIVING_POSES = ("x_m", "y_m", "z_m", "qx", "qy", "qz", "qw", "forward_m", "yaw_deg")
 
 
 def driving_poses(position_m: Array, rotation: Rotation, forward_m: Array, yaw_rad: Array) -> Array:
     """The columns `DRIVING_POSES` of N frames: (N, 3), N rotations, (N,), (N,) -> (N, 9)."""
     quaternion = np.atleast_2d(rotation.as_quat())
-    quaternion = quaternion * np.where(quaternion[:, 3:] < 0, -1.0, 1.0)  # q and -q turn alike; keep one of the two
+    quaternion = quaternion * np.where(quaternion[:, 3:] < 0, -1.0, 1.0)  # q and -q are one rotation; keep one
     return np.column_stack([position_m, quaternion, forward_m, np.rad2deg(yaw_rad)])
 
 

@@ -14,7 +14,7 @@ from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap
 
 @dataclass(frozen=True)
 class Axis:
-    """One degree of freedom sampled in equal steps, cyclic where it has a period."""
+    """One degree of freedom sampled in equal steps, cyclic if it has a period."""
 
     name: str
     unit: str
@@ -26,7 +26,13 @@ class Axis:
 
 @dataclass(frozen=True)
 class GridSpace(MotionSpace):
-    """Poses on a grid of independent axes, such as (elevation, azimuth) of a turntable."""
+    """Poses on a grid of independent axes, such as (elevation, azimuth) of a turntable.
+
+    Example:
+        >>> elevation = Axis("elevation", "deg", 5.0, plus="up", minus="down")
+        >>> azimuth = Axis("azimuth", "deg", 20.0, plus="right", minus="left", period=360.0)
+        >>> space = GridSpace((elevation, azimuth))
+    """
 
     grid_axes: tuple[Axis, ...]
 
@@ -80,7 +86,7 @@ class GridSpace(MotionSpace):
         return {"kind": "grid", "axes": [asdict(axis) for axis in self.grid_axes]}
 
     def _wrap(self, motion: Array) -> Array:
-        """Bring cyclic axes into [-period/2, period/2), so that 340 deg -> 0 deg is one step on."""
+        """Bring cyclic axes into [-period/2, period/2), so that 340 deg -> 0 deg is one step."""
         wrapped = np.array(motion, np.float64)
         for k, axis in enumerate(self.grid_axes):
             if axis.period is not None:

@@ -11,7 +11,7 @@ from egoequiv.errors import DataError
 from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap
 
 if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation  # imported where it is used, for that takes a quarter of a second
+    from scipy.spatial.transform import Rotation  # imported where it is used: the import takes 0.25 s
 
 FORWARD = MotionAxis("forward", "m", plus="forward", minus="backward")
 LEFT = MotionAxis("left", "m", plus="shift left", minus="shift right", is_minor=True)
@@ -21,7 +21,7 @@ YAW = MotionAxis("yaw", "deg", plus="left turn", minus="right turn")
 
 @dataclass(frozen=True)
 class SE2Space(MotionSpace):
-    """Rigid motion in the plane: how far ahead and to the left the second frame lies, and how it is turned."""
+    """Rigid motion in the plane: how far ahead and to the left the second frame is, and how it is turned."""
 
     @property
     def pose_names(self) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ class SE2Space(MotionSpace):
 
     def difference(self, pose_i: Array, pose_j: Array) -> Array:
         pose_i = np.asarray(pose_i, np.float64)
-        moved = np.asarray(pose_j, np.float64) - pose_i  # first, so that a far map costs no digits
+        moved = np.asarray(pose_j, np.float64) - pose_i  # first, so that large map coordinates cost no digits
         return np.stack([*_turned(moved, -pose_i[..., 2]), wrap(moved[..., 2], 360.0)], axis=-1)
 
     def compose(self, first: Array, second: Array) -> Array:
@@ -52,7 +52,7 @@ class SE2Space(MotionSpace):
 
 @dataclass(frozen=True)
 class SE3Space(MotionSpace):
-    """Rigid motion in space: the second frame's place in the first one's axes, and its turn as a rotation vector."""
+    """Rigid motion in space: the second frame's position in the first one's axes, and its turn as a rotation vector."""
 
     @property
     def pose_names(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class SE3Space(MotionSpace):
         for pose in (pose_i, pose_j):
             if not np.asarray(pose)[..., 3:].any(axis=-1).all():
                 raise DataError(
-                    "a pose has the quaternion 0 0 0 0, which is no rotation: mend the poses and ingest again"
+                    "a pose has the quaternion 0 0 0 0, which is not a rotation: correct the poses and ingest again"
                 )
         pose_i, pose_j = np.broadcast_arrays(np.asarray(pose_i, np.float64), np.asarray(pose_j, np.float64))
         shape, i, j = pose_i.shape[:-1], pose_i.reshape(-1, 7), pose_j.reshape(-1, 7)

@@ -14,13 +14,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MotionAxis:
-    """One component of a motion vector, with the words for going along it."""
+    """One component of a motion vector, with the words for its two directions."""
 
     name: str
     unit: str
     plus: str
     minus: str
-    is_minor: bool = False  # follows from the others most of the time, so a motion is rarely named after it
+    is_minor: bool = False  # usually follows from the others, so a motion is rarely named after it
 
     def in_words(self, amount: float) -> str:
         """Such as "left turn 16°" or "forward 14.4 m"."""
@@ -37,13 +37,13 @@ def wrap(values: Array, period: float) -> Array:
     """Values in [-period/2, period/2), such as 190 deg to -170 deg."""
     half = period / 2
     wrapped = (np.asarray(values, np.float64) + half) % period - half
-    return np.where(wrapped >= half, -half, wrapped)  # a hair below -half is rounded up to half
+    return np.where(wrapped >= half, -half, wrapped)  # a value just below -half is rounded up to half
 
 
 class MotionSpace(ABC):
-    """Turns two poses of one recording into the motion between them, and says which motions are small.
+    """Computes the motion between two poses of one recording, and says which motions are small.
 
-    A motion is seen from the first frame: the same drive on another map is the same motion.
+    A motion is relative to the first frame: the same drive on another map is the same motion.
     """
 
     @property
@@ -62,28 +62,28 @@ class MotionSpace(ABC):
 
     @abstractmethod
     def compose(self, first: Array, second: Array) -> Array:
-        """The motion of going `first` and then `second`; all (..., M)."""
+        """The motion `first` followed by the motion `second`; all (..., M)."""
 
     @abstractmethod
     def invert(self, motion: Array) -> Array:
-        """The motion that undoes `motion`; (..., M)."""
+        """The inverse of `motion`; (..., M)."""
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """A JSON object from which `space_from_description` builds an equal space."""
 
     def named_motions(self) -> dict[str, Array]:
-        """The elementary motions that have a name, both directions of each axis; none where poses know no steps."""
+        """The elementary motions that have a name, both directions of each axis; none if poses have no steps."""
         return {}
 
     def tolerance(self) -> Array:
-        """How far a motion may lie from a declared one and still count as it; (M,)."""
+        """How far a motion may be from a declared one and still belong to it; (M,)."""
         return np.zeros(len(self.axes))
 
     def within_one_step(self, motion: Array) -> NDArray[np.bool_]:
         """Whether a motion is small enough for its two frames to be neighbours; (..., M) -> (...).
 
-        Where poses know no steps, only standing still is; time says there what is near.
+        If poses have no steps, only no motion at all is small; then times decide which frames are near.
         """
         still: NDArray[np.bool_] = np.all(np.asarray(motion) == 0, axis=-1)
         return still

@@ -54,7 +54,7 @@ def conclusions(table: AuditTable) -> list[str]:
         f"{CONSTANT}.",
         *([f"{MARK_WORDS}."] if any(found.is_marked for row in table.rows for found in row.motions) else []),
         "ratio: mean |z(x) - M z(gx)| / mean |z(x) - z(gx)|, which leaves no pair out.",
-        f"norm: {NORM}; intervals: 95 %, over {table.apart}s.",
+        f"norm: {NORM}; intervals: 95 %, over {table.hold_out}s.",
         "fit: of least squares, PCA to some dimensions and ridge of several strengths, the one with the least rho on "
         "the pairs to choose by.",
         f"maps and tokens: {'their mean' if table.pooling == 'mean' else 'all places, flattened'}; "
@@ -99,11 +99,11 @@ def _pairs_grid(table: AuditTable) -> Grid:
             f"{counts.chosen_on:,}",
             f"{counts.measured:,}",
             f"{counts.groups_measured:,}",
-            table.apart if counts.divided_by == "groups" else counts.divided_by,
+            table.hold_out if counts.divided_by == "groups" else counts.divided_by,
         )
         for counts in table.pairs
     ]
-    heads = ("motion", "pairs to fit", "to choose", "to measure", f"{table.apart}s measured", "divided by")
+    heads = ("motion", "pairs to fit", "to choose", "to measure", f"{table.hold_out}s measured", "divided by")
     return Grid.of("pairs of frames", heads, rows)
 
 

@@ -23,15 +23,15 @@ from egoequiv.sources.recording import Source
 from egoequiv.sources.stamps import MISSING, longest_increase, match_by_time, parse_stamps
 from egoequiv.sources.trees import Tree
 
-Camera = int | Literal["none"]  # 0 and 1 are gray, 2 and 3 colour
+CameraNumber = int | Literal["none"]  # 0 and 1 are gray, 2 and 3 in colour
 PoseOf = Literal["imu", "camera"]
 
-TOLERANCE_NS = 50_000_000  # half of what lies between two frames at 10 Hz
+TOLERANCE_NS = 50_000_000  # half of the time between two frames at 10 Hz
 
 
 @dataclass(frozen=True, eq=False)
 class KittiRecording(PictureRecording):
-    """One drive seen by one camera; its pictures are read when they are asked for."""
+    """One drive seen by one camera; its pictures are read when they are needed."""
 
     name: str
     poses: NDArray[np.float64]
@@ -56,16 +56,17 @@ class KittiRecording(PictureRecording):
 def kitti(
     path: Path,
     *,
-    camera: Camera = 0,
+    camera: CameraNumber = 0,
     drives: str = "all",
     pose_of: PoseOf = "imu",
     locations: Path | None = None,
 ) -> Source:
     """Drives in the raw layout of KITTI: a folder with dates, a date, a drive, or zip archives of them.
 
-    Each image goes to the packet whose time stamp is nearest, within half a frame; of two that want the same packet,
-    the nearer one gets it. With `camera="none"` the packets alone are read. `pose_of="camera"` takes the pose of the
-    camera through the calibration files, in the axes x forward, y left, z up, instead of that of the GPS/IMU unit.
+    Each image is matched to the packet whose time stamp is nearest, within half a frame; if two images are nearest to
+    the same packet, the nearer one gets it. With `camera="none"` only the packets are read. `pose_of="camera"` gives
+    the pose of the camera, from the calibration files, in the axes x forward, y left, z up, instead of the pose of the
+    GPS/IMU unit.
     """
     path = Path(path)
     if camera not in (0, 1, 2, 3, "none"):
@@ -92,7 +93,7 @@ class _LeftOutError(Exception):
 
 
 def _recording(
-    drive: Drive, camera: Camera, pose_of: PoseOf, known: dict[str, str], notes: list[str]
+    drive: Drive, camera: CameraNumber, pose_of: PoseOf, known: dict[str, str], notes: list[str]
 ) -> KittiRecording:
     packet_ns, packets = _packets(drive, notes)
     times_s = (packet_ns - packet_ns[0]) / 1e9
@@ -121,7 +122,7 @@ def _recording(
 
 
 def _packets(drive: Drive, notes: list[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Times (N,) and packets (N, 30) in order of time; what cannot be used is counted and told of."""
+    """Times (N,) and packets (N, 30) in order of time; what cannot be used is counted and reported."""
     folder = drive.below("oxts")
     times, names = _stamped(drive, folder, ".txt", "packets", notes)
     paths = [f"{folder}/data/{name}" for name in names]
@@ -148,7 +149,7 @@ def _packets(drive: Drive, notes: list[str]) -> tuple[NDArray[np.int64], NDArray
 def _images(
     drive: Drive, folder: str, packet_ns: NDArray[np.int64], notes: list[str]
 ) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.int64]]:
-    """The pictures that have a packet: their files, the places of their packets, and their times."""
+    """The pictures that have a packet: their files, the indices of their packets, and their times."""
     times, names = _stamped(drive, folder, (".png", ".jpg", ".jpeg"), "images", notes)
     order = np.argsort(times, kind="stable")
     times, names = times[order], [names[k] for k in order]
@@ -157,8 +158,8 @@ def _images(
     if len(kept) < len(names):
         first = drive.tree.where(f"{folder}/data/{names[int(np.flatnonzero(place < 0)[0])]}")
         notes.append(
-            f"{drive.name}: {len(names) - len(kept)} of {len(names)} images left out, for no packet of their own lies "
-            f"within {TOLERANCE_NS / 1e6:.0f} ms, the first {first}"
+            f"{drive.name}: {len(names) - len(kept)} of {len(names)} images left out, because no packet of their own "
+            f"is within {TOLERANCE_NS / 1e6:.0f} ms, the first {first}"
         )
     if len(kept) < len(packet_ns):
         notes.append(f"{drive.name}: {len(packet_ns) - len(kept)} of {len(packet_ns)} packets have no image")
@@ -176,23 +177,25 @@ def _stamped(
     path = f"{folder}/timestamps.txt"
     where = drive.tree.where(path)
     if "timestamps.txt" not in drive.tree.files(folder):
-        raise _LeftOutError(f"{where} is missing, and without time stamps nothing can be matched")
+        raise _LeftOutError(f"{where} is missing; without time stamps images and packets cannot be matched")
     stamps = parse_stamps(drive.tree.read(path).decode("utf-8", "replace"), where)
     rows = [int(stem) if (stem := name.rsplit(".", 1)[0]).isdecimal() and len(stem) < 19 else -1 for name in names]
     numbered = [row for row in rows if row >= 0]
     if max(rows) >= len(stamps) and len(stamps) == len(numbered):
-        # Rows were taken out along with files, or cut off at the end: by number, frames could get another one's time.
+        # Rows were removed along with files, or at the end: matched by number, frames could get another frame's time.
         raise _LeftOutError(f"{where} has {len(stamps)} rows, but the files beside it are numbered to {max(rows)}")
     timed = [k for k, row in enumerate(rows) if 0 <= row < len(stamps) and stamps[row] != MISSING]
     if not timed:
         raise _LeftOutError(f"{where} has no time stamp for any of {len(names)} {what}")
     if len(timed) < len(names):
-        notes.append(f"{drive.name}: {len(names) - len(timed)} of {len(names)} {what} left out, for they have no stamp")
+        notes.append(
+            f"{drive.name}: {len(names) - len(timed)} of {len(names)} {what} left out, because they have no time stamp"
+        )
     return stamps[[rows[k] for k in timed]], [names[k] for k in timed]
 
 
 def _camera_poses(poses: NDArray[np.float64], t_imu_cam: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Move poses from the GPS/IMU unit to the camera; the way driven and the heading stay those of the car."""
+    """Move poses from the GPS/IMU unit to the camera; the distance driven and the heading stay those of the car."""
     from scipy.spatial.transform import Rotation
 
     rotation = Rotation.from_quat(poses[:, 3:7])

@@ -1,4 +1,4 @@
-"""KITTI's calibration files: where a camera sits on the car."""
+"""KITTI's calibration files: where a camera is mounted on the car."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ R_OPTICAL_VEHICLE = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0
 
 
 def t_imu_camera(tree: Tree, folder: str, camera: int) -> Array:
-    """T_imu_camera (4, 4): the camera's place on the car, its axes turned to x forward, y left, z up."""
+    """T_imu_camera (4, 4): the camera's position on the car, its axes turned to x forward, y left, z up."""
     wanted = ({"R": 9, "T": 3}, {"R": 9, "T": 3}, {"R_rect_00": 9, _p_rect(camera): 12})
     imu_to_velo, velo_to_cam, cam_to_cam = (
         _read(tree, f"{folder}/{name}".removeprefix("/"), keys) for name, keys in zip(FILES, wanted, strict=True)
@@ -42,7 +42,7 @@ def _rigid(rotation: Array, translation: Array) -> Array:
 
 
 def _can_be(values: Array) -> bool:
-    """Whether 9 numbers are a rotation, and 12 a projection with a focal length; any 3 are a place."""
+    """Whether 9 numbers are a rotation, and 12 a projection with a focal length; any 3 are a position."""
     if len(values) == 9:
         matrix = values.reshape(3, 3)
         return bool(np.abs(matrix @ matrix.T - np.eye(3)).max() < 1e-3 and np.linalg.det(matrix) > 0)
@@ -58,7 +58,9 @@ def _read(tree: Tree, path: str, wanted: dict[str, int]) -> dict[str, Array]:
             try:
                 found[key] = np.array([float(word) for word in rest.split()])
             except ValueError:
-                raise DataError(f"{tree.where(path)}, row {row}: {key} holds something that is no number") from None
+                raise DataError(
+                    f"{tree.where(path)}, row {row}: {key} contains something that is not a number"
+                ) from None
             if len(found[key]) != wanted[key] or not np.isfinite(found[key]).all():
                 raise DataError(f"{tree.where(path)}, row {row}: expected {wanted[key]} finite numbers for {key}")
             if not _can_be(found[key]):

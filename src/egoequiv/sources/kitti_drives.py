@@ -17,12 +17,12 @@ _CALIBRATION = "calib_cam_to_cam.txt"
 
 @dataclass(frozen=True)
 class Drive:
-    """One drive and where it lies."""
+    """One drive and where it is stored."""
 
     name: str  # such as 2011_09_26_drive_0001
     tree: Tree
     folder: str  # of the drive, below the tree's root
-    trees: tuple[Tree, ...] = field(repr=False)  # all that were given; calibration may be in another one
+    trees: tuple[Tree, ...] = field(repr=False)  # all trees that were given; the calibration may be in another one
 
     @property
     def date(self) -> str:
@@ -38,12 +38,12 @@ class Drive:
             if _CALIBRATION in tree.files(folder):
                 return tree, folder
         raise DataError(
-            f"{self.name}: the calibration files ({_CALIBRATION} and its two fellows) of {self.date} are not there; "
+            f"{self.name}: the calibration files ({_CALIBRATION} and the two others) of {self.date} are missing; "
             "put them beside the drives of that date, or leave out pose_of=camera"
         )
 
     def _calibration_places(self) -> Iterator[tuple[Tree, str]]:
-        """Beside the drive first, then wherever a folder bears its date: other dates have other cameras."""
+        """Beside the drive first, then in any folder named by its date: other dates have other cameras."""
         if self.folder:
             yield self.tree, self.folder.rpartition("/")[0]
         for tree in self.trees:
@@ -59,7 +59,7 @@ class Drive:
 def find_drives(path: Path) -> list[Drive]:
     """All drives below a path, by name.
 
-    Of a drive that is there twice it is the one with packets, then the synchronised one, then the one in a folder.
+    If a drive is found twice, the one with packets is used, then the synchronised one, then the one in a folder.
     """
     trees = _trees(path)
     best: dict[str, tuple[tuple[bool, bool], Drive]] = {}
@@ -73,7 +73,9 @@ def find_drives(path: Path) -> list[Drive]:
             if drive.name not in best or merit > best[drive.name][0]:
                 best[drive.name] = (merit, drive)
     if not best:
-        raise DataError(f"{path}: no drive such as 2011_09_26/2011_09_26_drive_0001_sync is there, nor a zip with one")
+        raise DataError(
+            f"{path}: contains no drive such as 2011_09_26/2011_09_26_drive_0001_sync, and no zip archive with one"
+        )
     return [best[name][1] for name in sorted(best)]
 
 
@@ -86,7 +88,7 @@ def choose_drives(found: list[Drive], wanted: str, path: Path) -> list[Drive]:
         matching = [drive for drive in found if drive.name.startswith(word)] if word else []
         if not matching:
             names = ", ".join(drive.name for drive in found[:5]) + (", ..." if len(found) > 5 else "")
-            raise DataError(f"{path}: no drive's name begins with {word!r}; there are {names}")
+            raise DataError(f"{path}: no drive's name begins with {word!r}; the drives are {names}")
         chosen += [drive for drive in matching if drive not in chosen]
     return chosen
 
@@ -107,7 +109,7 @@ def _drive_folders(tree: Tree, path: Path) -> Iterator[str]:
     for first in tree.folders():
         if _DRIVE.fullmatch(first):
             yield first
-        else:  # a date, or a folder that an archive was packed with
+        else:  # a date, or a folder inside an archive
             for second in tree.folders(first):
                 if _DRIVE.fullmatch(second):
                     yield f"{first}/{second}"

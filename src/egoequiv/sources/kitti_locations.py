@@ -9,7 +9,7 @@ from pathlib import Path
 from egoequiv.errors import DataError
 
 LOCATIONS_FILE = "locations.csv"
-_BELOW = re.compile(r"\d{4}_\d{2}_\d{2}(?:_drive_\d{4}_(?:sync|extract))?")  # a folder that locations.csv is not in
+_BELOW = re.compile(r"\d{4}_\d{2}_\d{2}(?:_drive_\d{4}_(?:sync|extract))?")  # a folder without locations.csv
 _NAME = re.compile(r"(\d{4}_\d{2}_\d{2}_drive_\d{4})(?:_sync|_extract)?")
 
 _DRIVES: dict[str, dict[str, tuple[int, ...]]] = {
@@ -44,7 +44,7 @@ LOCATIONS: dict[str, str] = {
 
 
 def read_locations(path: Path, given: Path | None) -> dict[str, str]:
-    """Locations of drives from a CSV with the head `drive,location`: the one given, or the one that lies there."""
+    """Locations of drives from a CSV with the header `drive,location`: the given one, or the one beside the drives."""
     folder = (path if path.is_dir() else path.parent).resolve()
     while _BELOW.fullmatch(folder.name):  # one date or one drive was given
         folder = folder.parent

@@ -40,10 +40,10 @@ class OdometryRecording(PictureRecording):
 
 
 def kitti_odometry(path: Path, *, sequences: str = "all", camera: int = 0) -> Source:
-    """Read KITTI odometry from the folder that holds `sequences` and `poses`, or from its parent.
+    """Read KITTI odometry from the folder that contains `sequences` and `poses`, or from its parent.
 
-    `sequences` is "all" or names such as "00,05"; cameras 0 and 1 are gray, 2 and 3 in colour. The poses are those
-    of camera 0 whichever camera sees: the way driven is one and the same for the whole car.
+    `sequences` is "all" or names such as "00,05"; cameras 0 and 1 are gray, 2 and 3 in colour. The poses are those of
+    camera 0 for every camera: the distance driven is the same for the whole car.
     """
     path = Path(path)
     if camera not in range(4):
@@ -51,7 +51,7 @@ def kitti_odometry(path: Path, *, sequences: str = "all", camera: int = 0) -> So
     root = next((folder for folder in (path, path / "dataset") if (folder / "sequences").is_dir()), None)
     if root is None:
         raise DataError(
-            f"{path} holds no sequences/00/image_0: give the dataset folder of KITTI odometry, or its parent"
+            f"{path} contains no sequences/00/image_0: give the dataset folder of KITTI odometry, or its parent"
         )
     chosen, notes = _choose(root, sequences, camera)
     recordings = [_recording(root, name, camera, notes) for name in chosen]
@@ -97,7 +97,7 @@ def _image_folder(root: Path, name: str, camera: int) -> Path:
 
 
 def _recording(root: Path, name: str, camera: int, notes: list[str]) -> OdometryRecording | None:
-    """One sequence, or nothing if it has a single frame; `notes` gains what is left out."""
+    """One sequence, or None if it has a single frame; what is left out is added to `notes`."""
     poses_file, folder = _poses_file(root, name), _image_folder(root, name, camera)
     rows = _read_numbers(poses_file, 12)
     times_s = _read_times(root / "sequences" / name / "times.txt", poses_file, len(rows))
@@ -111,7 +111,7 @@ def _recording(root: Path, name: str, camera: int, notes: list[str]) -> Odometry
     if len(files) < len(rows):
         notes.append(f"sequence {name}: poses without an image, left out: {len(rows) - len(files)} of {len(rows)}")
     if len(files) < 2:
-        notes.append(f"sequence {name}: one frame makes no motion, left out")
+        notes.append(f"sequence {name}: a single frame has no motion, left out")
         return None
     numbers = sorted(files)
     return OdometryRecording(
@@ -125,14 +125,16 @@ def _recording(root: Path, name: str, camera: int, notes: list[str]) -> Odometry
 
 
 def _read_times(path: Path, poses_file: Path, rows: int) -> Array:
-    """The time of each pose; (N,), always growing."""
+    """The time of each pose; (N,), strictly increasing."""
     times_s = _read_numbers(path, 1)[:, 0]
     if len(times_s) != rows:
         raise DataError(f"{path} has {len(times_s)} rows but {poses_file} has {rows}: they are not of one sequence")
     late = np.flatnonzero(np.diff(times_s) <= 0)
     if len(late):
         row = int(late[0]) + 1
-        raise DataError(f"{path}, row {row + 1}: {times_s[row]} s is not after {times_s[row - 1]} s; fetch it again")
+        raise DataError(
+            f"{path}, row {row + 1}: {times_s[row]} s is not after {times_s[row - 1]} s; get the file again"
+        )
     return times_s
 
 
@@ -143,10 +145,10 @@ def _number_images(folder: Path) -> dict[int, str]:
         if file.name.startswith(".") or file.suffix.lower() not in _ENDINGS:
             continue
         if not (file.stem.isascii() and file.stem.isdigit()):
-            raise DataError(f"{file} has no number for a name: expected images such as 000000.png, take it out")
+            raise DataError(f"{file} has no number as its name: expected images such as 000000.png; remove it")
         number = int(file.stem)
         if number in files:
-            raise DataError(f"{folder} has two images of number {number}: {files[number]} and {file.name}")
+            raise DataError(f"{folder} has two images with the number {number}: {files[number]} and {file.name}")
         files[number] = file.name
     return files
 
@@ -164,7 +166,9 @@ def _vehicle_poses(t_world_cam: Array, path: Path) -> Array:
     if len(bad):
         row = int(bad[0])
         values = " ".join(f"{value:.4g}" for value in R[row].ravel())
-        raise DataError(f"{path}, row {row + 1}: the first three columns of the 3 x 4 pose are no rotation: {values}")
+        raise DataError(
+            f"{path}, row {row + 1}: the first three columns of the 3 x 4 pose are not a rotation: {values}"
+        )
     rotation = Rotation.from_matrix(R_OPTICAL_VEHICLE.T @ R[0].T @ R @ R_OPTICAL_VEHICLE)
     position_m = (t - t[0]) @ R[0] @ R_OPTICAL_VEHICLE
     heading = rotation.apply([1.0, 0.0, 0.0])
@@ -173,7 +177,7 @@ def _vehicle_poses(t_world_cam: Array, path: Path) -> Array:
 
 
 def _way_driven(position_m: Array, heading: Array) -> Array:
-    """The running sum of how far each step leads along the mean heading of its ends; (N, 3), (N, 3) -> (N,)."""
+    """The running sum of the length of each step along the mean heading of its ends; (N, 3), (N, 3) -> (N,)."""
     mean = heading[1:] + heading[:-1]
     mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
     steps = np.sum(np.diff(position_m, axis=0) * mean, axis=1)
@@ -189,7 +193,7 @@ def _read_numbers(path: Path, columns: int) -> Array:
     except (OSError, UnicodeDecodeError) as problem:
         raise DataError(f"{path} cannot be read as text: {problem}") from problem
     if not lines:
-        raise DataError(f"{path} is empty: expected rows of {columns} numbers; fetch the file again")
+        raise DataError(f"{path} is empty: expected rows of {columns} numbers; get the file again")
     return np.array([_parse_row(line, columns, f"{path}, row {row}") for row, line in enumerate(lines, 1)])
 
 

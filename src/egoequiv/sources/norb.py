@@ -22,7 +22,7 @@ from egoequiv.pose import Axis, GridSpace
 from egoequiv.sources.recording import Image, Recording, Source
 
 Part = Literal["auto", "training", "testing", "both"]
-Camera = Literal["left", "right", "both"]
+CameraSide = Literal["left", "right", "both"]
 
 CATEGORIES = ("animal", "human", "airplane", "truck", "car")
 CAMERAS = ("left", "right")
@@ -46,7 +46,7 @@ _INFO_COLUMNS = (("instance", 9, 1), ("elevation", 8, 1), ("azimuth", 34, 2), ("
 
 
 class _Scratch:
-    """A folder for unpacked files, made when first needed and removed when nothing holds on to it any more."""
+    """A folder for unpacked files, made when first needed and removed when nothing uses it any more."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
@@ -73,7 +73,7 @@ class NorbRecording(Recording):
     dat_shape: tuple[int, ...]
     records: NDArray[np.int64]  # (N,) rows of the -dat file
     camera: int
-    scratch: _Scratch  # holds the unpacked file, if there is one, for as long as a recording may read it
+    scratch: _Scratch  # keeps the unpacked file, if there is one, as long as a recording may read it
     times_s: None = None
 
     def image(self, frame: int) -> Image:
@@ -81,11 +81,11 @@ class NorbRecording(Recording):
         return np.array(_open_images(self.dat_path, self.dat_shape, modified_ns)[self.records[frame], self.camera])
 
 
-def norb(path: Path, *, part: Part = "auto", camera: Camera = "left") -> Source:
-    """Read small NORB from the folder that holds its -dat, -cat and -info files."""
+def norb(path: Path, *, part: Part = "auto", camera: CameraSide = "left") -> Source:
+    """Read small NORB from the folder that contains its -dat, -cat and -info files."""
     path = Path(path)
     if not path.is_dir():
-        raise DataError(f"{path} is not a folder: give the folder that holds the smallnorb-*.mat files")
+        raise DataError(f"{path} is not a folder: give the folder that contains the smallnorb-*.mat files")
     recordings: list[NorbRecording] = []
     scratch = _Scratch()
     for chosen in _choose_parts(path, part):
@@ -96,7 +96,7 @@ def norb(path: Path, *, part: Part = "auto", camera: Camera = "left") -> Source:
 def _choose_parts(path: Path, part: Part) -> tuple[str, ...]:
     present = tuple(p for p in ("training", "testing") if any(path.glob(f"smallnorb-*-{p}-dat.mat*")))
     if not present:
-        raise DataError(f"{path} holds no smallnorb-*-training-dat.mat or smallnorb-*-testing-dat.mat, plain or .gz")
+        raise DataError(f"{path} contains no smallnorb-*-training-dat.mat or smallnorb-*-testing-dat.mat, plain or .gz")
     if part == "both":
         missing = {"training", "testing"} - set(present)
         if missing:
@@ -104,14 +104,14 @@ def _choose_parts(path: Path, part: Part) -> tuple[str, ...]:
         return present
     if part == "auto":
         if len(present) > 1:
-            raise DataError(f"{path} holds the training and the testing part: say part=training, testing or both")
+            raise DataError(f"{path} contains the training and the testing part: add part=training, testing or both")
         return present
     if part not in present:
         raise DataError(f"{path} has no {part} part, only {present[0]}")
     return (part,)
 
 
-def _read_part(path: Path, part: str, camera: Camera, scratch: _Scratch) -> list[NorbRecording]:
+def _read_part(path: Path, part: str, camera: CameraSide, scratch: _Scratch) -> list[NorbRecording]:
     dat = _find(path, part, "dat")
     cat_path, info_path = _find(path, part, "cat"), _find(path, part, "info")
     category = _read_ints(cat_path, 1)[:, 0]
@@ -122,7 +122,7 @@ def _read_part(path: Path, part: str, camera: Camera, scratch: _Scratch) -> list
         raise DataError(f"{dat}: expected dimensions N x 2 x height x width, found {' x '.join(map(str, shape))}")
     for file, count in ((cat_path, len(category)), (info_path, len(info))):
         if count != shape[0]:
-            raise DataError(f"{file} has {count} rows but {dat} has {shape[0]} images: they are not of one set")
+            raise DataError(f"{file} has {count} rows but {dat} has {shape[0]} images: they do not belong to one set")
     _check_range(cat_path, "category", category, len(CATEGORIES) - 1)
     for column, (name, largest, step) in enumerate(_INFO_COLUMNS):
         _check_range(info_path, name, info[:, column], largest, step)
@@ -185,7 +185,7 @@ def _unpacked(path: Path, scratch: _Scratch) -> Path:
         with gzip.open(path, "rb") as packed, open(plain, "wb") as out:
             shutil.copyfileobj(packed, out, 1 << 22)
     except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
-        raise DataError(f"{path}: the gzip data is damaged or cut short ({problem}); fetch the file again") from problem
+        raise DataError(f"{path}: the gzip data is damaged or cut short ({problem}); get the file again") from problem
     return plain
 
 
@@ -202,7 +202,7 @@ def _read_ints(path: Path, columns: int) -> NDArray[np.int32]:
 
 
 def _header_size(dimensions: int) -> int:
-    return 4 * (2 + max(3, dimensions))  # at least three sizes are written, whatever the number of dimensions
+    return 4 * (2 + max(3, dimensions))  # at least three sizes are written, for any number of dimensions
 
 
 def _check_header(path: Path, magic: int, shown: Path) -> tuple[int, ...]:
@@ -220,17 +220,17 @@ def _check_header(path: Path, magic: int, shown: Path) -> tuple[int, ...]:
                 "were two files swapped?"
             )
         if not 1 <= dimensions <= 4:
-            raise DataError(f"{shown}: the header tells of {dimensions} dimensions, expected 1 to 4")
+            raise DataError(f"{shown}: the header says {dimensions} dimensions, expected 1 to 4")
         sizes = file.read(4 * max(3, dimensions))
     if len(sizes) < 4 * max(3, dimensions):
         raise DataError(f"{shown} is cut short: {length} bytes end inside the header")
     shape = struct.unpack(f"<{max(3, dimensions)}i", sizes)[:dimensions]
     if min(shape) < 1:
-        raise DataError(f"{shown}: the header tells of dimensions {shape}, expected positive ones")
+        raise DataError(f"{shown}: the header says dimensions {shape}, expected positive ones")
     expected = _header_size(dimensions) + prod(shape) * (1 if magic == _BYTE_MAGIC else 4)
     if length != expected:
         problem = "cut short" if length < expected else "too long"
-        raise DataError(f"{shown} is {problem}: {length} bytes, the header promises {expected}; fetch the file again")
+        raise DataError(f"{shown} is {problem}: {length} bytes, the header says {expected}; get the file again")
     return tuple(shape)
 
 
@@ -244,5 +244,5 @@ def _check_range(path: Path, name: str, values: NDArray[np.int32], largest: int,
 
 @lru_cache(maxsize=8)
 def _open_images(path: Path, shape: tuple[int, ...], modified_ns: int) -> NDArray[np.uint8]:  # noqa: ARG001
-    """Map a file once; its time of change is part of the key, so that a replaced file is mapped anew."""
+    """Map a file once; its modification time is part of the key, so that a replaced file is mapped again."""
     return np.memmap(path, np.uint8, "r", offset=_header_size(len(shape)), shape=shape)

@@ -40,7 +40,7 @@ def parse_packet(text: str, where: str) -> list[float]:
         if name in _USED and not np.isfinite(value):
             raise DataError(f"{where}: {name} is {word}, not a finite number")
         if abs(value) > _MOST.get(name, inf):
-            raise DataError(f"{where}: {name} is {word}, which no car does")
+            raise DataError(f"{where}: {name} is {word}, which is impossible for a car")
         values.append(value)
     if not (abs(values[0]) < 90 and abs(values[1]) <= 540):  # a Mercator map has no poles
         raise DataError(f"{where}: lat {words[0]} and lon {words[1]} are not on the map")
@@ -54,9 +54,9 @@ def packet_column(packets: Array, name: str) -> Array:
 
 
 def packet_transforms(packets: Array) -> tuple[Array, Rotation]:
-    """T_world_imu of each packet: places in metres (N, 3), east, north and up of the first, and N rotations.
+    """T_world_imu of each packet: positions in metres (N, 3), east, north and up of the first, and N rotations.
 
-    Places are on the Mercator plane at the scale of the first latitude; rotations are yaw, pitch and roll about
+    Positions are on the Mercator plane at the scale of the first latitude; rotations are yaw, pitch and roll about
     z, y and x, with yaw 0 to the east.
     """
     from scipy.spatial.transform import Rotation
@@ -72,7 +72,7 @@ def packet_transforms(packets: Array) -> tuple[Array, Rotation]:
 def packet_poses(packets: Array, times_s: Array) -> Array:
     """The pose columns `DRIVING_POSES` of packets (N, 30) at the given times (N,): (N, 9).
 
-    The way driven is the integral of the forward speed, as in the paper; the heading is unwrapped.
+    The distance driven is the integral of the forward speed, as in the paper; the heading is unwrapped.
     """
     places, rotation = packet_transforms(packets)
     way = integrate(packet_column(packets, "vf"), times_s)

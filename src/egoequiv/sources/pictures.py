@@ -27,7 +27,7 @@ class PictureRecording(Recording):
 
     @abstractmethod
     def picture(self, frame: int) -> PillowImage.Image:
-        """Decode one frame, in gray (mode L) or colour (RGB); a `BrokenFrameError` if it cannot be."""
+        """Decode one frame, in gray (mode L) or colour (RGB); raise `BrokenFrameError` if that is impossible."""
 
     def file_name(self, frame: int) -> str | None:
         return Path(self.files[frame]).name if self.files else None
@@ -44,11 +44,11 @@ def read_picture(path_or_file: str | Path | BinaryIO, where: str) -> Image:
 def open_picture(path_or_file: str | Path | BinaryIO, where: str) -> PillowImage.Image:
     """Decode one picture, to mode L if it is gray and to RGB if it has colour.
 
-    The camera's note of how it was held (EXIF orientation) is applied, alpha is dropped, and of gray with 16 bits
-    the upper 8 are kept. Of an animation, it is the first picture. `where` begins the message of an error.
+    The EXIF orientation is applied, alpha is dropped, and gray with 16 bits keeps the upper 8. Of an animation, the
+    first picture is used. `where` is the start of the message of an error.
     """
     with warnings.catch_warnings():
-        # What Pillow warns of, such as odd tags, leaves a usable picture; only the size of a bomb does not.
+        # After Pillow's warnings, such as for odd tags, the picture is usable, except if it is a decompression bomb.
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", PillowImage.DecompressionBombWarning)
         picture = _decode(path_or_file, where)
@@ -78,16 +78,16 @@ def _upright(picture: PillowImage.Image) -> PillowImage.Image:
     try:
         held = picture.getexif().get(ExifTags.Base.Orientation, _UPRIGHT)
         return picture if held == _UPRIGHT else ImageOps.exif_transpose(picture)
-    except Exception:  # tags that cannot be read say nothing of the pixels, which stay as they are stored
+    except Exception:  # if tags cannot be read, the pixels are left as they are stored
         return picture
 
 
 def _eight_bits(picture: PillowImage.Image, where: str) -> PillowImage.Image:
     mode = picture.mode
-    if mode in ("L", "RGB"):  # nearly all; to convert them would copy them once more
+    if mode in ("L", "RGB"):  # nearly all pictures; a conversion would copy them once more
         return picture
     if mode == "CMYK":
-        raise BrokenFrameError(f"{where}: printing colours (CMYK) have no fixed look; convert the picture to RGB")
+        raise BrokenFrameError(f"{where}: printing colours (CMYK) have no fixed appearance; convert the picture to RGB")
     if mode == "F":
         raise BrokenFrameError(f"{where}: floating-point pixels have no fixed range; convert the picture to 8 bits")
     if mode == "I" or mode.startswith("I;16"):
@@ -104,18 +104,18 @@ def _has_gray_palette(picture: PillowImage.Image) -> bool:
 
 
 def crop_to_aspect(image: Image, width: int, height: int) -> Image:
-    """The largest central crop whose sides are as width to height, to the nearest pixel."""
+    """The largest central crop with the aspect width to height, to the nearest pixel."""
     left, top, right, bottom = _central(image.shape[1], image.shape[0], width, height)
     return image[top:bottom, left:right]
 
 
 def crop_picture(picture: PillowImage.Image, width: int, height: int) -> PillowImage.Image:
-    """The same crop of a picture that is no array yet."""
+    """The same crop of a picture that is not an array yet."""
     return picture.crop(_central(*picture.size, width, height))
 
 
 def _central(columns: int, rows: int, width: int, height: int) -> tuple[int, int, int, int]:
-    """Left, top, right and bottom of the crop of a picture of so many columns and rows."""
+    """Left, top, right and bottom of the crop of a picture with the given columns and rows."""
     if columns * height > rows * width:
         keep = max(1, round(rows * width / height))
         start = (columns - keep) // 2

@@ -45,9 +45,9 @@ class SceneRecording(PictureRecording):
 
 @dataclass(frozen=True)
 class Tree:
-    """What is below a folder; folders are named by their path from it, and it is "" itself."""
+    """What is below a folder; folders are named by their path from it, and the folder itself is ""."""
 
-    images: dict[str, list[str]]  # from each folder that holds images to their names
+    images: dict[str, list[str]]  # from each folder that contains images to their names
     empty: list[str]  # folders with neither images nor folders
     linked: list[str]  # folders that were read already under another name
 
@@ -67,14 +67,14 @@ def scenes(path: Path, *, partition: int | None = None, aspect: str | None = Non
     root = path / "SUN397" if (path / "SUN397").is_dir() else path
     classes, notes = _read_classes(root, scan(root), partition)
     if not classes:
-        raise DataError(f"{path} holds no images in class folders: {'; '.join([_EXPECTED, *notes])}")
+        raise DataError(f"{path} contains no images in class folders: {'; '.join([_EXPECTED, *notes])}")
     recordings = [_recording(root, found, shape) for found in sorted(classes, key=lambda c: (_rank(c.part), c.name))]
     settings = {"path": str(path), "partition": partition, "aspect": aspect}
     return Source("scenes", NoMotion(), recordings, settings, notes=tuple(notes))
 
 
 def _read_classes(root: Path, tree: Tree, partition: int | None) -> tuple[list[ClassFolder], list[str]]:
-    """The classes of whichever layout the tree has, and notes on what is missing or left out."""
+    """The classes in the layout that the tree has, and notes on what is missing or left out."""
     tops = sorted({name.split("/")[0] for name in [*tree.images, *tree.empty] if name})
     parts = [top for top in tops if top.lower() in PARTS]
     if is_sun397(root, tree.images):
@@ -83,7 +83,7 @@ def _read_classes(root: Path, tree: Tree, partition: int | None) -> tuple[list[C
         strays = [""]
         empty = [name for name in tree.empty if is_letter(name.split("/")[0]) and "/" in name]
     elif partition is not None:
-        raise DataError(f"partition={partition} is of SUN397, but {root} is not laid out like it (a/abbey/*.jpg)")
+        raise DataError(f"partition={partition} belongs to SUN397, but {root} has another layout (not a/abbey/*.jpg)")
     elif len(parts) >= 2:
         classes, notes = _split_by_folder(root, tree, parts), []
         strays = ["", *parts]
@@ -91,7 +91,7 @@ def _read_classes(root: Path, tree: Tree, partition: int | None) -> tuple[list[C
     else:
         classes = [ClassFolder("", name, name, files) for name, files in tree.images.items() if name]
         alone = [part for part in parts if any(name.startswith(f"{part}/") for name in tree.images)]
-        notes = [f"{part} is taken for a folder of classes, for no other part is beside it" for part in alone]
+        notes = [f"{part} is read as a folder of classes, because there is no other part beside it" for part in alone]
         parts, strays, empty = [], [""], tree.empty
     if empty:
         notes.append(count_names("class folders without images", empty))
@@ -107,11 +107,11 @@ def _split_by_folder(root: Path, tree: Tree, parts: list[str]) -> list[ClassFold
     others = sorted({name.split("/")[0] for name in tree.images if name} - set(parts))
     if others:
         raise DataError(
-            f"{root} holds {' and '.join(parts)} beside {others[0]}, so parts are mixed with classes: "
-            "keep the parts alone in a folder"
+            f"{root} contains {' and '.join(parts)} beside {others[0]}, so parts are mixed with classes: "
+            "put only the parts into one folder"
         )
     if len({part.lower() for part in parts}) < len(parts):
-        raise DataError(f"{root} holds {' and '.join(parts)}, of which two differ in case alone: merge them")
+        raise DataError(f"{root} contains {' and '.join(parts)}, two of which differ only in case: merge them")
     return [
         ClassFolder(name.split("/")[0].lower(), name.partition("/")[2], name, files)
         for name, files in tree.images.items()
@@ -149,7 +149,7 @@ def scan(root: Path) -> Tree:
     seen: set[tuple[int, int]] = set()
     folders, links = [""], deque[str]()
     while folders or links:
-        name = folders.pop() if folders else links.popleft()  # links come last: a folder keeps its own name
+        name = folders.pop() if folders else links.popleft()  # links come last, so that a folder keeps its own name
         try:
             status = os.stat(root / name)
             if (status.st_dev, status.st_ino) in seen:
@@ -181,7 +181,7 @@ def _list(folder: Path) -> tuple[list[str], list[str], list[str]]:
             if _is_folder(entry):
                 (links if entry.is_symlink() else folders).append(entry.name)
             elif entry.name.lower().endswith(ENDINGS) and (entry.is_file(follow_symlinks=False) or entry.is_symlink()):
-                files.append(entry.name)  # a link to nothing too: it is a frame that cannot be read, and counted as one
+                files.append(entry.name)  # also a link to nothing: it is counted as a frame that cannot be read
     return files, folders, links
 
 

@@ -42,13 +42,13 @@ def parse_stamps(text: str, where: str) -> Nanoseconds:
 
 
 def longest_increase(times: Nanoseconds) -> NDArray[np.int64]:
-    """The places of as many times as possible of which each is later than the one before it, in order.
+    """The indices of the longest series of times in which each is later than the one before it.
 
-    So one wrong stamp takes out itself, and not all that follow it.
+    So one wrong stamp removes only itself, and not all that follow it.
     """
-    latest: list[int] = []  # the earliest time at which a choice of 1, 2, ... times can end
-    ends: list[int] = []  # its place
-    before: list[int] = []  # for each time the place of the one before it in its choice
+    latest: list[int] = []  # the earliest time at which a series of 1, 2, ... times can end
+    ends: list[int] = []  # its index
+    before: list[int] = []  # for each time the index of the one before it in its series
     for k, time in enumerate(times.tolist()):
         length = bisect_left(latest, time)
         before.append(ends[length - 1] if length else -1)
@@ -66,7 +66,7 @@ def longest_increase(times: Nanoseconds) -> NDArray[np.int64]:
 
 
 def match_by_time(times: Nanoseconds, others: Nanoseconds, tolerance_ns: int) -> NDArray[np.int64]:
-    """For each time the place of the nearest of `others` (sorted), -1 if it is too far or a nearer time goes there."""
+    """For each time the index of the nearest of `others` (sorted); -1 if it is too far or matches a nearer time."""
     if not len(others) or not len(times):
         return np.full(len(times), -1, np.int64)
     after = np.clip(np.searchsorted(others, times), 1, max(len(others) - 1, 1))
@@ -76,7 +76,7 @@ def match_by_time(times: Nanoseconds, others: Nanoseconds, tolerance_ns: int) ->
     off = np.abs(others[nearest] - times)
     place = np.where(off <= tolerance_ns, nearest, -1)
     best = np.full(len(others), -1, np.int64)
-    for k in np.argsort(off, kind="stable")[::-1]:  # the nearest is written last and stays
+    for k in np.argsort(off, kind="stable")[::-1]:  # the nearest is written last, so it stays
         if place[k] >= 0:
             best[place[k]] = k
     taken = (place >= 0) & (best[place] == np.arange(len(times)))

@@ -32,12 +32,12 @@ def count_names(what: str, names: Sequence[str], out_of: int | None = None) -> s
 
 
 def is_letter(name: str) -> bool:
-    """Whether a folder has the name of one that SUN397 keeps classes in."""
+    """Whether a folder has a name under which SUN397 keeps classes."""
     return len(name) == 1 and name.isalpha()
 
 
 def is_sun397(root: Path, images: Images) -> bool:
-    """Whether folders lie below single letters, as in a/abbey: all that hold images, or some if classes are listed."""
+    """Whether folders are below single letters, as in a/abbey: all with images, or some if classes are listed."""
     folders = [name.split("/") for name in images if name]
     like_sun397 = [len(names) > 1 and is_letter(names[0]) for names in folders]
     return bool(folders) and (all(like_sun397) or (any(like_sun397) and _find(root, _CLASS_LIST) is not None))
@@ -54,8 +54,8 @@ def sun397_classes(root: Path, images: Images, partition: int | None) -> tuple[l
         path = _find(root, pattern.format(partition))
         if path is None:
             raise DataError(
-                f"{pattern.format(partition)} is neither in {root}, nor beside it, nor in Partitions: "
-                "fetch Partitions.zip, which comes with SUN397, or leave out partition"
+                f"{pattern.format(partition)} is not in {root}, not beside it and not in Partitions: "
+                "get Partitions.zip from the page of SUN397, or leave out partition"
             )
         chosen[part] = set(_read_list(path, "/a/abbey/sun_x.jpg", 3))
         found = _keep_chosen(kept, chosen[part])
@@ -71,7 +71,7 @@ def sun397_classes(root: Path, images: Images, partition: int | None) -> tuple[l
 
 
 def _keep_listed(root: Path, images: Images) -> tuple[dict[str, Collection[str]], list[str]]:
-    """The folders that ClassName.txt lists, or all where there is no such file."""
+    """The folders that ClassName.txt lists, or all if there is no such file."""
     folders = {folder: files for folder, files in images.items() if folder}
     path = _find(root, _CLASS_LIST)
     if path is None:
@@ -107,9 +107,7 @@ def _read_list(path: Path, example: str, depth: int) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as problem:
-        raise DataError(
-            f"{path} is not text ({problem.reason} at byte {problem.start}); fetch the file again"
-        ) from None
+        raise DataError(f"{path} is not text ({problem.reason} at byte {problem.start}); get the file again") from None
     except OSError as problem:
         raise DataError(f"{path} cannot be read: {problem.strerror}") from problem
     listed = []
@@ -120,5 +118,5 @@ def _read_list(path: Path, example: str, depth: int) -> list[str]:
         if names:
             listed.append(names)
     if not listed:
-        raise DataError(f"{path} is empty: expected lines like {example}; fetch the file again")
+        raise DataError(f"{path} is empty: expected lines like {example}; get the file again")
     return listed

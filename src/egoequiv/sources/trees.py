@@ -1,4 +1,4 @@
-"""Files below a folder or inside a zip archive, read alike."""
+"""Files below a folder or inside a zip archive, read in the same way."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Tree(ABC):
 
     @abstractmethod
     def read(self, path: str) -> bytes:
-        """The contents of one file; a `DataError` if it is not there or damaged."""
+        """The contents of one file; raise `DataError` if it is missing or damaged."""
 
     @abstractmethod
     def where(self, path: str) -> str:
-        """How to call a file in a message."""
+        """The name of a file in messages."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class ZipTree(Tree):
         return {key: (sorted(folders.get(key, ())), sorted(files.get(key, ()))) for key in folders.keys() | files}
 
     def __reduce__(self) -> tuple[type[ZipTree], tuple[Path]]:
-        return ZipTree, (self.archive,)  # a copy in a worker lists the archive itself
+        return ZipTree, (self.archive,)  # a copy in a worker process lists the archive itself
 
     def folders(self, below: str = "") -> list[str]:
         return self._listing.get(below, ([], []))[0]
@@ -112,12 +112,12 @@ class ZipTree(Tree):
 
 
 def _opened(archive: Path) -> zipfile.ZipFile:
-    """An archive, opened once a process, and again if another one has taken its place."""
+    """An archive, opened once in each process, and again if it was replaced."""
     try:
         status = archive.stat()
         return _open(archive, status.st_mtime_ns, status.st_size)
     except _DAMAGE as problem:
-        raise DataError(f"{archive} is no whole zip archive ({problem}): it was cut short; get it again") from problem
+        raise DataError(f"{archive} is not a complete zip archive ({problem}); get the archive again") from problem
     except OSError as problem:
         raise DataError(f"{archive} cannot be read: {problem.strerror or problem}") from problem
 

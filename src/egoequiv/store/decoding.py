@@ -20,6 +20,7 @@ from egoequiv.sources.pictures import PictureRecording
 
 _PIECES = 64  # or more: then the last one keeps the other workers waiting for a hundredth of the time
 _FRAMES_A_PIECE = range(8, 33)  # fewer take longer to hand out than to decode, more take too much memory
+_BYTES_A_PIECE = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,11 @@ class Piece:
     row: int
 
 
-def cut_into_pieces(recordings: Sequence[Recording]) -> list[Piece]:
-    """All frames of all recordings in pieces that are decoded one by one."""
+def cut_into_pieces(recordings: Sequence[Recording], frame_bytes: int) -> list[Piece]:
+    """All frames of all recordings in pieces that are decoded one by one, none of which takes much memory."""
     total = sum(len(recording) for recording in recordings)
     length = min(max(total // _PIECES, _FRAMES_A_PIECE[0]), _FRAMES_A_PIECE[-1])
+    length = max(min(length, _BYTES_A_PIECE // frame_bytes), 1)
     pieces = []
     row = 0
     for number, recording in enumerate(recordings):

@@ -67,10 +67,7 @@ class FrameStore:
             hint = "; a URL is given as text, not as a Path" if ":/" in str(path) else ""
             raise DataError(f"{path} does not exist: make a store with `egoequiv ingest`{hint}")
         meta = read_json(path / META, KIND)
-        if not isinstance(meta, dict) or (meta.get("format"), meta.get("version")) != (FORMAT, VERSION):
-            raise DataError(f"{path / META}: expected {FORMAT} version {VERSION}; ingest the data again")
-        if not isinstance(meta.get("settings"), dict) or "source" not in meta:
-            raise DataError(f"{path / META} does not say where the frames come from; ingest the data again")
+        _check_meta(path / META, meta)
         table = _read_index(path / INDEX)
         images = _open_images(path / IMAGES, table.num_rows, meta.get("image_shape"))
         if [meta.get("frames"), meta.get("image_shape")] != [len(images), list(images.shape[1:])]:
@@ -88,7 +85,7 @@ class FrameStore:
             images=images,
             recording=recording,
             recording_names=names,
-            frame=_numbers(table, "frame").astype(np.int64),
+            frame=_integers(table, "frame"),
             times_s=None if _column(table, "time_s").null_count else _numbers(table, "time_s"),
             poses=_poses(str(path), space, poses, table.num_rows),
             labels=labels,
@@ -162,13 +159,28 @@ class FrameStore:
         return self.attributes[name]
 
 
+def _check_meta(path: Path, meta: Mapping[str, Any]) -> None:
+    """Refuse a description that is not that of a store, or of another version."""
+    if (meta.get("format"), meta.get("version")) != (FORMAT, VERSION):
+        raise DataError(f"{path}: expected {FORMAT} version {VERSION}; ingest the data again")
+    if not isinstance(meta.get("settings"), dict) or not isinstance(meta.get("source"), str):
+        raise DataError(f"{path} does not say where the frames come from; ingest the data again")
+    notes = meta.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise DataError(f"{path}: expected a list of texts under 'notes'; ingest the data again")
+
+
 def _read_index(path: Path) -> pa.Table:
     try:
-        return pq.read_table(path)
+        with open(path, "rb") as file:  # Arrow itself opens no name that is not UTF-8
+            table = pq.read_table(file)
+        table.validate(full=True)  # a text may hold anything
     except FileNotFoundError:
         raise DataError(f"{path} is missing: {path.parent} is not {KIND}") from None
-    except (pa.ArrowException, OSError) as problem:  # Arrow tells of broken metadata by an OSError
-        raise DataError(f"{path} is damaged ({str(problem).splitlines()[0]}); ingest the data again") from problem
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as problem:  # broken metadata ends in any of these
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+        raise DataError(f"{path} is damaged ({reason}); ingest the data again") from problem
+    return table
 
 
 def _poses(
@@ -202,19 +214,41 @@ def _open_images(path: Path, count: int, shape: Any) -> NDArray[np.uint8]:
 
 
 def _numbers(table: pa.Table, column: str) -> NDArray[np.float64]:
-    try:
-        values = np.asarray(_column(table, column).to_numpy(), dtype=np.float64)
-    except ValueError as problem:
-        raise DataError(f"{INDEX}: column {column!r} holds no numbers; ingest the data again") from problem
+    found = _column(table, column)
+    if not (pa.types.is_integer(found.type) or pa.types.is_floating(found.type)) or found.null_count:
+        raise _not(column, "numbers", found)
+    values = np.asarray(found.to_numpy(), dtype=np.float64)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
         raise DataError(f"{INDEX}, row {row}: column {column!r} is {values[row]}; ingest the data again")
     return values
 
 
+def _integers(table: pa.Table, column: str) -> NDArray[np.int64]:
+    found = _column(table, column)
+    if not pa.types.is_integer(found.type) or found.null_count:
+        raise _not(column, "whole numbers", found)
+    return np.asarray(found.to_numpy(), dtype=np.int64)
+
+
 def _texts(table: pa.Table, column: str) -> NDArray[np.str_]:
     """A column of text, empty where it is null."""
-    return np.array(["" if value is None else value for value in table[column].to_pylist()], dtype=np.str_)
+    values = _text_column(table, column).to_pylist()
+    return np.array(["" if value is None else value for value in values], dtype=np.str_)
+
+
+def _text_column(table: pa.Table, column: str) -> pa.ChunkedArray:
+    """A column of text; a store that was not made here may have numbers in their place."""
+    found = _column(table, column)
+    try:
+        return found if pa.types.is_string(found.type) else found.cast(pa.string())
+    except pa.ArrowException as problem:
+        raise _not(column, "text", found) from problem
+
+
+def _not(column: str, what: str, found: pa.ChunkedArray) -> DataError:
+    holds = f"{found.null_count} rows without a value" if found.null_count else str(found.type)
+    return DataError(f"{INDEX}: expected {what} in column {column!r}, found {holds}; ingest the data again")
 
 
 def _column(table: pa.Table, column: str) -> pa.ChunkedArray:
@@ -225,8 +259,11 @@ def _column(table: pa.Table, column: str) -> pa.ChunkedArray:
 
 def _codes(table: pa.Table, column: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The distinct strings of a column and each row's number among them, -1 where it is null."""
-    values = _column(table, column).combine_chunks().dictionary_encode()
-    names = [str(name) for name in values.dictionary.to_pylist()]
+    texts = _text_column(table, column)
+    if column != "label" and texts.null_count:
+        raise _not(column, "text", texts)
+    values = texts.combine_chunks().dictionary_encode()
+    names: list[str] = values.dictionary.to_pylist()
     order = np.argsort(names, kind="stable") if column == "label" else np.arange(len(names))
     rank = np.empty(len(names) + 1, np.int64)
     rank[order] = np.arange(len(names))

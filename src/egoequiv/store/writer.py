@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 from egoequiv import __version__
 from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
-from egoequiv.files import new_folder, replacing, write_json
+from egoequiv.files import new_folder, readable, replacing, write_json
+from egoequiv.machine import check_fits, check_memory
+from egoequiv.progress import Progress, shown
 from egoequiv.sources import Recording, Source
 from egoequiv.store.decoding import cut_into_pieces, decode_piece
 from egoequiv.store.decoding import fit_image as fit_image
@@ -32,8 +34,6 @@ from egoequiv.store.frame_store import (
     FrameStore,
 )
 
-Progress = Callable[[int, int], None]  # frames done, frames in all
-
 _SMALL = 400  # below this many frames, starting worker processes costs more than it saves
 _FRAMES_MOVED = 256  # at once, when gaps are closed
 
@@ -48,13 +48,28 @@ def ingest(
     overwrite: bool = False,
     strict: bool = False,
     engine: Engine | None = None,
+    progress: bool = True,
     on_progress: Progress | None = None,
 ) -> FrameStore:
-    """Write the frames of `source` as a store at `out`, resized to `size` (height, width) if given.
+    """Decode the frames of a source and write them as a store.
 
-    Pictures that cannot be read are left out and told of in the store's notes, or fatal if `strict`.
-    More than one worker needs a script whose main part stands under `if __name__ == "__main__":`. With an `engine`
-    it decides how many there are; all machines of a Ray cluster have to see the source's files and `out`.
+    More than one worker needs a script whose main part stands under `if __name__ == "__main__":`.
+
+    Args:
+        source: where the frames come from, such as `open_source("kitti", folder)`.
+        out: the folder of the store; it appears when the store is complete.
+        size: (height, width) to which pictures are resized; by default that of the first picture.
+        color: whether to keep colour; by default pictures are turned to gray.
+        workers: how many processes decode.
+        overwrite: whether a store that is there already is replaced.
+        strict: whether a picture that cannot be read is an error; by default it is left out, and a note says so.
+        engine: where the work is done, in place of `workers`. All machines of a Ray cluster have to see the source's
+            files and `out`.
+        progress: whether to show on stderr how far it is.
+        on_progress: called with the frames done and the frames in all, in place of what `progress` shows.
+
+    Returns:
+        The store, opened.
     """
     out = Path(out)
     if strict and source.notes:
@@ -63,6 +78,7 @@ def ingest(
         raise DataError(f"source {source.name!r} has no frames")
     _check(source)
     shape = (source.frame_count, *_image_shape(source, size, color))
+    _check_room(out, shape)
     if overwrite and out.is_dir() and any(out.iterdir()) and not (out / META).exists():
         raise DataError(f"{out} is not empty and not a frame store: choose another name")
     with new_folder(out, overwrite) as folder:
@@ -70,7 +86,8 @@ def ingest(
         if source.has_images:
             _reserve(folder / IMAGES, shape)
             chosen = _engine(engine, workers, shape[0])
-            broken = _fill(source.recordings, folder / IMAGES, shape, strict, chosen, on_progress or _silent)
+            with shown("frames", progress and on_progress is None) as update:
+                broken = _fill(source.recordings, folder / IMAGES, shape, strict, chosen, on_progress or update)
             _leave_out(folder / IMAGES, broken)
         _write_index(source, folder / INDEX, broken)
         write_json(
@@ -98,6 +115,13 @@ def _image_shape(source: Source, size: tuple[int, int] | None, color: bool) -> l
     if min(height, width) < 1:
         raise ConfigError(f"size {height} x {width}: expected at least 1 x 1")
     return [height, width, 3 if color else 1]
+
+
+def _check_room(out: Path, shape: tuple[int, ...]) -> None:
+    """Refuse what cannot fit, before any of the work is done."""
+    nearest = next(folder for folder in Path(os.path.abspath(out)).parents if folder.is_dir())
+    check_fits(f"{shape[0]:,} images of {' x '.join(map(str, shape[1:]))}", prod(shape), nearest)
+    check_memory(f"one image of {' x '.join(map(str, shape[1:]))}", 2 * prod(shape[1:]))  # decoded, and resized
 
 
 def _first_image_size(source: Source) -> tuple[int, int]:
@@ -159,9 +183,9 @@ def _check(source: Source) -> None:
     seen: set[str] = set()
     row = 0
     for recording in source.recordings:
-        if recording.name in seen:
-            raise DataError(f"source {source.name!r} has two recordings of the name {recording.name!r}")
-        seen.add(recording.name)
+        if (name := readable(recording.name)) in seen:
+            raise DataError(f"source {source.name!r} has two recordings of the name {name!r}")
+        seen.add(name)
         for what, values in (("times", recording.times_s), ("labels", recording.labels)):
             if values is not None and len(values) != len(recording):
                 raise DataError(f"{recording.name} has {len(recording)} frames but {len(values)} {what}")
@@ -186,7 +210,8 @@ def _fill(
     total = shape[0]
     report(0, total)
     decode = partial(decode_piece, recordings, path, shape, strict)
-    parts = engine.run(decode, cut_into_pieces(recordings), lambda done: report(done, total), short=True)
+    pieces = cut_into_pieces(recordings, prod(shape[1:]))
+    parts = engine.run(decode, pieces, lambda done: report(done, total), short=True)
     return {row: reason for broken in parts for row, reason in broken.items()}
 
 
@@ -195,17 +220,13 @@ def _engine(engine: Engine | None, workers: int, frames: int) -> Engine:
     return LocalEngine(1) if isinstance(chosen, LocalEngine) and frames < _SMALL else chosen
 
 
-def _silent(done: int, total: int) -> None:
-    """Report nothing."""
-
-
 def _write_index(source: Source, path: Path, broken: dict[int, str]) -> None:
     lengths = [len(recording) for recording in source.recordings]
     columns: dict[str, pa.Array] = {
-        "recording": pa.array(np.repeat([r.name for r in source.recordings], lengths)),
+        "recording": _texts(np.repeat([r.name for r in source.recordings], lengths)),
         "frame": pa.array(np.concatenate([np.arange(n) for n in lengths])),
         "time_s": pa.array(_concatenated(source, "times_s"), pa.float64()),
-        "label": pa.array(_concatenated(source, "labels"), pa.string()),
+        "label": _texts(_concatenated(source, "labels")),
     }
     files = [_readable(recording.file_name(k)) for recording in source.recordings for k in range(len(recording))]
     if any(name is not None for name in files):
@@ -215,12 +236,20 @@ def _write_index(source: Source, path: Path, broken: dict[int, str]) -> None:
         columns[POSE_PREFIX + name] = pa.array(poses[:, column])
     for name in dict.fromkeys(key for recording in source.recordings for key in recording.attributes):
         values = [recording.attributes.get(name, "") for recording in source.recordings]
-        columns[ATTRIBUTE_PREFIX + name] = pa.array(np.repeat(values, lengths))
+        columns[ATTRIBUTE_PREFIX + name] = _texts(np.repeat(values, lengths))
     table = pa.table(columns)
     if broken:
         table = table.take(np.setdiff1d(np.arange(table.num_rows), list(broken)))
-    with replacing(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+    with replacing(path) as temporary, open(temporary, "wb") as file:  # Arrow opens no name that is not UTF-8
+        pq.write_table(table, file, compression="zstd")
+
+
+def _texts(values: Iterable[object]) -> pa.Array:
+    """A column of text. Names of files and folders that are not UTF-8 have their bytes escaped, such as caf\\xe9."""
+    try:
+        return pa.array(values, pa.string())
+    except UnicodeError:
+        return pa.array([None if value is None else readable(str(value)) for value in values], pa.string())
 
 
 def _concatenated(source: Source, field: str) -> list[object]:

@@ -12,7 +12,7 @@ from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.objective import Rows, gather
 from egoequiv.training.streams import RunData
-from egoequiv.training.validation import CHUNK, Encodes
+from egoequiv.training.validation import CHUNK, Encodes, not_training
 
 SPREAD, RANK = "validation_spread", "validation_effective_rank"  # the keys in the metrics of a run
 FRAMES = 256  # looked at
@@ -87,14 +87,15 @@ def collapse_warning(found: str, config: TrainConfig) -> str:
         if hasattr(term, "margin"):
             changes.append(f"raise margin.{term.name} (now {term.margin:g}) or lower weight.{term.name}")
     changes += [] if config.use_labels else ["train with labels"]
-    return f"warning: {found}: {', '.join(changes)}, or choose another method than {config.method}"
+    return f"warning: {found}: {', '.join(changes)}, or choose another method than {config.method_name}"
 
 
 @torch.no_grad()
 def _features(net: Encodes, store: FrameStore, rows: Rows) -> Tensor:
     """Features of frames in double precision, (..., N, D)."""
     device = net.input_mean.device
-    chunks = [net(gather(store, rows[at : at + CHUNK], device)) for at in range(0, len(rows), CHUNK)]
+    with not_training(net):
+        chunks = [net(gather(store, rows[at : at + CHUNK], device)) for at in range(0, len(rows), CHUNK)]
     return torch.cat(chunks, dim=-2).double().cpu()
 
 

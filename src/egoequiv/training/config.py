@@ -9,7 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from egoequiv.errors import ConfigError
-from egoequiv.methods import Method, get_method
+from egoequiv.methods import Method, display_name, full_method_name, get_method, numbers_of
+from egoequiv.models.encoders import encoder_settings
+from egoequiv.names import full_name
+from egoequiv.pairs.splits import AUTO
 from egoequiv.store.remote import full_place
 
 
@@ -23,6 +26,8 @@ PositiveInt = Annotated[int, Field(ge=1, le=MOST)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 # Kept as full paths or URLs, so that a run can be evaluated and resumed from any folder.
 StorePath = Annotated[str, AfterValidator(full_place)]
+MethodName = Annotated[str, BeforeValidator(full_method_name)]
+EncoderName = Annotated[str, BeforeValidator(full_name)]
 
 
 class TrainConfig(BaseModel):
@@ -32,7 +37,7 @@ class TrainConfig(BaseModel):
 
     # what is learned, and from what
     data: StorePath = Field(description="the store with the motion pairs")
-    method: str = Field("equiv", description="which sum of losses; `egoequiv methods` lists them")
+    method: MethodName = Field("equiv", description="which sum of losses; `egoequiv methods` lists them")
     use_labels: bool = Field(True, description="off: the unsupervised losses alone")
     labels: StorePath | None = Field(None, description="another store for the labelled images")
     label_column: str = Field("label", description="the class: label, or an attribute such as category")
@@ -56,12 +61,18 @@ class TrainConfig(BaseModel):
     holdout_fraction: float = Field(0.0, ge=0, lt=1, description="above 0: validate on this part of the training part")
 
     # the network and its optimisation
-    encoder: str = Field(
-        "auto", description="norb: two full layers; kitti: three convolutions and a full layer; auto: by the images"
+    encoder: EncoderName = Field(
+        "auto",
+        description="norb: two full layers; kitti: three convolutions and a full layer; auto: by the images; or your "
+        "own, as module:name or file.py:name",
     )
+    encoder_settings: dict[str, Any] = Field(default_factory=dict, description="encoder.SETTING, such as feature_dim")
     map_init: Literal["identity", "xavier"] = Field("identity", description="how the equivariance maps begin")
     weight: dict[str, float] = Field(default_factory=dict, description="weight.TERM of each loss term")
     margin: dict[str, float] = Field(default_factory=dict, description="margin.TERM of each contrastive term")
+    term_settings: dict[str, dict[str, float]] = Field(
+        default_factory=dict, description="NUMBER.TERM: any other number"
+    )
     optimizer: Literal["sgd", "adam"] = "sgd"
     learning_rate: float = Field(0.01, gt=0)
     decay: Literal["none", "cosine"] = Field("none", description="how the learning rate falls over the run")
@@ -85,15 +96,26 @@ class TrainConfig(BaseModel):
         method = get_method(self.method)
         if not self.use_labels:
             method = method.without_labels()
-        return method.with_settings(self.weight, self.margin)
+        return method.with_settings(self.weight, self.margin, self.term_settings)
+
+    @property
+    def method_name(self) -> str:
+        """The method's name for tables and folders: of code, what comes after the colon."""
+        return display_name(self.method)
+
+
+FIELDS = frozenset(TrainConfig.model_fields)
 
 
 def make_config(values: Mapping[str, Any]) -> TrainConfig:
     """Build a config and say in one line what is wrong with it."""
     try:
-        config = TrainConfig(**values)
+        config = TrainConfig(**_with_terms(values))
     except ValidationError as problem:
         raise ConfigError(_explain(problem)) from problem
+    if config.encoder != AUTO:  # otherwise they are checked when the encoder is chosen
+        checked = encoder_settings(config.encoder, config.encoder_settings)
+        config = config.model_copy(update={"encoder_settings": checked})
     if not config.use_labels and get_method(config.method).terms and not config.objective().terms:
         raise ConfigError(f"method {config.method!r} learns from labels only: leave out --no-labels")
     config.objective()
@@ -103,6 +125,18 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
         if getattr(config, name) % config.log_every:
             raise ConfigError(f"{name}={getattr(config, name)} must be a multiple of log_every={config.log_every}")
     return config
+
+
+def _with_terms(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, with NUMBER.TERM in its place where a term of the method has such a number."""
+    method = values.get("method", TrainConfig.model_fields["method"].default)
+    asked = [name for name, value in values.items() if isinstance(value, Mapping) and name not in FIELDS]
+    if not asked:
+        return dict(values)
+    known = {name for term in get_method(str(full_method_name(method))).terms for name in numbers_of(term)}
+    moved = {name: values[name] for name in asked if name in known}
+    kept = {name: value for name, value in values.items() if name not in moved}
+    return {**kept, "term_settings": {**values.get("term_settings", {}), **moved}}
 
 
 def _explain(problem: ValidationError) -> str:

@@ -140,6 +140,11 @@ def _labelled_store(store: FrameStore, config: TrainConfig) -> FrameStore:
     return labelled
 
 
+def split_of(store: FrameStore, config: TrainConfig) -> Split:
+    """How a run of these settings divides the frames of its store."""
+    return _split(store, config.split, config)
+
+
 def _split(store: FrameStore, kind: str, config: TrainConfig) -> Split:
     """The split of a config; with a holdout, its validation part is cut from the training part and nothing else."""
     seed, gap = config.split_seed, config.max_gap_s

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import EgoEquivError
+from egoequiv.models.encoders import encoder_settings
 from egoequiv.pairs import Split
 from egoequiv.pairs.splits import AUTO, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
 from egoequiv.store import FrameStore
@@ -33,6 +34,7 @@ def settle(config: TrainConfig, store: FrameStore, labelled: FrameStore | None) 
     lines: list[str] = []
     if config.encoder == AUTO:
         found["encoder"], why = choose_encoder(store)
+        found["encoder_settings"] = encoder_settings(found["encoder"], config.encoder_settings)
         lines.append(f"encoder {found['encoder']}: {why}; --encoder chooses another")
     if config.split == AUTO:
         every = np.arange(len(store))
@@ -54,7 +56,7 @@ def is_settled(config: TrainConfig) -> bool:
 
 def as_begun(config: TrainConfig, begun: TrainConfig) -> TrainConfig:
     """The config of a run that is resumed: what it leaves to the data was decided when the run began."""
-    names = ["encoder"] if config.encoder == AUTO else []
+    names = ["encoder", "encoder_settings"] if config.encoder == AUTO else []
     if config.split == AUTO:
         names += [name for name in SPLITS if getattr(config, name) in (AUTO, None)]
     return config.model_copy(update={name: getattr(begun, name) for name in names})

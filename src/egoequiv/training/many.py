@@ -13,6 +13,8 @@ from pathlib import Path
 
 from egoequiv.engines import Engine, LocalEngine, Tick
 from egoequiv.errors import ConfigError, DivergedError
+from egoequiv.models import can_stack, get_encoder
+from egoequiv.pairs.splits import AUTO
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.jobs import Job, Outcome, note_divergence, past_outcome, settled
@@ -91,6 +93,21 @@ def _member_bytes(config: TrainConfig) -> int:
     """About how much memory one more network of a stack takes, with its labelled images."""
     shape = FrameStore.open(config.data).image_shape
     return network_bytes(config, shape) + (1 + 2 * 4) * config.batch_size * prod(shape)
+
+
+def stacking_notes(config: TrainConfig) -> list[str]:
+    """What keeps the runs of a config from being trained as fast as they might be: one line for each loss."""
+    if config.encoder == AUTO or not can_stack(get_encoder(config.encoder)):
+        return []  # not known yet, or a stack would gain nothing
+    notes = []
+    for term in config.objective().terms:
+        if term.draws:
+            slow = "are trained one by one instead of as a stack, which takes several times as long"
+            notes.append(f"loss {term.name!r} draws random numbers, so the runs of {config.method_name} {slow}")
+        elif not term.stacks:
+            fast = "let it take features (..., B, D) and write stacks = True into its class to make it faster"
+            notes.append(f"loss {term.name!r} is computed network by network in a stack: {fast}")
+    return notes
 
 
 def _cost(stack: list[Job]) -> float:

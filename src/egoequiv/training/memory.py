@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError
-from egoequiv.models import ENCODERS
+from egoequiv.models import build_encoder
 from egoequiv.models.encoders import ImageShape
 from egoequiv.pairs.candidates import count_close_pairs, half_a_step_s
 from egoequiv.store import FrameStore
@@ -102,9 +102,7 @@ def _number(path: Path) -> int | None:
 
 
 def _encoder(config: TrainConfig, shape: ImageShape) -> nn.Module:
-    if config.encoder not in ENCODERS:
-        raise ConfigError(f"encoder {config.encoder!r} is not known; choose one of auto, {', '.join(ENCODERS)}")
-    return ENCODERS[config.encoder](shape)
+    return build_encoder(config.encoder, shape, config.encoder_settings)
 
 
 def _activations(config: TrainConfig, shape: ImageShape) -> int:

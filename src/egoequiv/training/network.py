@@ -39,6 +39,7 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
         image_shape=data.store.image_shape,
         patterns=data.patterns.names if data.patterns else (),
         class_names=data.recognition.class_names if data.recognition else (),
+        encoder_settings=config.encoder_settings,
     )
     net = EgoNet(spec)
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)

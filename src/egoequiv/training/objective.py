@@ -10,11 +10,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from egoequiv.losses import StreamBatch, StreamName
+from egoequiv.errors import ConfigError
+from egoequiv.losses import StreamBatch, StreamName, Term
 from egoequiv.methods import Method
-from egoequiv.models import EgoNet, Heads
+from egoequiv.models import EgoNet, Heads, StackedNet
+from egoequiv.names import what_is
 from egoequiv.store import FrameStore
 from egoequiv.training.streams import Stream
+from egoequiv.user_code import is_built_in, user_code
 
 Rows = NDArray[np.int64]
 Targets = dict[StreamName, Tensor]
@@ -84,4 +87,49 @@ def pieces(stream: StreamName) -> int:
 
 def term_losses(net: Heads, method: Method, batches: Mapping[StreamName, StreamBatch]) -> list[Tensor]:
     """The unweighted loss of each term, in the order of the method's terms."""
-    return [term.loss(net, batches[term.stream]) for term in method.terms]
+    return [_loss(net, term, batches[term.stream]) for term in method.terms]
+
+
+def _loss(net: Heads, term: Term, batch: StreamBatch) -> Tensor:
+    """The loss of a term, a scalar, or one for each network of a stack, (S,); one of a user is checked."""
+    if is_built_in(term):
+        return term.loss(net, batch)
+    what = f"loss {term.name!r}"
+    with user_code(what):
+        loss = _of_stack(net, term, batch) if isinstance(net, StackedNet) else term.loss(net, batch)
+    expected = batch.z_i.shape[:-2]
+    if not isinstance(loss, Tensor) or loss.shape != expected:
+        found = f"a tensor {tuple(loss.shape)}" if isinstance(loss, Tensor) else what_is(loss)
+        wanted = (
+            "a scalar tensor" if not expected else f"a tensor {tuple(expected)}, one loss a network (or stacks=False)"
+        )
+        raise ConfigError(f"{what} must return {wanted}, the mean over the batch; it returns {found}")
+    return loss
+
+
+def _of_stack(net: StackedNet, term: Term, batch: StreamBatch) -> Tensor:
+    """The loss of each network, (S,); at first sight, what a term gives for all at once is compared."""
+    if term.stacks and term.name in net.compared:
+        return term.loss(net, batch)
+    before = torch.get_rng_state()
+    shared = batch.target.dim() == 1
+    losses = [
+        term.loss(heads, StreamBatch(batch.z_i[k], batch.z_j[k], batch.target if shared else batch.target[k]))
+        for k, heads in enumerate(net.members())
+    ]
+    if not torch.equal(before, torch.get_rng_state()):
+        raise ConfigError(
+            f"loss {term.name!r} draws random numbers, which a stack of networks cannot repeat: write draws = True "
+            "into its class, and its runs are trained one by one"
+        )
+    one_by_one = torch.stack(losses)
+    if not term.stacks:
+        return one_by_one
+    at_once = term.loss(net, batch)
+    if at_once.shape == one_by_one.shape and not torch.allclose(at_once, one_by_one, rtol=1e-2, atol=1e-5):
+        raise ConfigError(
+            f"loss {term.name!r} stacks, but gives {at_once.tolist()} for networks that one by one have "
+            f"{one_by_one.tolist()}: let it take features (..., B, D), or write stacks = False into its class"
+        )
+    net.compared.add(term.name)
+    return at_once

@@ -11,8 +11,10 @@ from torch import Tensor
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import cannot_write, read_json, write_json, write_text
+from egoequiv.methods import parts_of
 from egoequiv.models.checkpoint import MODEL, RUN_KIND, Which, load_meta, load_tensors, put_weights, save_tensors
 from egoequiv.models.network import EgoNet
+from egoequiv.names import check_recorded
 from egoequiv.pairs import MinedPatterns, MotionPatterns
 from egoequiv.store import FrameStore
 from egoequiv.store.frame_store import META
@@ -69,6 +71,8 @@ class RunFolder:
         values = read_json(self.path / CONFIG, RUN_KIND)
         if not {"data", "method"} <= values.keys():
             raise DataError(f"{self.path / CONFIG} is not the config of a run: {self.path} is not {RUN_KIND}")
+        check_recorded("method", parts_of(str(values["method"])), self.path)
+        check_recorded("encoder", [str(values.get("encoder", ""))], self.path)
         try:
             return make_config(values)
         except ConfigError as problem:

@@ -13,7 +13,7 @@ import numpy as np
 from egoequiv.engines import Engine
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.files import write_json
-from egoequiv.methods import get_method
+from egoequiv.methods import display_name, get_method
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.data import open_data
 from egoequiv.training.defaults import SPLITS, is_settled
@@ -145,7 +145,7 @@ class GreedySearch:
 
     def _folder(self, method: str, setting: dict[str, Any], seed: int) -> Path:
         weights = "".join(f",{term}={_short(weight)}" for term, weight in setting.get("weight", {}).items())
-        return self.out / f"{method},rate={_short(setting['learning_rate'])}{weights},seed={seed}"
+        return self.out / f"{display_name(method)},rate={_short(setting['learning_rate'])}{weights},seed={seed}"
 
 
 def _short(value: float) -> str:

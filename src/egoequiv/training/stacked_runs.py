@@ -15,7 +15,7 @@ from egoequiv.engines import Tick
 from egoequiv.errors import DataError, DivergedError
 from egoequiv.files import locked
 from egoequiv.losses import StreamName
-from egoequiv.models import ENCODERS, NetSpec, can_stack
+from egoequiv.models import NetSpec, can_stack, get_encoder
 from egoequiv.models.checkpoint import load_tensors, save_spec, save_tensors
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import open_data
@@ -37,8 +37,8 @@ OWN_SETTINGS = frozenset({"seed", "learning_rate", "weight"})
 def stack_key(config: TrainConfig) -> str | None:
     """What runs must have in common to be one stack, None for a run that cannot be in one."""
     method = config.objective()
-    fits = can_stack(ENCODERS.get(config.encoder)) and config.optimizer == "sgd" and config.precision == "float32"
-    if not fits or not config.iterations or not method.terms or not all(term.stacks for term in method.terms):
+    fits = can_stack(get_encoder(config.encoder)) and config.optimizer == "sgd" and config.precision == "float32"
+    if not fits or not config.iterations or not method.terms or any(term.draws for term in method.terms):
         return None
     return config.model_dump_json(exclude=set(OWN_SETTINGS))
 

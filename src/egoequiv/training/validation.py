@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from math import isfinite
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -29,9 +29,16 @@ class Encodes(Heads, Protocol):
     """A network, or many at once: features (..., B, D) of images (B, H, W, C)."""
 
     input_mean: Tensor
+    training: bool
 
     def __call__(self, images: Tensor) -> Tensor:
         """Features of images."""
+
+    def eval(self) -> Any:
+        """Leave training."""
+
+    def train(self, mode: bool) -> Any:
+        """Begin or leave training."""
 
 
 @contextmanager
@@ -67,11 +74,23 @@ def validate(
         terms = replace(method, terms=tuple(term for term in method.terms if term.stream == name))
         own = team.part(rows[name])
         sums = _zeros(net, terms, name)
-        for start in range(0, len(own), CHUNK):
-            for key, value in _of_rows(net, terms, name, stream, own[start : start + CHUNK]).items():
-                sums[key] = sums[key] + value
+        with not_training(net):
+            for start in range(0, len(own), CHUNK):
+                for key, value in _of_rows(net, terms, name, stream, own[start : start + CHUNK]).items():
+                    sums[key] = sums[key] + value
         metrics |= {key: (team.sum(total) / len(rows[name])).cpu() for key, total in sums.items()}
     return metrics
+
+
+@contextmanager
+def not_training(net: Encodes) -> Iterator[None]:
+    """Have layers such as BatchNorm and Dropout do what they do after training, and go on as before."""
+    was_training = net.training
+    net.eval()
+    try:
+        yield
+    finally:
+        net.train(was_training)
 
 
 def _zeros(net: Encodes, terms: Method, name: StreamName) -> dict[str, Tensor]:

@@ -19,7 +19,7 @@ from egoequiv.worlds.street.oxts import RATE_HZ, packets
 DATE = "2031-05-01"
 FRAME_NS = 1_000_000_000 // RATE_HZ
 STAMP_NS = 10_000  # stamps are whole multiples of this
-JITTER_STAMPS = 150  # how many of them a stamp may be late
+JITTER_STAMPS = 150  # how many of them a stamp may be late at most
 LONGEST_S = 600.0
 MOST_DRIVES = 9999  # their names have four digits
 
@@ -42,7 +42,7 @@ class DriveRecording(Recording):
 
     def image(self, frame: int) -> Image:
         """Draw one frame, (height, width) gray or (height, width, 3) colour."""
-        from egoequiv.worlds.street.renderer import picture  # here, for it brings numba, which takes a second to import
+        from egoequiv.worlds.street.renderer import picture  # here, because it imports numba, which takes a second
 
         time_s = float(self.stamps_ns[frame] - self.stamps_ns[0]) / 1e9
         return picture(self.drive, time_s, self.width, self.height, self.color)
@@ -59,7 +59,7 @@ def drive(
 ) -> Source:
     """Drives through a procedural campus, city, residential area and country road at 10 frames a second.
 
-    The camera looks ahead along the car; the poses come from its noisy GPS/IMU by the same rule as KITTI's. The
+    The camera looks ahead along the car; the poses are computed from its noisy GPS/IMU in the same way as KITTI's. The
     same seed gives the same pictures, byte for byte; another seed gives other routes, buildings, light and traffic.
     """
     least = {"seed": 0, "drives_per_area": 1, "width": 32, "height": 16}

@@ -12,7 +12,7 @@ from egoequiv.errors import DataError
 from egoequiv.files import cannot_write, new_folder
 from egoequiv.sources.recording import Image, Source
 
-Progress = Callable[[int, int], None]  # pictures done, pictures in all
+Progress = Callable[[int, int], None]  # pictures done, pictures in total
 
 
 def write_class_folders(source: Source, folder: str | Path, on_progress: Progress | None = None) -> None:
@@ -25,7 +25,7 @@ def write_class_folders(source: Source, folder: str | Path, on_progress: Progres
     if folder.is_dir() and not folder.is_symlink():
         if any(folder.iterdir()):
             raise DataError(f"{folder} exists already and is not empty: choose another name")
-        folder.rmdir()  # an empty one may be there, but a folder is renamed only to a free name
+        folder.rmdir()  # it may exist and be empty, but a folder can be renamed only to a free name
     done, written = 0, Counter[tuple[str, str]]()
     with new_folder(folder) as temporary:
         for recording in source.recordings:
@@ -45,7 +45,9 @@ def _check(source: Source) -> None:
         raise DataError(f"source {source.name!r} has no frames")
     for recording in source.recordings:
         if recording.labels is None or "part" not in recording.attributes:
-            raise DataError(f"{recording.name} has no labels or no part: only labelled pictures make class folders")
+            raise DataError(
+                f"{recording.name} has no labels or no part: only labelled pictures can be written as class folders"
+            )
         for name in {recording.attributes["part"], *recording.labels}:
             if not name or name in (".", "..") or "/" in name or "\0" in name:
                 raise DataError(f"{recording.name}: {name!r} cannot be the name of a folder")

@@ -55,15 +55,17 @@ TO_CAMERA = (0.0, -1.0, 0.0, 0.0, 0.0, -1.0, 1.0, 0.0, 0.0)  # from x forward, y
 
 
 def write_kitti_raw(source: Source, folder: Path, on_progress: Progress | None = None) -> None:
-    """Write the drives of `drive(...)` as KITTI raw files, from which the `kitti` source reads the same again.
+    """Write the drives of `drive(...)` as KITTI raw files, which the `kitti` source reads back.
 
-    The folder must not exist, or be empty. Gray pictures go where KITTI has its left gray camera (image_00), colour
-    ones where it has its left colour camera (image_02); with colour, read them with `camera=2`.
+    The folder must not exist, or be empty. Gray pictures are written as KITTI's left gray camera (image_00), colour
+    ones as its left colour camera (image_02); with colour, read them with `camera=2`.
     """
     folder = Path(folder)
     recordings = [recording for recording in source.recordings if isinstance(recording, DriveRecording)]
     if not recordings or len(recordings) != len(source.recordings):
-        raise ConfigError(f"source {source.name!r} has no GPS/IMU packets to write: give the one that drive() makes")
+        raise ConfigError(
+            f"source {source.name!r} has no GPS/IMU packets to write: use the source that drive() returns"
+        )
     empty = folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir())
     if folder.exists() and not empty:
         raise DataError(f"{folder} is not empty: choose another name for the KITTI files")
@@ -114,7 +116,7 @@ def _write_drive(folder: Path, recording: DriveRecording) -> Iterator[None]:
 
 
 def _write_calibration(folder: Path, recording: DriveRecording) -> None:
-    """The camera's lens and where camera, laser scanner and GPS/IMU sit; the scanner is only a name between the two."""
+    """The camera's lens and the positions of camera, laser scanner and GPS/IMU; the scanner only connects the two."""
     width, height = float(recording.width), float(recording.height)
     focal = focal_px(recording.width)
     lens = (focal, 0.0, width / 2, 0.0, focal, height / 2, 0.0, 0.0, 1.0)

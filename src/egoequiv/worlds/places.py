@@ -28,17 +28,17 @@ class PlaceRecording(Recording):
     height: int
     color: bool
     name: str
-    poses: NDArray[np.float64]  # (N, 0): nothing moves
+    poses: NDArray[np.float64]  # (N, 0): pictures without poses
     times_s: NDArray[np.float64] | None
     labels: Sequence[str] | None
     attributes: Mapping[str, str]
 
     def image(self, frame: int) -> Image:
         """Draw one picture, (height, width) gray or (height, width, 3) colour."""
-        from egoequiv.worlds.place.pictures import picture  # here, for it brings numba, which takes a second to import
+        from egoequiv.worlds.place.pictures import picture  # here, because it imports numba, which takes a second
 
         if not 0 <= frame < len(self):
-            raise IndexError(f"{self.name} has {len(self)} pictures, so there is no number {frame}")
+            raise IndexError(f"{self.name} has {len(self)} pictures, so there is no picture {frame}")
         return picture(self.place, (self.seed, self.first + frame), self.width, self.height, self.color)
 
 

@@ -15,14 +15,14 @@ from egoequiv.worlds.toys.catalogue import CATEGORIES, Toy
 from egoequiv.worlds.toys.lighting import lighting as lighting_by_number
 
 LOWEST_DEG, HIGHEST_DEG = 30.0, 70.0
-SHIFT = 0.015  # how far off the middle a recording's pictures may be, in shares of their width
-EXPOSURE = 0.04  # how far off the others a recording's exposure may be
+SHIFT = 0.015  # how far from the middle the toy may be in a recording's pictures, in shares of their width
+EXPOSURE = 0.04  # how far a recording's exposure may differ from 1
 NOISE_LEVELS = 1.5  # standard deviation of the sensor's noise, in gray levels
 
 
 @dataclass(frozen=True, eq=False)
 class TurntableRecording(Recording):
-    """One toy under one lighting, from everywhere; it holds how to draw the pictures, not the pictures."""
+    """One toy under one lighting, from all views; it holds how to draw the pictures, not the pictures."""
 
     toy: Toy
     lighting: int
@@ -35,13 +35,13 @@ class TurntableRecording(Recording):
 
     def image(self, frame: int) -> Image:
         """Draw one frame, (size, size) gray."""
-        from egoequiv.worlds.toys.renderer import (  # here, for it brings numba, which takes a second to import
+        from egoequiv.worlds.toys.renderer import (  # here, because it imports numba, which takes a second
             built,
             render,
         )
 
-        mishap = self.toy.generator(1, self.lighting)
-        shift, exposure = mishap.uniform(-SHIFT, SHIFT, 2), 1.0 + mishap.uniform(-EXPOSURE, EXPOSURE)
+        errors = self.toy.generator(1, self.lighting)
+        shift, exposure = errors.uniform(-SHIFT, SHIFT, 2), 1.0 + errors.uniform(-EXPOSURE, EXPOSURE)
         light = lighting_by_number(self.lighting)
         levels = render(built(self.toy), light, self.poses[frame], self.size, shift, exposure)
         noise = self.toy.generator(2, self.lighting, frame).standard_normal(levels.shape)
@@ -122,7 +122,7 @@ def _chosen(categories: Sequence[str] | None) -> tuple[str, ...]:
         if category not in CATEGORIES:
             raise ConfigError(f"turntable: there is no category {category!r}; choose from {known}")
     if len(set(chosen)) < len(chosen):
-        raise ConfigError(f"turntable: categories names one twice, found {', '.join(chosen)}; name each once")
+        raise ConfigError(f"turntable: categories has a name twice, found {', '.join(chosen)}; give each name once")
     return chosen
 
 

@@ -11,7 +11,7 @@ from egoequiv.worlds.place.solids import Array
 Singles = NDArray[np.float32]
 
 _ENTRIES = 4096  # of the tone curve's table, a quarter of a gray level or less apart
-_BRIGHTEST = 3.5  # the root of the exposed light from which on everything is white
+_BRIGHTEST = 3.5  # above this root of the exposed light everything is white
 
 
 def develop(light: Array, finish: Finish, generator: np.random.Generator) -> NDArray[np.uint8]:
@@ -33,7 +33,7 @@ def _tone_curve(contrast: float) -> Array:
 
 
 def _toned(roots: Singles, exposure: float, curve: Singles) -> Singles:
-    """Look the curve up, which costs a tenth of its exponentials and powers."""
+    """Look up the curve in a table, which costs a tenth of computing its exponentials and powers."""
     entries = roots * np.float32(exposure * (_ENTRIES - 1) / _BRIGHTEST)
     toned: Singles = curve[np.minimum(entries, np.float32(_ENTRIES - 1)).astype(np.int32)]
     return toned

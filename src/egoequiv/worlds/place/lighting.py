@@ -103,7 +103,7 @@ def shine(fragment: Fragments, color: Array, light: Array, open_sky: float, leaf
 
 @compiled
 def mirrored(fragment: Fragments, light: Array, wet: float) -> float:
-    """The share of the sky that water mirrors: more the flatter one looks at it."""
+    """The share of the sky that water mirrors: more at a lower viewing angle."""
     down = (light[EYE, 1] - fragment[AT_Y]) / max(fragment[DISTANCE], 1e-6)
     return float((0.85 - 0.5 * wet) * (1.0 - min(max(down, 0.0), 1.0)) ** 4)
 

@@ -8,7 +8,7 @@ from egoequiv.worlds.compiled import compiled
 from egoequiv.worlds.place.caster import Codes, Depths
 from egoequiv.worlds.place.solids import Array
 
-GROWTH = 1.024  # each step of the march is this much further out than the last
+GROWTH = 1.024  # each step of the march is this much longer than the last
 
 
 @compiled

@@ -138,7 +138,7 @@ def band(position: float, reach: float, share: float) -> float:
 
 @compiled
 def chance(a: float, b: float, c: float) -> float:
-    """A number from 0 to 1 that belongs to three others."""
+    """A pseudo-random number from 0 to 1, computed from three others."""
     value = np.sin(a * 12.9898 + b * 78.233 + c * 37.719) * 43758.5453
     return float(value - np.floor(value))
 

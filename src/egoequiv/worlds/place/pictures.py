@@ -1,4 +1,4 @@
-"""One picture of a class of places: composed, drawn, and drawn anew if it shows next to nothing."""
+"""One picture of a class of places: composed, drawn, and drawn again if it shows almost nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from egoequiv.worlds.place.dice import Dice
 from egoequiv.worlds.place.renderer import render
 
 _ATTEMPTS = 5
-_LEAST_DEVIATION = 15.0  # gray levels; a camera that stands inside a wall or a bush sees less
+_LEAST_DEVIATION = 15.0  # gray levels; a camera inside a wall or a bush sees less
 _RED, _GREEN, _BLUE = (np.uint32(share) for share in (19595, 38470, 7471))  # in 65536ths, ITU-R 601 as in Pillow
 
 

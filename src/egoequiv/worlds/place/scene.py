@@ -87,7 +87,7 @@ class Finish:
 
 @dataclass
 class Scene:
-    """All of a place; a composition fills it."""
+    """Everything in a place; a composition fills it."""
 
     camera: Camera
     sky: Sky

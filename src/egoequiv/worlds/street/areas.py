@@ -1,4 +1,4 @@
-"""The four kinds of area a drive may lead through: their streets, their speeds and how full they are."""
+"""The four kinds of area of a drive: their streets, speeds and density."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Area:
     pavement_m: float  # the footpath beside the kerb
     block_m: Range  # between one junction or bend and the next
     turn_radius_m: Range
-    turn_share: float  # of the junctions, those where the car turns off
-    bend_share: float  # of the turns, those that are bends of the road without side streets
+    turn_share: float  # share of the junctions at which the car turns
+    bend_share: float  # share of the turns that are bends of the road without side streets
     bend_deg: Range
-    stop_share: float  # of the junctions, those where the car waits
+    stop_share: float  # share of the junctions at which the car waits
     stop_s: Range
     cruise_mps: Range
     headway_m: Range  # between two moving cars of one lane
-    leader_share: float  # of the drives, those with a car ahead
+    leader_share: float  # share of the drives with a car ahead
 
 
 AREAS: Mapping[str, Area] = {

@@ -1,7 +1,7 @@
-"""Light from the sky and from the ground: what a pixel sees where nothing stands in the way.
+"""Light from the sky and from the ground: what a pixel sees if no object is in front of it.
 
-The ground is not made of faces: each pixel asks how far it lies from the middle of the nearest road, and is asphalt,
-line, kerb, pavement or grass accordingly, averaged over its footprint so that nothing flickers far away.
+The ground is not made of faces: the distance of each pixel from the middle of the nearest road decides if it is
+asphalt, line, kerb, pavement or grass, averaged over its footprint so that nothing flickers far away.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from egoequiv.worlds.street.inlined import inlined
 from egoequiv.worlds.street.shapes import NOISE_SIZE, SHADE, Array, Faces, Noise, Numbers, Sky, Vector, View
 
 Light = NDArray[np.float32]
-Trace = tuple[float, float, float, float]  # the level direction of a look, and a pixel's depth and width in m
+Trace = tuple[float, float, float, float]  # the horizontal direction of a ray, and a pixel's depth and width in m
 
-TILE_M, CELLS, LIGHT_CELLS = 32.0, 8, 64  # a tile of ground, and how finely it knows roads and shadows
+TILE_M, CELLS, LIGHT_CELLS = 32.0, 8, 64  # a tile of ground, and its resolution for roads and shadows
 ROAD_STEP_M = 0.5
 CORNER_M = 5.0  # how far back the kerbs begin to bend at a junction
 LAWN, PLAZA, FIELDS = range(3)
 
 
 class Ground(NamedTuple):
-    """Where the roads are; only tiles near one know more than the open country."""
+    """Where the roads are; only tiles near a road have details."""
 
     origin: Array  # (2,), the south-west corner of the tiles
     tile_of: Numbers  # (rows, columns), -1 far from every road
@@ -247,7 +247,7 @@ def roadside(
 def paving_at(
     ground: Ground, paving: Paving, noise: Noise, tile: int, u: float, v: float, x: float, y: float, trace: Trace
 ) -> Vector:
-    """The colour of the ground on a tile that knows its roads."""
+    """The colour of the ground on a tile near a road."""
     row, column = min(int(v * CELLS), CELLS - 1), min(int(u * CELLS), CELLS - 1)
     look_x, look_y, deep_m, wide_m = trace
     fine_m = np.sqrt(deep_m * wide_m)
@@ -347,9 +347,9 @@ def shade_backdrop(
     seen: NDArray[np.int32],
     light: Light,
 ) -> None:
-    """Add to `light` (H, W, 3) the sky and the ground, by the share of finer pixels in `seen` with nothing before it.
+    """Add to `light` (H, W, 3) the sky and the ground, by the share of finer pixels in `seen` that see it.
 
-    Each pixel is worked out once, for its textures are averaged over its footprint anyway.
+    Each pixel is computed once, because its textures are averaged over its footprint anyway.
     """
     fineness = seen.shape[0] // light.shape[0]
     eye, ahead, right, up, pixel = view.eye, view.forward, view.right, view.up, fineness / view.focal_px

@@ -1,4 +1,4 @@
-"""Where the camera sits on the car, and its lens."""
+"""Where the camera is mounted on the car, and its lens."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from egoequiv.worlds.street.sky import skyline
 
 Array = NDArray[np.float64]
 
-REACH_M = 48.0  # how far from a road the ground knows it
+REACH_M = 48.0  # how far from a road the ground has details of it
 KINDS = {"campus": LAWN, "city": PLAZA, "residential": LAWN, "road": FIELDS}
 
 

@@ -1,4 +1,4 @@
-"""A second door to numba, for the helpers of a compiled loop."""
+"""A second interface to numba, for the helpers of a compiled loop."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from egoequiv.worlds.compiled import Function
 
 
 def inlined(function: Function) -> Function:
-    """Melt a function into the compiled functions that call it; what is asked for in each pixel gains a third.
+    """Inline a function into the compiled functions that call it; for what runs in each pixel, this gains a third.
 
-    It has no machine code of its own to keep on disk. As with `compiled`, it may be called from its own file only.
+    It has no machine code of its own on disk. As with `compiled`, it may be called from its own file only.
     """
-    numba = importlib.import_module("numba")  # by name, for numba ships no types
+    numba = importlib.import_module("numba")  # by name, because numba has no types
     melted: Function = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
     return melted

@@ -15,12 +15,12 @@ from egoequiv.worlds.street.route import BEHIND_M, STEP_M, Line, Route, route
 
 Array = NDArray[np.float64]
 
-SIDEWAYS_MPS2 = 2.3  # what the driver accepts in a bend
+SIDEWAYS_MPS2 = 2.3  # the sideways acceleration that the driver accepts in a bend
 SPEED_UP_MPS2 = 1.4
 BRAKE_MPS2 = 1.9
 TICK_S = 0.01
 SMOOTH_S = 0.25
-AFTER_S = 10.0  # known beyond the end of the recording, for those who drive ahead
+AFTER_S = 10.0  # known beyond the end of the recording, for the cars ahead
 SLOWEST_MPS = 1e-3
 
 
@@ -52,7 +52,7 @@ class Motion:
 
 
 class Leader(NamedTuple):
-    """A car before ours that does what we do, some seconds earlier and some metres further on."""
+    """A car ahead of ours that moves as ours does, some seconds earlier and some metres ahead."""
 
     ahead_s: float
     ahead_m: float
@@ -89,7 +89,7 @@ def track(drive: Drive) -> Track:
 
 
 def own_lane(drive: Drive) -> Line:
-    """The line the car follows: its lane, from which no driver keeps exactly the middle."""
+    """The line the car follows: its lane, but not exactly in the middle."""
     middle = route(drive).middle
     rng = drive.generator(20)
     phases, waves_m = rng.uniform(0, 2 * np.pi, 3), rng.uniform(5.0, 14.0, 3) * drive.style.cruise_mps[1]
@@ -153,7 +153,7 @@ def _bumps(drive: Drive, lengths_m: Array) -> tuple[Array, Array]:
 def _stops(drive: Drive, way: Route, lane: Line) -> list[tuple[float, float]]:
     """Where along the lane the car waits, and for how many seconds."""
     rng, style, ahead = drive.generator(23), drive.style, leader(drive)
-    queue_m = 0.0 if ahead is None else ahead.ahead_m  # we wait behind the one who waits at the line
+    queue_m = 0.0 if ahead is None else ahead.ahead_m  # our car waits behind the one at the line
     stops = []
     for junction in way.junctions:
         waits, wait_s = rng.random() < style.stop_share, rng.uniform(*style.stop_s)

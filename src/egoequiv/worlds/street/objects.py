@@ -1,8 +1,8 @@
-"""Light from what stands on the ground: facades, roofs, cars, signs and leaves.
+"""Light from objects on the ground: facades, roofs, cars, signs and leaves.
 
-Textures are worked out from where a ray meets a face, averaged over the pixel's footprint there. The compiled
-functions pass numbers, not small arrays. The few helpers that `street_backdrop` has too are here once more, for a
-compiled function may only call those of its own file (see `compiled`).
+Textures are computed where a ray meets a face, averaged over the pixel's footprint there. The compiled functions pass
+numbers, not small arrays. A few helpers of `backdrop` are repeated here, because a compiled function may only call
+those of its own file (see `compiled`).
 """
 
 from __future__ import annotations
@@ -95,13 +95,13 @@ def dot(a: Vector, b: Vector) -> float:
 
 @inlined
 def product(a: Vector, b: Vector, share: float) -> Vector:
-    """Two colours one through the other."""
+    """The product of two colours and a share."""
     return share * a[0] * b[0], share * a[1] * b[1], share * a[2] * b[2]
 
 
 @inlined
 def chance(i: float, j: float, seed: float) -> float:
-    """A number from 0 to 1 that looks random and depends on its arguments alone."""
+    """A number from 0 to 1 that looks random and depends only on its arguments."""
     mess = np.sin(i * 12.9898 + j * 78.233 + seed * 37.719) * 43758.5453
     share: float = mess - np.floor(mess)
     return share
@@ -299,7 +299,7 @@ def shade_objects(
 ) -> None:
     """Add to `light` (H, W, 3) what stands on the ground, by the share of finer pixels in `seen` that see it.
 
-    Each thing in a pixel is worked out once, for its texture is averaged over its footprint anyway.
+    Each object in a pixel is computed once, because its texture is averaged over its footprint anyway.
     """
     fineness, count = seen.shape[0] // light.shape[0], len(faces.materials)
     found = np.empty(fineness * fineness, np.int32)

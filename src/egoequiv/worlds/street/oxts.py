@@ -1,4 +1,4 @@
-"""The GPS/IMU of the driving world: packets as KITTI's, a little wrong as a real sensor's are."""
+"""The GPS/IMU of the driving world: packets like KITTI's, with small errors like those of a real sensor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ORIGIN_DEG = (48.5, 9.05)  # latitude and longitude near which all drives begin
 ALTITUDE_M = 330.0
 GRAVITY_MPS2 = 9.81
 RATE_HZ = 10
-DRIFT_S = 8.0  # how slowly the error of a place wanders
+DRIFT_S = 8.0  # how slowly the error of the position changes
 DRIFT_M, JITTER_M = 0.035, 0.008
 ANGLE_DRIFT_RAD, ANGLE_JITTER_RAD = 0.0007, 0.0003
 SPEED_JITTER_MPS = 0.03
@@ -32,7 +32,7 @@ def packet_text(packet: Array) -> str:
 
 
 def packets(drive: Drive, motion: Motion) -> Array:
-    """What the sensor says of a motion: packets (N, 30), each number as its file will hold it."""
+    """What the sensor measures of a motion: packets (N, 30), each number as it is written to its file."""
     rng, count = drive.generator(30), len(motion.yaw_rad)
     places = motion.places_m - motion.places_m[0]
     error = np.stack([_drift(rng, count, DRIFT_M) + JITTER_M * rng.standard_normal(count) for _ in range(3)], axis=1)
@@ -82,7 +82,7 @@ def latitude_longitude(places_m: Array, start_deg: Array) -> tuple[Array, Array]
 
 
 def _in_the_car(motion: Motion, pull: Array, shake: Array) -> tuple[Array, Array, Array]:
-    """What the accelerometers feel along the car's own axes: gravity leans in with pitch and roll."""
+    """What the accelerometers measure along the car's own axes: with pitch and roll they measure part of gravity."""
     return (
         motion.acceleration_mps2 - GRAVITY_MPS2 * np.sin(motion.pitch_rad) + shake[0],
         pull + GRAVITY_MPS2 * np.sin(motion.roll_rad) + shake[1],

@@ -13,7 +13,7 @@ Nearness = NDArray[np.float32]
 Seen = NDArray[np.int32]
 
 NEAR_M = 0.12
-NEAREST_BLOB_M = 0.5  # the middle of a blob nearer than this lies beside the picture
+NEAREST_BLOB_M = 0.5  # a blob whose middle is nearer than this is outside the picture
 NOTHING = -1
 
 
@@ -171,7 +171,7 @@ def draw_blobs(view: View, blobs: Blobs, noise: Noise, first: int, nearness: Nea
 
 @inlined
 def frayed(noise: Noise, u: float, v: float, fine: float, seed: float) -> float:
-    """How far the rim of a blob is eaten away, from 0 to 1, at a place in metres from its middle as seen."""
+    """How much of the rim of a blob is missing, from 0 to 1, at a position in metres from its middle as seen."""
     u, v = u + 7.3 * seed, v + 5.7 * seed
     leaves = noise_at(noise, 2.6 * u, 2.6 * v, 2.6 * fine) + 0.9 * noise_at(noise, 8.0 * u, 8.0 * v, 8.0 * fine)
     return min(1.0, max(0.0, 0.42 + 0.6 * leaves))

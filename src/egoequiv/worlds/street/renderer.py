@@ -60,7 +60,7 @@ def picture(drive: Drive, time_s: float, width: int, height: int, color: bool) -
 
 
 def developed(light: NDArray[np.float32], exposure: float) -> NDArray[np.float32]:
-    """What a sensor makes of light (H, W, ...): from 0 to 1, steepest in the middle tones, darker at the sides."""
+    """The response of a sensor to light (H, W, ...): from 0 to 1, steepest in the middle tones, darker at the sides."""
     away = (np.arange(light.shape[1], dtype=np.float32) + 0.5) / light.shape[1] - 0.5
     lens = np.float32(exposure) * (1.0 - 0.35 * away * away)
     exposed = light * (lens if light.ndim == 2 else lens[:, None])
@@ -69,7 +69,7 @@ def developed(light: NDArray[np.float32], exposure: float) -> NDArray[np.float32
 
 
 def camera(drive: Drive, time_s: float, width: int, height: int) -> View:
-    """The view of the camera at a time; it sits on the car's axis, before the GPS/IMU."""
+    """The view of the camera at a time; it is on the car's axis, in front of the GPS/IMU."""
     now = motion(drive, np.array([time_s]))
     roll, pitch, yaw = float(now.roll_rad[0]), float(now.pitch_rad[0]), float(now.yaw_rad[0])
     x, y = now.places_m[0] + CAMERA_AHEAD_M * np.array([np.cos(yaw), np.sin(yaw)])
@@ -97,7 +97,7 @@ def trace(view: View, setting: Scene, cars: list[Faces]) -> NDArray[np.float32]:
     faces = joined_faces([chosen_faces(setting.faces, near), *cars])
     near = visible(view, setting.blobs.centres, setting.blobs.radii.max(axis=1), far_m)
     depths = (setting.blobs.centres[near] - view.eye) @ view.forward
-    near = near[np.argsort(depths, kind="stable")]  # what is in front first, so that the rest is soon found hidden
+    near = near[np.argsort(depths, kind="stable")]  # objects in front first, so that hidden ones are skipped early
     blobs = chosen_blobs(setting.blobs, near)
     nearness = np.zeros((view.height, view.width), np.float32)
     seen = np.full((view.height, view.width), NOTHING, np.int32)

@@ -60,7 +60,7 @@ def trees(
     site: Site, road: Line, side: int, every_m: tuple[float, float], away_m: tuple[float, float],
     tall_m: tuple[float, float], season: float,
 ) -> None:  # fmt: skip
-    """Trees at some distance from the kerb wherever there is room."""
+    """Trees at some distance from the kerb where there is room."""
     rng, style = site.rng, site.drive.style
     at = rng.uniform(0.0, every_m[1])
     while at < road.lengths_m[-1]:

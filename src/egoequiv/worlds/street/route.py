@@ -71,7 +71,7 @@ class Route:
     streets: tuple[Line, ...]  # two for each junction that has streets, in order
 
     def until(self, length_m: float) -> Route:
-        """The route without what lies further along than a length."""
+        """The route up to a length."""
         middle = self.middle
         end = int(np.searchsorted(middle.lengths_m, length_m)) + 1
         junctions = tuple(junction for junction in self.junctions if junction.begin_m < length_m)
@@ -82,7 +82,7 @@ class Route:
 
 @lru_cache(maxsize=8)
 def route(drive: Drive) -> Route:
-    """Make up the route of a drive."""
+    """Generate the route of a drive."""
     style = drive.style
     wanted_m = BEHIND_M + AHEAD_M[drive.area] + 1.15 * style.cruise_mps[1] * (drive.seconds + 12.0)
     pieces, junctions = _pieces(drive, wanted_m)
@@ -97,9 +97,9 @@ def route(drive: Drive) -> Route:
 
 
 def _pieces(drive: Drive, wanted_m: float) -> tuple[list[tuple[float, float]], list[Junction]]:
-    """Stretches of one curvature (length in m, curvature in 1/m), and the junctions between them.
+    """Segments of one curvature (length in m, curvature in 1/m), and the junctions between them.
 
-    The heading stays within a quarter turn of where it began, so that a route never comes back to itself.
+    The heading stays within a quarter turn of where it began, so that a route never crosses itself.
     """
     rng, style = drive.generator(11), drive.style
     pieces = [(BEHIND_M, NO_TURN)]

@@ -1,4 +1,4 @@
-"""The scene of a drive: all that stands still, built once a process."""
+"""The scene of a drive: everything that does not move, built once in each process."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from egoequiv.worlds.street.sky import sky
 
 Array = NDArray[np.float64]
 
-# A camera adjusts itself to what it sees: the open sky of a road lets in more light than a street of facades.
+# A camera adjusts its exposure: the open sky above a road gives more light than a street of facades.
 EXPOSURE = {"campus": 0.86, "city": 0.92, "residential": 0.76, "road": 0.56}
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Everything a picture needs besides the moment it is taken."""
+    """Everything a picture needs except its time."""
 
     faces: Faces
     face_centres: Array  # (F, 3)
@@ -61,7 +61,7 @@ def scene(drive: Drive) -> Scene:
 
 
 def _seen_route(drive: Drive) -> Route:
-    """The part of the route that the drive gets to see."""
+    """The part of the route that is visible in the drive."""
     way, driven = route(drive), track(drive)
     own_m = float(driven.lengths_at(np.asarray(drive.seconds)))
     return way.until(float(np.interp(own_m, driven.lane.lengths_m, way.middle.lengths_m)) + AHEAD_M[drive.area])

@@ -1,7 +1,7 @@
 """What a street is drawn from: flat faces and leafy blobs, and the camera that sees them.
 
-They are named tuples, for compiled code takes those. What is asked for in every pixel is made of plain numbers:
-each array handed on there would be counted, which costs more than the light.
+They are named tuples, because compiled code accepts those. What every pixel needs is made of plain numbers: passing an
+array would change its reference count, which costs more than computing the light.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class Faces(NamedTuple):
     frames: Array  # (F, 3, 3), rows normal and the two directions of the texture, which begins at the first corner
     colours: Array  # (F, 3), the share of light given back in red, green and blue
     materials: Numbers  # (F,)
-    params: Array  # (F, 6), what the material makes of them; of a car's first the share of the sun it stands without
+    params: (
+        Array  # (F, 6), depends on the material; for a car, the first is the share of the sun that does not reach it
+    )
 
 
 class Blobs(NamedTuple):
@@ -152,7 +154,7 @@ def vector(values: Sequence[float] | Array) -> Vector:
 
 
 def noise_pyramid() -> Noise:
-    """The noise all textures are made of: white noise around 0, and its means over squares of 2, 4, 8 ... pixels."""
+    """The noise that all textures use: white noise around 0, and its means over squares of 2, 4, 8 ... pixels."""
     level = np.random.default_rng(7).uniform(-1.0, 1.0, (NOISE_SIZE, NOISE_SIZE))
     parts = [level.ravel()]
     while len(level) > 1:

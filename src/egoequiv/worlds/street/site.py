@@ -1,4 +1,4 @@
-"""The building site of a drive: what has been put where, and where there is still room."""
+"""The layout of a drive: which objects are where, and where there is still room."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from egoequiv.worlds.street.shapes import Blobs, Faces, placed
 
 Array = NDArray[np.float64]
 CELL_M = 1.5
-RIM_M = 0.4  # neighbours may share the cells at their rims
+RIM_M = 0.4  # adjacent objects may share the cells at their edges
 
 
 class Spot(NamedTuple):
@@ -30,7 +30,7 @@ class Spot(NamedTuple):
 
 @dataclass(eq=False)
 class Site:
-    """Collects faces and blobs, and refuses what would stand on a road or in something else."""
+    """Collects faces and blobs, and refuses objects that would be on a road or inside another object."""
 
     drive: Drive
     way: Route

@@ -1,4 +1,4 @@
-"""The weather of a drive: where the sun stands, what it lets through, and what rises on the horizon."""
+"""The weather of a drive: the position of the sun, clouds and haze, and the skyline."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOG_M = {"campus": 330.0, "city": 260.0, "residential": 300.0, "road": 420.0}  #
 
 
 def sky(drive: Drive) -> Sky:
-    """Make up the weather of a drive."""
+    """Generate the weather of a drive."""
     rng = drive.generator(50)
     azimuth, elevation = rng.uniform(0, 2 * np.pi), np.radians(rng.uniform(28.0, 62.0))
     cover = float(rng.choice([rng.uniform(0.0, 0.3), rng.uniform(0.3, 0.6), rng.uniform(0.8, 1.0)]))

@@ -1,4 +1,4 @@
-"""The other cars on the road: one that leads, those that come towards us, and those in the lane beside."""
+"""The other cars on the road: one ahead, oncoming ones, and those in the next lane."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Cars one behind the other in a lane; each is where the lane's clock shows its own time."""
+    """Cars one behind the other in a lane; the lane's clock gives the position of each."""
 
     lane: Line
     backwards: bool
     clock_s: Array  # (M,), when a car that started at the first point of the lane passes each
     offsets_s: Array  # (C,), how far each car is ahead on the clock at time 0
-    pace: float  # how fast the clock goes for them
+    pace: float  # the speed of the clock for them
     kinds: tuple[str, ...]
     paints: tuple[int, ...]
 
@@ -50,7 +50,7 @@ class Traffic:
 
 @lru_cache(maxsize=8)
 def traffic(drive: Drive) -> Traffic:
-    """Make up the traffic of a drive."""
+    """Generate the traffic of a drive."""
     rng, style = drive.generator(70), drive.style
     streams = [_stream(drive, rng, lane, True) for lane in range(style.lanes_each_way)]
     streams += [_stream(drive, rng, lane, False) for lane in range(1, style.lanes_each_way)]

@@ -1,4 +1,4 @@
-"""The camera that goes around the toy."""
+"""The camera that moves around the toy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILL = 0.88  # the share of the picture's width that the ball around a toy takes
 
 
 class Camera(NamedTuple):
-    """A pinhole camera; a named tuple, for compiled code takes those."""
+    """A pinhole camera; a named tuple, because compiled code accepts those."""
 
     eye: Array
     basis: Array  # rows right, up and forward
@@ -23,10 +23,10 @@ class Camera(NamedTuple):
 
 
 def orbit(centre: Array, elevation_deg: float, azimuth_deg: float, size: int, shift: Array) -> Camera:
-    """Look at a toy of radius 1 from a place on the sphere around it.
+    """Look at a toy of radius 1 from a position on the sphere around it.
 
-    Going up in elevation raises the camera; going up in azimuth moves it to its own right, which is what a camera
-    that stands still sees when the table turns clockwise. `shift` moves the picture, in shares of its width.
+    A higher elevation raises the camera; a higher azimuth moves it to its own right. A camera that does not move sees
+    the same when the table turns clockwise. `shift` moves the picture, in shares of its width.
     """
     outwards = towards(azimuth_deg, elevation_deg)
     azimuth = np.radians(azimuth_deg)

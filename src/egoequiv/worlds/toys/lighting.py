@@ -16,7 +16,7 @@ GOLDEN_DEG = 137.508
 class Lighting:
     """One key light that casts the shadow, one fill light that casts none, and light from everywhere.
 
-    Azimuths are counted from the camera, for the lamps stand still in the room while the table turns.
+    Azimuths are relative to the camera, because the lamps do not move in the room while the table turns.
     """
 
     key_azimuth_deg: float
@@ -39,7 +39,7 @@ SIX = (
 
 
 def lighting(number: int) -> Lighting:
-    """Lighting by number: six set by hand as in small NORB, and after them as many more as are asked for."""
+    """Lighting by number: six set by hand as in small NORB, then any number of random ones."""
     if number < len(SIX):
         return SIX[number]
     spread = (0.618034 * number) % 1.0
@@ -48,7 +48,7 @@ def lighting(number: int) -> Lighting:
 
 
 class Lamps(NamedTuple):
-    """A lighting as the toy sees it; a named tuple, for compiled code takes those."""
+    """A lighting as the toy sees it; a named tuple, because compiled code accepts those."""
 
     basis: Array  # rows right, up and towards, as seen from the key light
     scale: float  # pixels of the key light's map per unit of length
@@ -59,7 +59,7 @@ class Lamps(NamedTuple):
 
 
 def lamps_around(lighting: Lighting, camera_azimuth_deg: float, map_size: int) -> Lamps:
-    """The lamps in the toy's own frame, in which the camera and the room go around it."""
+    """The lamps in the toy's own coordinates, in which the camera and the room turn around it."""
     key = towards(camera_azimuth_deg + lighting.key_azimuth_deg, lighting.key_elevation_deg)
     fill = towards(camera_azimuth_deg + lighting.fill_azimuth_deg, lighting.fill_elevation_deg)
     scale = map_size / 2.2  # the toy has radius 1, and the soft edge of its shadow needs a margin

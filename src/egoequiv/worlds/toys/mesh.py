@@ -59,7 +59,7 @@ def outward(mesh: Mesh) -> Mesh:
 
 
 def joined(meshes: Sequence[Mesh]) -> Mesh:
-    """Several meshes as one; their vertices stay apart."""
+    """Several meshes as one; their vertices are not merged."""
     starts = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes[:-1]])
     return Mesh(
         np.concatenate([mesh.vertices for mesh in meshes]),

@@ -1,4 +1,4 @@
-"""How much of the sky each part of a toy and the ground around it can see, worked out once a toy."""
+"""How much of the sky each part of a toy and the ground around it can see, computed once for each toy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def openness(vertices: Array, triangles: Triangles, normals: Array, centre: Arra
         weight = np.maximum(0.0, np.einsum("ij,j->i", facing, towards))
         seen_sky += weight * _unblocked(places, vertices, triangles, centre, light_basis(towards))
         all_sky += weight
-    # What faces down sees no sky but the pale ground, which gives back about half of it.
+    # Faces that look down see no sky, but the pale ground, which reflects about half of its light.
     share = np.where(all_sky > 1e-6, seen_sky / np.maximum(all_sky, 1e-6), 0.5)
     corner_share = 0.25 + 0.75 * share[: len(corners)].reshape(-1, 3)
     return corner_share, _smooth(share[len(corners) :].reshape(GROUND_SIZE, GROUND_SIZE)).astype(np.float32)

@@ -34,7 +34,7 @@ def mixed(rng: np.random.Generator) -> Paint:
 
 
 def vary(rng: np.random.Generator, value: float, share: float = 0.12) -> float:
-    """A length that is off by up to a share of itself."""
+    """A length with a random error of up to a share of it."""
     return value * float(rng.uniform(1.0 - share, 1.0 + share))
 
 

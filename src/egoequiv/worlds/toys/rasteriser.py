@@ -51,7 +51,7 @@ def rasterise(seen: Array, triangles: Triangles, size: int) -> tuple[Nearness, F
     for t in range(len(triangles)):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
         ax, ay, bx, by, cx, cy = seen[a, 0], seen[a, 1], seen[b, 0], seen[b, 1], seen[c, 0], seen[c, 1]
-        area = (cx - ax) * (by - ay) - (bx - ax) * (cy - ay)  # positive in front, for the rows of an image run down
+        area = (cx - ax) * (by - ay) - (bx - ax) * (cy - ay)  # positive in front, because the rows of an image run down
         if area <= 1e-12:
             continue
         left, right = max(0, int(np.ceil(min(ax, bx, cx) - 0.5))), min(size - 1, int(np.floor(max(ax, bx, cx) - 0.5)))

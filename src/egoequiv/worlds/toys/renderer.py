@@ -22,7 +22,7 @@ GAMMA = 0.62  # a camera's response; gray levels follow light ** GAMMA
 
 @lru_cache(maxsize=64)
 def built(toy: Toy) -> Surface:
-    """The surface of a toy, built once a process."""
+    """The surface of a toy, built once in each process."""
     return surface(parts(toy))
 
 
@@ -47,6 +47,6 @@ def render(
 
 
 def averaged(fine: Array, times: int) -> Array:
-    """A picture made smaller by a whole number of times; slices, for a mean over two short axes is slow."""
+    """A picture made smaller by a whole factor; by slices, because a mean over two short axes is slow."""
     total: Array = sum((fine[j::times, i::times] for j in range(times) for i in range(times)), np.zeros(()))
     return total / times**2

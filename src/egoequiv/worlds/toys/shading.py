@@ -17,7 +17,7 @@ from egoequiv.worlds.toys.surface import Surface
 
 GROUND_ALBEDO = 0.62
 GLOSS = 0.10  # how much of the key light a toy's paint mirrors
-LIFT = 0.03  # how far above its surface a point asks for its shadow, against speckles from the map's coarseness
+LIFT = 0.03  # how far above its surface a point looks up its shadow, against speckles from the coarse map
 SOFTNESS_PX = 2  # half the width of the box that softens the shadow on the ground, in pixels of the light's map
 
 Map = NDArray[np.float32]

@@ -14,7 +14,7 @@ from egoequiv.worlds.toys.parts import Part
 
 
 class Surface(NamedTuple):
-    """All that is drawn of a toy; a named tuple, for compiled code takes those."""
+    """All that is drawn of a toy; a named tuple, because compiled code accepts those."""
 
     vertices: Array  # (V, 3), standing on z = 0, within distance 1 of the centre
     triangles: Triangles  # (T, 3)

@@ -28,7 +28,7 @@ def axle(x: float, track: float, radius: float, width: float, paint: Paint) -> l
 
 
 def axles(xs: Sequence[float], track: float, radius: float, width: float, paint: Paint) -> list[Part]:
-    """Several axles alike."""
+    """Several equal axles."""
     return [part for x in xs for part in axle(x, track, radius, width, paint)]
 
 

@@ -1,0 +1,86 @@
+"""What the findings of all tasks are made of: values with their intervals and notes, cells, and small pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.blocks import Cell, Grid
+from egoequiv.evaluation.metric import NO_INTERVAL, Metric, Value
+from egoequiv.evaluation.statistics import why_no_interval
+from egoequiv.store import FrameStore
+
+THUMBNAIL = 160  # pixels of the longer side of a picture in a figure, at most
+MOST_NAMED = 5  # of a list in words
+LEAKED_PAIRS = (
+    "pairs are divided at random: in video, nearly the same pairs are in both halves, so that errors come out lower "
+    "than on recordings that no map was fitted on"
+)
+
+
+def measured(
+    metric: Metric,
+    value: float,
+    interval: tuple[float, float] = NO_INTERVAL,
+    *,
+    groups: int,
+    kind: str = "recording",
+    baselines: Mapping[str, float] | None = None,
+    note: str = "",
+) -> Value:
+    """A value over so many recordings (or other groups); from fewer than five it has no interval, and says so."""
+    too_few = why_no_interval(groups, kind)
+    note = note or (f"{too_few}: no interval" if too_few else "")
+    return Value(metric=metric, value=value, interval=interval, baselines=dict(baselines or {}), note=note)
+
+
+def notes_of(values: Sequence[Value]) -> list[str]:
+    """What the notes of values say, each once."""
+    return list(dict.fromkeys(value.note for value in values if value.note and isfinite(value.value)))
+
+
+def cell(value: Value) -> Cell:
+    """A value with its mark, and below it its interval."""
+    ends = value.metric.interval(value.interval)
+    return Cell(value.text(), (ends,) if ends else ())
+
+
+def grid(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], notes: Sequence[str] = ()) -> Grid:
+    """A table of cells, texts and counts."""
+    cells = [
+        [one if isinstance(one, Cell) else Cell(one if isinstance(one, str) else f"{one:,}") for one in row]
+        for row in rows
+    ]
+    return Grid(caption, tuple(columns), cells, tuple(notes))
+
+
+def some_of(words: Sequence[str]) -> str:
+    """The first few of them, and how many more there are."""
+    more = len(words) - MOST_NAMED
+    return ", ".join(words[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def shrink(images: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
+    """Images (N, H, W, C) of at most this size: means over blocks of whole pixels, what is left at the edges cut."""
+    down, across = -(-images.shape[1] // height), -(-images.shape[2] // width)
+    if down == across == 1:
+        return images
+    count, rows, columns = len(images), images.shape[1] // down, images.shape[2] // across
+    cut = images[:, : rows * down, : columns * across].reshape(count, rows, down, columns, across, -1)
+    small: NDArray[np.uint8] = cut.mean(axis=(2, 4)).round().astype(np.uint8)
+    return small
+
+
+def thumbnails(store: FrameStore, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The pictures of store rows of any shape, (..., H, W, C), not larger than a figure shows; black for -1."""
+    flat = rows.ravel()
+    factor = -(-max(store.image_shape[:2]) // THUMBNAIL)
+    height, width = (-(-side // factor) for side in store.image_shape[:2])
+    small = shrink(np.asarray(store.images[np.maximum(flat, 0)]), height, width)
+    small = np.where((flat >= 0)[:, None, None, None], small, np.uint8(0))
+    shown: NDArray[Any] = small.reshape(*rows.shape, *small.shape[1:])
+    return shown

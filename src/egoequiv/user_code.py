@@ -1,0 +1,172 @@
+"""Code of users: imported from a module or a file, and run so that what it does wrong is one clear line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, spec_from_file_location
+from pathlib import Path
+from site import getsitepackages
+from sysconfig import get_paths
+from traceback import extract_tb
+from types import ModuleType
+from typing import Any
+
+from egoequiv.errors import ConfigError, EgoEquivError
+
+# A script that was never meant to be imported may end the program; Ctrl-C is the user's and passes.
+FAULTS = (Exception, SystemExit)
+
+# The files that mark a folder as a store or as a run: no code is imported from inside one.
+MARKS: dict[str, list[tuple[str, ...]]] = {
+    "a store": [("store.json",)],
+    "a run": [("config.json", "model.json"), ("config.json", "data.json")],
+}
+
+_PACKAGE = Path(__file__).resolve().parent
+_LIBRARIES = tuple({get_paths()["stdlib"], *getsitepackages()})
+
+# Modules of files are named egoequiv.user_code.HEX, where HEX is the path. So two files of one name do not collide,
+# and a worker process finds the class of an object that it is sent. `__path__` makes this module their parent.
+__path__: list[str] = []
+
+
+class _UserFiles:
+    """The finder of modules whose names hold the path of a file."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        parent, _, code = name.rpartition(".")
+        try:
+            return spec_from_file_location(name, bytes.fromhex(code).decode()) if parent == __name__ else None
+        except ValueError:  # a name that this module does not have
+            return None
+
+
+if _UserFiles not in sys.meta_path:
+    sys.meta_path.append(_UserFiles)
+
+
+def import_file(path: Path) -> ModuleType:
+    """The module of a Python file; of the script that is running, that script itself."""
+    path = path.expanduser().resolve()
+    main = sys.modules.get("__main__")
+    if getattr(main, "__file__", None) and Path(str(main.__file__)).resolve() == path:  # type: ignore[union-attr]
+        return main  # type: ignore[return-value]
+    if not path.is_file():
+        raise ConfigError(f"{path} does not exist or is no file: bring it back, or name it at its new place")
+    refuse_data(path)
+    with _importing(str(path)):
+        return import_module(f"{__name__}.{str(path).encode().hex()}")
+
+
+def import_named(name: str) -> ModuleType:
+    """A module of the Python path, to which the current folder belongs, as with `python -m`."""
+    loaded = sys.modules.get(name)
+    if loaded is not None:
+        return loaded
+    add_current_folder()
+    for place in places_of(name):
+        refuse_data(place)
+    with _importing(f"module {name}"):
+        try:
+            return import_module(name)
+        except ModuleNotFoundError as problem:
+            if problem.name is None or not f"{name}.".startswith(f"{problem.name}."):
+                raise  # of something that the module itself imports
+            raise ConfigError(
+                f"there is no module {problem.name!r} on the Python path: install its package, add its folder to "
+                "PYTHONPATH, start in that folder, or name the file instead, as path/to/file.py:name"
+            ) from problem
+
+
+def places_of(name: str) -> list[Path]:
+    """The files or folders from which the top package of a module would be imported; nothing is imported."""
+    try:
+        spec = find_spec(name.partition(".")[0])
+    except (ImportError, ValueError):  # ValueError: of a module that somebody made by hand
+        return []
+    if spec is None:
+        return []
+    found = [*(spec.submodule_search_locations or ()), *([spec.origin] if spec.has_location and spec.origin else [])]
+    return [Path(place).resolve() for place in found]
+
+
+def add_current_folder() -> None:
+    """Put the current folder on the Python path, as `python -m` does; not if it is inside a run or a store."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return
+    if not {"", str(here)} & set(sys.path) and data_folder(here / "any.py") is None:
+        sys.path.insert(0, str(here))
+
+
+def data_folder(file: Path) -> tuple[Path, str] | None:
+    """The run or the store inside of which a file lies, and which of them it is."""
+    for folder in file.resolve().parents:
+        for what, marks in MARKS.items():
+            if any(all((folder / name).exists() for name in names) for names in marks):
+                return folder, what
+    return None
+
+
+def refuse_data(file: Path) -> None:
+    """Refuse code inside of a run or a store: what was copied from elsewhere must not run."""
+    found = data_folder(file)
+    if found is not None:
+        folder, what = found
+        raise ConfigError(f"{file} lies inside {folder}, {what}, and no code is run from there: move it elsewhere")
+
+
+@contextmanager
+def _importing(what: str) -> Iterator[None]:
+    """What is printed by an import goes to stderr: stdout is for results, such as one JSON object."""
+    with redirect_stdout(sys.stderr), user_code(f"cannot import {what}"):
+        yield
+
+
+@contextmanager
+def user_code(what: str) -> Iterator[None]:
+    """Turn what goes wrong in code of a user into one line: `what`, then the file, the line and the reason."""
+    try:
+        yield
+    except (EgoEquivError, MemoryError):
+        raise
+    except FAULTS as problem:
+        raise ConfigError(f"{what}: {explain(problem)}") from problem
+
+
+def explain(problem: BaseException) -> str:
+    """What code did, with the file and line of the user at which it did it."""
+    if isinstance(problem, SyntaxError) and problem.filename:
+        return f"{problem.filename} line {problem.lineno}: {type(problem).__name__}: {problem.msg}"
+    steps = [step for step in extract_tb(problem.__traceback__) if not step.filename.startswith("<frozen")]
+    own = [step for step in steps if not _is_library(step.filename)]
+    where = (own or steps)[-1:]
+    place = "".join(f"{step.filename} line {step.lineno}: " for step in where)
+    if isinstance(problem, SystemExit):
+        code = "" if problem.code is None else one_line(repr(problem.code))
+        return f"{place}it called sys.exit({code}), which it must not"
+    words = one_line(str(problem))
+    return f"{place}{type(problem).__name__}{': ' if words else ''}{words}"
+
+
+def _is_library(file: str) -> bool:
+    """Whether a file belongs to Python, to an installed package or to egoequiv."""
+    return file.startswith(_LIBRARIES) or Path(os.path.realpath(file)).is_relative_to(_PACKAGE)
+
+
+def is_built_in(thing: Any) -> bool:
+    """Whether a function, a class or an object of one is egoequiv's own."""
+    module = str(getattr(thing, "__module__", None) or type(thing).__module__)
+    return module.startswith("egoequiv.") and not module.startswith(f"{__name__}.")
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks."""
+    return " ".join(text.split())
