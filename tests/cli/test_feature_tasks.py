@@ -46,9 +46,9 @@ def test_every_task_prints_and_saves(cli: Cli, run: Path, tmp_path: Path) -> Non
 
 
 def test_tasks_take_other_motions(cli: Cli, run: Path) -> None:
-    (one,) = json.loads(
-        cli("evaluate", run, "--task", "prediction", "--motions", "left,down", "--json").out
-    )["measurements"]
+    (one,) = json.loads(cli("evaluate", run, "--task", "prediction", "--motions", "left,down", "--json").out)[
+        "measurements"
+    ]
     assert {score["motion"] for score in one["details"]["scores"]} == {"all", "left", "down"}
 
 
@@ -66,7 +66,14 @@ def test_features_that_are_not_finite_are_one_line(cli: Cli, run: Path, tmp_path
 
 @pytest.fixture(scope="module")
 def untrained(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train(small_store.path, tmp_path_factory.mktemp("untrained") / "run", method="random", use_labels=False, encoder="norb", split="paper").path
+    return train(
+        small_store.path,
+        tmp_path_factory.mktemp("untrained") / "run",
+        method="random",
+        use_labels=False,
+        encoder="norb",
+        split="paper",
+    ).path
 
 
 @pytest.mark.parametrize(

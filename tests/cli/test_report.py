@@ -40,15 +40,15 @@ def test_compare_shows_settings_metrics_and_tests(cli: Cli, runs: Path) -> None:
     alone = cli("compare", runs / "clsnet-0", runs / "equiv-0").out
     assert "paired t-test over recordings" in alone
     said = json.loads(cli("compare", runs / "clsnet-0", runs / "equiv-0", "--json").out)
-    assert told["settings"] == {"method": ["clsnet", "equiv"]}
-    assert told["answers"][0]["frames"] == 48
+    assert said["settings"] == {"method": ["clsnet", "equiv"]}
+    assert said["answers"][0]["frames"] == 48
     same = cli("compare", runs / "clsnet-0", runs / "clsnet-1").out
     assert "differ in the seed alone" in same
     assert "no test: these runs are repetitions of one experiment" in same
     assert "no test" not in shown
     reason = "a test over seeds takes 3 in common, and they have 1; answers to single frames tell of top-1 only"
     assert f"no test of rho between B - A: {reason}" in alone
-    assert told["untested"] == [{"a": 1, "b": 0, "figures": "rho", "reason": reason}]
+    assert said["untested"] == [{"a": 1, "b": 0, "figures": "rho", "reason": reason}]
 
 
 def test_compare_takes_the_runs_of_a_folder_and_leaves_out_what_is_none(cli: Cli, runs: Path, tmp_path: Path) -> None:

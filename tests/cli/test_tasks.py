@@ -128,7 +128,10 @@ def test_help_names_every_task(cli: Cli) -> None:
         ),
         (["--task", "next-view", "--neighbours", "100000"], "are fewer than the 100000 neighbours that vote"),
         (["--task", "next-view", "--neighbours", "300"], "motion 'up': "),
-        (["--task", "slowness", "--hold-out", "tyo"], "has no attribute 'tyo'; its attributes are: shape, take; or give"),
+        (
+            ["--task", "slowness", "--hold-out", "tyo"],
+            "has no attribute 'tyo'; its attributes are: shape, take; or give",
+        ),
         (["--steps", "2"], "--steps is for tasks: name one with --task"),
     ],
 )

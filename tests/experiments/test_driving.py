@@ -29,7 +29,8 @@ from egoequiv.experiments.stores import PIXELS
 from egoequiv.pairs import make_split
 from egoequiv.store import FrameStore
 from egoequiv.training.run_folder import RunFolder
-from tables import RHO_UP, TOP1, entry, row, table_of
+from tables import RHO_UP, TOP1, entry, table_of
+from tables import row as row_of
 
 pytestmark = pytest.mark.slow
 
@@ -140,9 +141,9 @@ def test_only_what_is_defined_for_some_method_has_a_column() -> None:
     metrics = [TOP1, atomic, RHO_UP, right, ratio]
     rho = {"rho_up": defined, "rho_right": not_defined, "ratio_up": defined}
     rows = [
-        row(PIXELS, {"top1": defined}),
-        row("clsnet", {"top1": defined, "rho_atomic": defined, **rho}),
-        row("equiv", {"top1": not_defined, "rho_atomic": not_defined, **rho}),
+        row_of(PIXELS, {"top1": defined}),
+        row_of("clsnet", {"top1": defined, "rho_atomic": defined, **rho}),
+        row_of("equiv", {"top1": not_defined, "rho_atomic": not_defined, **rho}),
     ]
     table = driving._table("a title", [(metrics, one) for one in rows], {}, "")
     assert table.columns == ("top1", "rho_atomic", "rho_up")
@@ -176,7 +177,7 @@ def test_a_second_call_reuses_all_runs(
     def nobody(*_: object, **__: object) -> None:
         raise AssertionError("something was done again")
 
-    monkeypatch.setattr("egoequiv.training.loop._train", nobody)
+    monkeypatch.setattr("egoequiv.training.loop.SingleRun.finish", nobody)
     monkeypatch.setattr("egoequiv.experiments.measure.open_task_data", nobody)
     monkeypatch.setattr("egoequiv.experiments.stores.ingest", nobody)
     again = list(reproduce_kitti(options).values())
@@ -324,7 +325,7 @@ def test_drives_added_later_are_noticed_and_losses_are_told(options: ReproduceOp
 
 def test_repetitions_that_diverged_are_not_subtracted_crosswise() -> None:
     def table(diverged: int) -> Table:
-        own = row("equiv", {"top1": entry(50.0, 60.0)}, diverged=diverged)
+        own = row_of("equiv", {"top1": entry(50.0, 60.0)}, diverged=diverged)
         return table_of([own], [TOP1], about={"leaked_validation_frames": 0})
 
     assert len(driving._split_effect({"paper": table(0), "by-recording": table(0)}).rows) == 1

@@ -12,9 +12,9 @@ from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.experiments.published import Published
 from egoequiv.experiments.recipe import Effort, Recipe, chosen_keys, make_rows
-from egoequiv.experiments.table import Row
 from egoequiv.experiments.selection import Grid
 from egoequiv.experiments.stores import PIXELS, experiment_store, pixel_row
+from egoequiv.experiments.table import Row
 from egoequiv.pairs import make_split
 from egoequiv.store import FrameStore
 from egoequiv.training.run_folder import RunFolder
@@ -88,7 +88,7 @@ def test_finished_runs_are_read_not_repeated(
     def nobody_trains(*_: object) -> None:
         raise AssertionError("a finished run was trained again")
 
-    monkeypatch.setattr("egoequiv.training.loop._train", nobody_trains)
+    monkeypatch.setattr("egoequiv.training.loop.SingleRun.finish", nobody_trains)
     monkeypatch.setattr("egoequiv.experiments.measure.open_task_data", nobody_trains)
     again = rows_of(recipe, effort)
     assert [row.entries["top1"].result.values for row in again] == [row.entries["top1"].result.values for row in first]

@@ -97,7 +97,12 @@ def _remote(rng: Random, place: Path, _: Inputs) -> Arguments:
 
 
 def _local_url(rng: Random, place: Path, _: Inputs) -> Arguments:
-    return ["info", rng.choice([f"file://{place}", f"local://{place}", f"simplecache::file://{place}"]), "--sheet", "s.png"]
+    return [
+        "info",
+        rng.choice([f"file://{place}", f"local://{place}", f"simplecache::file://{place}"]),
+        "--sheet",
+        "s.png",
+    ]
 
 
 def _drive_store(rng: Random, place: Path, _: Inputs) -> Arguments:
@@ -146,8 +151,44 @@ def _patterns_file(rng: Random, place: Path, inputs: Inputs) -> Arguments:
     ])  # fmt: skip
 
 
-NUMBERS = ("0", "-1", "1", "2", "1e3", "nan", "inf", "-inf", "9" * 30, "9" * 5000, "1.5", "x", "", "１２", "2147483648", "0x10")
-WORDS = (*ODD_NAMES, "", "x", "all", ",", ",,", "a,b", "=", "a=b", "a.b=c", ".=1", "../..", "/", "/dev/null", "/proc/self/mem", "~", "zip://", "://")
+NUMBERS = (
+    "0",
+    "-1",
+    "1",
+    "2",
+    "1e3",
+    "nan",
+    "inf",
+    "-inf",
+    "9" * 30,
+    "9" * 5000,
+    "1.5",
+    "x",
+    "",
+    "１２",
+    "2147483648",
+    "0x10",
+)
+WORDS = (
+    *ODD_NAMES,
+    "",
+    "x",
+    "all",
+    ",",
+    ",,",
+    "a,b",
+    "=",
+    "a=b",
+    "a.b=c",
+    ".=1",
+    "../..",
+    "/",
+    "/dev/null",
+    "/proc/self/mem",
+    "~",
+    "zip://",
+    "://",
+)
 GIANT = ("size=999999999", "batch_size=999999999999", "threads=999999999", "batch_size=9e99", "iterations=-5", "per_class=10000000000",
          "learning_rate=1e400", "learning_rate=nan", "weight.equivariance=inf", "weight=3", "weight.x=1", "seed=-1", "seed=99999999999999999999",
          "encoder=x", "split=x", "max_gap_s=nan", "max_gap_s=1e300", "device=cuda:99", "device=\n", "precision=x", "label_column=x",

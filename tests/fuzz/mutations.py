@@ -24,7 +24,7 @@ ODD_NAMES = (
     "a" * 240,
     "%s%n{0}",
     "..hidden",
-    "quote's \"and\" $HOME",
+    'quote\'s "and" $HOME',
     "\u202eright-to-left",
     "tab\there",
 )
@@ -32,7 +32,24 @@ ODD_VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 1, 2**31, 2**63, 10**30, 10**400, 1e308, float("nan"), float("inf"), "", "x", "nan", "\x00", "\udcff",
     "../../escape", "a" * 5000, [], [1], [[]], {}, {"a": 1}, [None], "１２", "1e400", "-0", b"".decode(),
 )  # fmt: skip
-ODD_TOKENS = ("nan", "inf", "-inf", "1e400", "", "-1", "9" * 30, "x", "0x10", "１２", "\x00", "1,5", "1_000", "\udcff", "..", "/")
+ODD_TOKENS = (
+    "nan",
+    "inf",
+    "-inf",
+    "1e400",
+    "",
+    "-1",
+    "9" * 30,
+    "x",
+    "0x10",
+    "１２",
+    "\x00",
+    "1,5",
+    "1_000",
+    "\udcff",
+    "..",
+    "/",
+)
 
 
 class Trap:

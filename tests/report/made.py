@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from egoequiv.experiments.collect import Exhibit, Experiment
 
 from egoequiv.auditing.table import AuditRow, AuditTable, MotionAudit, MotionPairCounts
 from egoequiv.blocks import Grid
@@ -17,6 +16,7 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.measurement import Subject as MeasuredSubject
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.statistics import Result
+from egoequiv.experiments.collect import Exhibit, Experiment
 from egoequiv.experiments.published import Published
 from egoequiv.experiments.record import CommandRecord
 from egoequiv.experiments.run_groups import RunGroup

@@ -8,7 +8,7 @@ from contextlib import contextmanager, redirect_stdout
 
 from egoequiv.user_code import FAULTS, one_line
 
-__all__ = ["FAULTS", "fault_of", "one_line", "prints_aside", "told", "words_of"]
+__all__ = ["FAULTS", "fault_of", "one_line", "prints_aside", "words_of"]
 
 
 @contextmanager

@@ -43,7 +43,7 @@ def embed(
     from egoequiv.evaluation.feature_files import feature_files, write_features
     from egoequiv.models import load_model
     from egoequiv.store import FrameStore
-    from egoequiv.training.loop import choose_device
+    from egoequiv.training.network import choose_device
 
     feature_files(out)  # a wrong ending is refused before the work
     net = load_model(run, checkpoint.value, str(choose_device(device)))

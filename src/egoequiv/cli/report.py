@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
 from egoequiv.cli.options import ALL, Address, AsJson, EngineName, TaskNames, Workers, names_in, tasks_in
+
+if TYPE_CHECKING:
+    from egoequiv.evaluation.measurement import Measurement
 
 
 class Form(StrEnum):
@@ -58,7 +61,8 @@ def report(
     names = None if not task or ALL in names_in(task) else tasks_in(task)
     target, chosen = report_target(folder, out, form.value if form else None)  # before the work, which may be long
     experiments = collect(folder)
-    found, problems = {}, []
+    found: dict[tuple[Path, str], Measurement] = {}
+    problems: list[str] = []
     if evaluate:
         with engine_named(engine, workers, address) as where, progress_bar() as progress:
             found, problems = measure_missing(experiments, names, where, progress)

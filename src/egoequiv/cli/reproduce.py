@@ -282,9 +282,7 @@ def tasks(
                 continue  # the tasks say what is wrong
         check_hold_out(hold_out, stores)
     with progress_bar() as progress:
-        found = task_tables(
-            folder, names, methods=names_in(methods) or None, options=options, on_progress=progress
-        )
+        found = task_tables(folder, names, methods=names_in(methods) or None, options=options, on_progress=progress)
     for problem in found.problems:
         say(f"not measured: {problem}")
     if not found.tables:
@@ -319,9 +317,7 @@ def _work(
     return {"repeats": repeats, "iterations": iterations, "methods": names, "select": select, "quick": quick}
 
 
-def _make(
-    name: str, out: Path, given: dict[str, Any], where: tuple[str, int | None, str | None]
-) -> dict[str, Table]:
+def _make(name: str, out: Path, given: dict[str, Any], where: tuple[str, int | None, str | None]) -> dict[str, Table]:
     """Make the tables of one name in a folder, which keeps the command."""
     from egoequiv.engines import engine_named
     from egoequiv.experiments import TABLES, ReproduceOptions

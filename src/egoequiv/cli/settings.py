@@ -27,7 +27,7 @@ def settings(
     from egoequiv.report.terminal import print_blocks
 
     if as_json:
-        print_json({name: {"kind": kind, "default": default, "about": about} for name, kind, default, about in _rows()})
+        print_json({name: dict(zip(COLUMNS[1:], rest, strict=True)) for name, *rest in _rows()})
     elif markdown:
         print(PAGE + "\n".join(markdown_table(COLUMNS, _rows())))
     else:
@@ -37,8 +37,8 @@ def settings(
 COLUMNS = ("setting", "kind", "default", "meaning")
 PAGE = """# Settings of a run
 
-`egoequiv train STORE --set KEY=VALUE` and `egoequiv.train(..., KEY=VALUE)` take every setting below. A run keeps them in
-its `config.json`. This page is what `egoequiv settings --markdown` prints.
+`egoequiv train STORE --set KEY=VALUE` and `egoequiv.train(..., KEY=VALUE)` take every setting below. A run keeps them
+in its `config.json`. This page is what `egoequiv settings --markdown` prints.
 
 """
 
@@ -78,6 +78,7 @@ def _kind(annotation: Any) -> str:
         return "numbers by name"
     names = {str: "text", bool: "true or false", int: "whole number", float: "number"}
     return names.get(annotation, str(getattr(annotation, "__name__", annotation)))
+
 
 EncoderName = Annotated[
     str | None, typer.Option("--encoder", help="norb, kitti, or auto (the default): by the images.")

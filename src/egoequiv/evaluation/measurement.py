@@ -25,7 +25,6 @@ from egoequiv.evaluation.metric import Value
 from egoequiv.files import replacing, write_text
 
 FOLDER = "measurements"  # in the folder of a run
-VERSION = 1
 KEY_LETTERS = 16
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -70,7 +69,7 @@ class Measurement(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal["egoequiv-measurement"] = "egoequiv-measurement"
-    version: Literal[1] = VERSION
+    version: Literal[1] = 1
     subject: Subject
     run: str
     store: str

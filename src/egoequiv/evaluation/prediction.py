@@ -51,7 +51,7 @@ def predict_views(
     """Predict z(gx) from z(x), and rank the true gx among the frames of its recording and among all frames.
 
     For every motion the forward map is fitted on one half of the recordings and scored on the other; with `hold_out`
-    the name of an attribute or "label", on one half of its values. A frame that the motion leads to counts as right: one
+    the name of an attribute or "label", on one half of its values. Every frame that the motion leads to is right: one
     on a grid, several in video. Beside it stand the copy baseline, z(x) itself, and the maps that a network has
     learned, where there are any.
     """

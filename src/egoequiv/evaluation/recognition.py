@@ -102,13 +102,18 @@ def accuracies(
             right = top_k_right(scores, classes, k).astype(np.float64)
             low, high = group_interval(right, recording, within=(0.0, 1.0))
             baselines = {"chance": 100 * k / count} | ({"nearest pixels": pixels} if k == 1 else {})
-            metric = _metric(f"top{k}", f"top-{k} %")
+            metric = top_metric(k)
             mean = 100 * float(right.mean())
             values.append(measured(metric, mean, (100 * low, 100 * high), groups=groups, baselines=baselines))
     metric = _metric("top1_class_mean", "mean of classes %")
     mean = 100 * class_mean_accuracy(scores, classes)
     note = "a mean over classes has no interval"
     return [*values, Value(metric=metric, value=mean, baselines={"chance": 100 / count}, note=note)]
+
+
+def top_metric(k: int) -> Metric:
+    """How often the right class is among the first k."""
+    return _metric(f"top{k}", f"top-{k} %")
 
 
 def _metric(name: str, title: str) -> Metric:

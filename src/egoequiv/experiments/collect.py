@@ -161,7 +161,9 @@ def _tables(folder: Path) -> dict[str, Table]:
             raise DataError(f"{path} is damaged ({problem}): remove it, or repeat the command that made it") from None
         if isinstance(described, dict) and {"title", "columns", "rows"} <= described.keys():
             tables[path.stem] = Table.load(path)
-    return dict(sorted(tables.items(), key=lambda item: (not _has_runs(item[1]), bool(item[1].task), _natural(item[0]))))
+    return dict(
+        sorted(tables.items(), key=lambda item: (not _has_runs(item[1]), bool(item[1].task), _natural(item[0])))
+    )
 
 
 def _has_runs(table: Table) -> bool:

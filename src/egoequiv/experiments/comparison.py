@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import class_scores, embed
@@ -27,8 +26,6 @@ STAGE = "measuring"
 
 class Answered(Strict):
     """The answers of two groups, by their letters, to the same validation frames; the difference is a - b."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     a: str
     b: str
@@ -62,8 +59,8 @@ class RunComparison(Strict):
     seeds: dict[str, list[int]]
     settings: dict[str, list[Any]]
     table: Table
-    answers: list[Answered] = []
-    untested: list[Untested] = []
+    answers: list[Answered]
+    untested: list[Untested]
 
 
 def letter(number: int) -> str:
@@ -166,9 +163,7 @@ def _answers(groups: dict[str, RunGroup], on_progress: OnProgress) -> list[Answe
         shares[key] = np.mean([right for right, _ in each], axis=0), each[0][1]
     if wanted:
         on_progress("answers to frames", len(wanted), len(wanted))
-    return [
-        Answered(a=a, b=b, compared=compare_answers(shares[a][0], shares[b][0], shares[a][1])) for a, b in few
-    ]
+    return [Answered(a=a, b=b, compared=compare_answers(shares[a][0], shares[b][0], shares[a][1])) for a, b in few]
 
 
 def right_answers(run: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

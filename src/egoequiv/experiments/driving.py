@@ -34,9 +34,7 @@ COMPARED = ("top1", "top1_class_mean", "top10", "rho_atomic")  # in this order b
 WHOLE = Scale(iterations=2_000, search_iterations=600, size=32)
 # Batches of 128, as the paper has them for scenes, and a quarter of the iterations.
 WHOLE_SCENES = replace(WHOLE, batch_size=128, iterations=500, search_iterations=200)
-QUICK = Scale(
-    repeats=2, iterations=100, size=32, drives_per_area=3, seconds=6.0, images_per_class=30, select=False
-)
+QUICK = Scale(repeats=2, iterations=100, size=32, drives_per_area=3, seconds=6.0, images_per_class=30, select=False)
 
 # What --select chose on real KITTI frames, split paper; used with --no-select.
 CHOSEN: dict[Key, Settings] = {

@@ -98,9 +98,7 @@ class RunMeasurer:
         """What was measured before, of the same weights, frames and settings."""
         return read_measurement(self.run, self.subject(task, options or TaskOptions()))
 
-    def measure(
-        self, task: Task, options: TaskOptions | None = None, on_progress: OnProgress = silent
-    ) -> Measurement:
+    def measure(self, task: Task, options: TaskOptions | None = None, on_progress: OnProgress = silent) -> Measurement:
         """Measure, unless it was measured before; where it cannot be measured, the record says why."""
         options = options or TaskOptions()
         subject = self.subject(task, options)

@@ -22,6 +22,7 @@ from egoequiv.methods import get_method
 from egoequiv.training import make_config
 from egoequiv.training.jobs import Job, Outcome
 from egoequiv.training.many import run_many
+
 MeasuredRow = tuple[list[Metric], Row]  # a row, and the metrics of its entries
 
 
