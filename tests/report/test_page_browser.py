@@ -78,7 +78,7 @@ def test_the_page_in_a_browser(browser: Browser, tmp_path: Path) -> None:
     page.goto(report.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     images = page.locator("img")
-    assert images.count() == 10
+    assert images.count() == 12
     drawn = images.evaluate_all("all => Promise.all(all.map(i => i.decode().then(() => i.naturalWidth > 100)))")
     assert all(drawn)
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = false; })")

@@ -11,9 +11,10 @@ from egoequiv.auditing.table import CONSTANT, COPY, NORM, AuditRow, AuditTable, 
 from egoequiv.auditing.table import MARK as MARK_WORDS
 from egoequiv.blocks import Block, Cell, Grid, Points
 from egoequiv.evaluation.metric import MARK, Metric
-from egoequiv.report.figures.columns import Column, Dot, dot_chart
+from egoequiv.report.figures.columns import Dot, dot_chart
 from egoequiv.report.figures.styles import row_styles
 from egoequiv.report.markdown import markdown_document
+from egoequiv.report.table_blocks import words_grid
 
 RHO = Metric(name="rho", title="rho", better="lower", family="rho", baselines={"copy": 1.0})
 
@@ -37,7 +38,8 @@ def audit_figure(table: AuditTable) -> Figure:
     """A panel for each motion, a dot for each model; the layers of one model have one colour."""
     models = row_styles(list(dict.fromkeys(row.model for row in table.rows)))
     styles = {row.name: models[row.model] for row in table.rows}
-    columns = [Column(motion, RHO, [_dot(row.of(motion)) for row in table.rows]) for motion in table.motions]
+    metrics = {motion: RHO.model_copy(update={"title": motion}) for motion in table.motions}
+    columns = [(metric, [_dot(row.of(motion)) for row in table.rows]) for motion, metric in metrics.items()]
     key = (
         "Equivariance error rho with its 95 % interval (lower is better); dotted line: copying; short black lines: a "
         "constant; open dots: not below both"
@@ -85,7 +87,7 @@ def _models_grid(table: AuditTable) -> Grid:
         for row in table.rows
     ]
     heads = ("model", "kind", "input", "fit chosen", "pairs left out")
-    return Grid("models", heads, [[Cell(text) for text in row] for row in rows], is_words=True)
+    return words_grid("models", heads, rows)
 
 
 def _pairs_grid(table: AuditTable) -> Grid:

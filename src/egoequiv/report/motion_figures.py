@@ -40,25 +40,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class MotionClusters:
-    """Clusters of motions to draw: the kept ones first, which are patterns.
-
-    Args:
-        names: Of each cluster.
-        counts: How many motions each has.
-        kept: How many of the clusters are patterns.
-        centres: (K, M)
-        sample: (S, M) some of the motions.
-        cluster: (S,) the cluster of each.
-        axes: The title of each component.
-    """
+    """Clusters of motions to draw: the kept ones first, which are patterns."""
 
     names: Sequence[str]
     counts: Sequence[int]
-    kept: int
-    centres: Array
-    sample: Array
-    cluster: NDArray[np.int64]
-    axes: Sequence[str]
+    kept: int  # how many of the clusters are patterns
+    centres: Array  # (K, M)
+    sample: Array  # (S, M), some of the motions
+    cluster: NDArray[np.int64]  # (S,), of each of them
+    axes: Sequence[str]  # the title of each component
 
     @property
     def components(self) -> tuple[int, int]:

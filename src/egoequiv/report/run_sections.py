@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from egoequiv.blocks import Block, Cell, Code, Fold, Grid, Section, Text
+from egoequiv.blocks import Block, Code, Fold, Section, Text
 from egoequiv.experiments.collect import Exhibit, Experiment
 from egoequiv.experiments.record import machine, versions
 from egoequiv.experiments.run_groups import differing_settings
@@ -12,6 +12,7 @@ from egoequiv.experiments.table import describe_about, words
 from egoequiv.report.figures.curves import AUROC, Lines, curves_figure, loss_terms, mean_lines
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.figures.styles import Styles
+from egoequiv.report.table_blocks import words_grid
 
 LEAKED, FRAMES = "leaked_validation_frames", "validation_frames"
 
@@ -68,11 +69,6 @@ def leakage(exhibit: Exhibit) -> str | None:
         f"{words(counts[0])} of {words(counts[1])} validation frames have a training frame of the same recording "
         f"within one step or second (split {about.get('split', 'unknown')})"
     )
-
-
-def words_grid(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
-    """A table of names and settings."""
-    return Grid(caption, tuple(columns), [[Cell(text) for text in row] for row in rows], is_words=True)
 
 
 def configuration_section(exhibit: Exhibit) -> Section:

@@ -13,6 +13,7 @@ from egoequiv.experiments.table import FEWEST_FOR_TEST, Comparison, Entry, Row, 
 ONE_SCREEN = 30  # rows of a table that are shown without being asked for
 MOST_COLUMNS = 8  # of a summary; further ones are folded
 SIGNIFICANT = 0.05
+CLEAR = "better than all others (p < 0.05)"
 EXCLUDED = "excluded_pairs"  # a metric that has a column in the grid of single motions
 # What the baselines of rho are, by their names.
 BASELINES = {
@@ -209,13 +210,14 @@ def _leaders(table: Table) -> list[str]:
             best = best_row(rows, metric)
             if best is None or sum(isfinite(row.mean(name)) for row in rows) < 2:
                 continue
-            pairs = [(({test.a, test.b} - {best.name}).pop(), test) for test in tests if best.name in (test.a, test.b)]
-            near = [other for other, test in pairs if not test.p_value < SIGNIFICANT]
-            words = (
-                f"not significantly different (p ≥ 0.05): {', '.join(near)}"
-                if near
-                else "better than all others (p < 0.05)"
-            )
+            others = {row.name for row in rows} - {best.name}
+            near = [
+                name
+                for test in tests
+                for name in {test.a, test.b} & others
+                if best.name in (test.a, test.b) and not test.p_value < SIGNIFICANT
+            ]
+            words = f"not significantly different (p ≥ 0.05): {', '.join(near)}" if near else CLEAR
             among = f", {'with' if uses_labels else 'without'} labels" if is_mixed else ""
             points.append(f"{metric.title}{among}: best is {best.name}, {metric.result(best.result(name))}; {words}.")
     return points
@@ -246,17 +248,17 @@ def result_line(table: Table) -> str:
 
 def making_blocks(table: Table) -> list[Block]:
     """The settings in which rows differ, and how the table was made."""
-    blocks: list[Block] = []
     settings = [(row.name, _settings(row)) for row in table.rows if row.settings]
     about = list(describe_about(table.about).items())
-    for caption, heads, rows in (
-        ("settings", ("method", "settings"), settings),
-        ("protocol", ("what", "value"), about),
-    ):
-        if rows:
-            cells = [[Cell(text) for text in row] for row in rows]
-            blocks.append(Grid(f"{table.title}: {caption}", heads, cells, is_words=True))
-    return blocks
+    return [
+        *([words_grid(f"{table.title}: settings", ("method", "settings"), settings)] if settings else []),
+        *([words_grid(f"{table.title}: protocol", ("what", "value"), about)] if about else []),
+    ]
+
+
+def words_grid(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
+    """A table of names and settings."""
+    return Grid(caption, tuple(columns), [[Cell(text) for text in row] for row in rows], is_words=True)
 
 
 def _settings(row: Row) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from egoequiv.blocks import Block, Fold, Picture, Points, Section, Text
+from egoequiv.blocks import Block, Fold, Points, Section, Text
 from egoequiv.errors import DataError
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import Task
@@ -16,9 +16,8 @@ from egoequiv.report.figures.chains import chains_figure, chains_of
 from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.figures.styles import Styles
-from egoequiv.report.figures.tasks import draw
+from egoequiv.report.figures.tasks import draw, guarded
 from egoequiv.report.published import published_blocks
-from egoequiv.report.run_sections import words_grid
 from egoequiv.report.table_blocks import (
     MOST_COLUMNS,
     best_row,
@@ -27,6 +26,7 @@ from egoequiv.report.table_blocks import (
     result_line,
     summary_blocks,
     summary_metrics,
+    words_grid,
 )
 
 OVER_ALL = "What the features are good for, over all repetitions"
@@ -107,42 +107,41 @@ def _all_tables(found: Found, *, is_about_frames: bool) -> list[Block]:
 
 
 def _pictures(found: Found, table: Table | None, task: Task | None, title: str, styles: Styles) -> list[Block]:
-    """The figures of the best row, and those of the others when asked for; chains of all rows in one figure."""
-    numbers = {row: _in_words(table, row) for row in found}
-    chains = {row: own for row, one in found.items() if one.task == "composition" and (own := chains_of(one))}
-    if len(chains) > 1:
-        alt = f"Curves of rho by chain length. {'; '.join(f'{row}: {numbers[row]}' for row in chains)}."
-        caption = (
-            "rho of the product of the maps of single steps, by the number of steps; dotted: copying the features."
-        )
-        return [as_picture(chains_figure(chains, styles), alt, caption)]
-    pictures: dict[str, list[Picture]] = {}
+    """The figures of the best row, and those of the others when asked for."""
+    best = best_row(table.rows, table.metric(table.columns[0])) if table is not None else None
+    rows = list(found) if best is None else [best.name, *(row for row in found if row != best.name)]
+    drawn: dict[str, list[Block]] = {}
     problems: list[Block] = []
-    first, *others = _best_first(list(found), table)
-    for row in (first, *others[:MOST_ROWS]) if table is not None else (first,):
+    for row in rows[: MOST_ROWS + 1] if table is not None else rows[:1]:
+        words = ". ".join(text for text in (f"{title}, {row}", _in_words(table, row), _alt(found[row])) if text)
         try:
             figures = draw(found[row], task)
         except DataError as problem:
             problems.append(Text(f"{problem}.", "missing"))
-            continue
-        words = ". ".join(text for text in (f"{title}, {row}", numbers[row]) if text)
-        pictures[row] = [
-            as_picture(figure, f"{words}. {_alt(found[row])}".strip(), f"{words}.") for figure in figures.values()
-        ]
-    shown = {row: own for row, own in pictures.items() if own}
-    if not shown:
-        return problems
-    best, *rest = shown
-    folds: list[Block] = [Fold(row, shown[row]) for row in rest]
-    if others[MOST_ROWS:] and table is not None:
-        folds.append(Text(f"Not shown, so that the page stays small: {', '.join(others[MOST_ROWS:])}."))
-    return [*shown[best], *([Fold("The same for other rows", folds)] if folds else []), *problems]
+        else:
+            drawn[row] = [as_picture(figure, f"{words}.", f"{title}, {row}.") for figure in figures.values()]
+    shown = [row for row in drawn if drawn[row]]
+    folds: list[Block] = [Fold(row, drawn[row]) for row in shown[1:]]
+    if folds and rows[MOST_ROWS + 1 :]:
+        folds.append(Text(f"Not shown, so that the page stays small: {', '.join(rows[MOST_ROWS + 1 :])}."))
+    others = [Fold("The same for other rows", folds)] if folds else []
+    first = drawn[shown[0]] if shown else []
+    return [*_all_chains(found, table, styles), *first, *others, *problems]
 
 
-def _best_first(rows: Sequence[str], table: Table | None) -> list[str]:
-    """The rows, the best by the first metric before the others."""
-    best = best_row(table.rows, table.metric(table.columns[0])) if table is not None else None
-    return list(rows) if best is None else [best.name, *(row for row in rows if row != best.name)]
+def _all_chains(found: Found, table: Table | None, styles: Styles) -> list[Block]:
+    """The chains of several rows in one figure."""
+    own = {row: one for row, one in found.items() if one.task == "composition" and one.problem is None}
+    if len(own) < 2:
+        return []
+    try:
+        together = lambda _: {"": chains_figure({row: chains_of(one) for row, one in own.items()}, styles)}  # noqa: E731
+        (figure,) = guarded(together, next(iter(own.values()))).values()
+    except DataError:
+        return []  # each row says it by itself
+    alt = f"Curves of rho by chain length. {'; '.join(f'{row}: {_in_words(table, row)}' for row in own)}."
+    caption = "rho of the product of the maps of single steps, by the number of steps; dotted: copying the features."
+    return [as_picture(figure, alt, caption)]
 
 
 def _in_words(table: Table | None, row: str) -> str:

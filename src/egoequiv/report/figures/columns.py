@@ -35,13 +35,7 @@ class Dot:
     is_marked: bool = False
 
 
-@dataclass(frozen=True)
-class Column:
-    """One panel: what it is about, and a dot for each row, None where nothing was measured."""
-
-    title: str
-    metric: Metric
-    dots: Sequence[Dot | None]
+Column = tuple[Metric, Sequence[Dot | None]]  # a dot for each row, None where nothing was measured
 
 
 def dot_chart(rows: Sequence[str], columns: Sequence[Column], key: str = "", styles: Styles | None = None) -> Figure:
@@ -58,16 +52,17 @@ def dot_chart(rows: Sequence[str], columns: Sequence[Column], key: str = "", sty
         them; an open diamond is the published value.
     """
     styles = styles or row_styles(rows)
-    longest = max(len(column.title) for column in columns)
+    longest = max(len(metric.title) for metric, _ in columns)
     down = -(-len(columns) // (ACROSS if longest <= SHORT else ACROSS - 2))
     across = -(-len(columns) // down)
     width = min(WIDTH, 2.5 + 2.4 * across)
     height = down * (0.85 + 0.27 * len(rows)) + (0.5 if key else 0)
     figure, panels = panels_of(down, across, width, height, share_y=True)
-    for axes, column in zip(panels, columns, strict=False):
-        _draw_column(axes, rows, column, styles)
-        axes.set_title(fill(column.title, int(LETTERS_PER_INCH * width / across)), fontsize=10)
-    if len({column.metric.family for column in columns}) == 1 and columns[0].metric.family:
+    for axes, (metric, dots) in zip(panels, columns, strict=False):
+        _draw_column(axes, rows, metric, dots, styles)
+        axes.set_title(fill(metric.title, int(LETTERS_PER_INCH * width / across)), fontsize=10)
+    families = {metric.family for metric, _ in columns}
+    if len(families) == 1 and families != {""}:
         low, high = zip(*(axes.get_xlim() for axes in panels[: len(columns)]), strict=True)
         for axes in panels[: len(columns)]:
             axes.set_xlim(min(low), max(high))  # one scale, so that panels can be compared
@@ -80,25 +75,23 @@ def dot_chart(rows: Sequence[str], columns: Sequence[Column], key: str = "", sty
     return figure
 
 
-def _draw_column(axes: Axes, rows: Sequence[str], column: Column, styles: Styles) -> None:
-    metric = column.metric
+def _draw_column(axes: Axes, rows: Sequence[str], metric: Metric, dots: Sequence[Dot | None], styles: Styles) -> None:
     fixed = [value for value in metric.baselines.values() if isfinite(value)]
     most = WORST * max(fixed) if fixed and metric.better == "lower" else float("inf")
     seen = [0.0, *fixed]
     for value in fixed:
         axes.axvline(value, color="black", linewidth=0.8, linestyle=":")
-    for place, (name, dot) in enumerate(zip(rows, column.dots, strict=True)):
+    for place, (name, dot) in enumerate(zip(rows, dots, strict=True)):
         if dot is None:
             continue
         if not isfinite(dot.value):
-            axes.text(
-                0.02, place, "not defined", fontsize=7, va="center", color="gray", transform=axes.get_yaxis_transform()
-            )
+            beside = axes.get_yaxis_transform()
+            axes.text(0.02, place, "not defined", fontsize=7, va="center", color="gray", transform=beside)
             continue
         seen += _draw_dot(axes, place, dot, styles[name], metric, most)
     low, high = min(seen), max(seen)
     room = (HEADROOM - 1) * (high - low) or 1.0
-    axes.set_xlim(low - room if low < 0 else 0.0, min(high + room, most) if most < float("inf") else high + room)
+    axes.set_xlim(low - room if low < 0 else 0.0, min(high + room, most))
     if low < 0:
         axes.axvline(0, color="black", linewidth=0.8)
     axes.grid(axis="y", color="#888888", alpha=0.25, linewidth=0.6)
@@ -141,7 +134,7 @@ def table_chart(
         with_key: Whether the figure itself says what its signs mean; a page says it below.
     """
     rows = [row for row in table.rows if any(metric.name in row.entries for metric in metrics)]
-    columns = [Column(metric.title, metric, [_dot(table, row, metric) for row in rows]) for metric in metrics]
+    columns = [(metric, [_dot(table, row, metric) for row in rows]) for metric in metrics]
     return dot_chart([row.name for row in rows], columns, chart_key(table, metrics) if with_key else "", styles)
 
 

@@ -45,7 +45,7 @@ def accuracy_figure(measurement: Measurement) -> Figure:
     figure, (axes,) = panels_of(1, 1, 6.5, 4.6)
     views = [row["views"] for row in rows]
     ends = [row["chosen"]["interval"] for row in rows]
-    if all(end is not None for end in ends):
+    if all(end is not None and None not in end for end in ends):
         words = "95 % interval of the chosen move"
         axes.fill_between(views, *np.transpose(ends), color=COLORS[0], alpha=0.15, linewidth=0, label=words)
     curves = {

@@ -11,8 +11,6 @@ It is drawn from a measurement of the task `retrieval`:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -35,48 +33,24 @@ def retrieval_figures(measurement: Measurement) -> dict[str, Figure]:
 def retrieval_figure(measurement: Measurement) -> Figure:
     """Queries of every motion, each with the nearest pair by features and by pixels; red: a pair of another motion."""
     queries, pairs, _, height, width, _ = measurement.arrays["gallery_images"].shape
-    rows = -(-queries // BLOCKS)
-    place = _Layout(rows, min(BLOCKS, queries), pairs, height / width)
-    figure = Figure(figsize=(place.width * INCH, place.height * INCH))
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0, place.width), ylim=(place.height, 0))
+    rows, shape = -(-queries // BLOCKS), height / width
+    row_height, pair_width = HEAD + shape + GAP, 2 + GAP + PAIR_GAP
+    block_width = pairs * pair_width + BLOCK_GAP
+    right, bottom = GAP + min(BLOCKS, queries) * block_width - BLOCK_GAP, TITLE + rows * row_height + GAP
+    figure = Figure(figsize=(right * INCH, bottom * INCH))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0, right), ylim=(bottom, 0))
     axes.set_axis_off()
     title = f"Pairs of frames of {measurement.store}, and the nearest other pairs by the difference of their features"
     axes.text(GAP, 0.1, f"{title}\nA red frame: another motion than the query", fontsize=9, va="top")
     heads = ["query", *(f"nearest by {space}" for space in measurement.details["gallery_spaces"])]
     for number in range(queries):
+        block, row = divmod(number, rows)
         for pair in range(pairs):
-            left, top = place.corner(number % rows, number // rows, pair)
-            if number % rows == 0:
+            left, top = GAP + block * block_width + pair * pair_width, TITLE + row * row_height
+            if row == 0:
                 axes.text(left, TITLE - 0.04, heads[pair], fontsize=9, fontweight="bold", va="bottom")
-            _draw_pair(axes, measurement, (number, pair), left, top, place.shape)
+            _draw_pair(axes, measurement, (number, pair), left, top, shape)
     return figure
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where things stand, in units of the width of one image."""
-
-    rows: int
-    blocks: int
-    pairs: int  # in one row of one block
-    shape: float  # the height of an image
-
-    @property
-    def block_width(self) -> float:
-        return self.pairs * (2 + GAP + PAIR_GAP)
-
-    @property
-    def width(self) -> float:
-        return GAP + self.blocks * self.block_width + (self.blocks - 1) * BLOCK_GAP
-
-    @property
-    def height(self) -> float:
-        return TITLE + self.rows * (HEAD + self.shape + GAP) + GAP
-
-    def corner(self, row: int, block: int, pair: int) -> tuple[float, float]:
-        """The upper left corner of what belongs to a pair."""
-        left = GAP + block * (self.block_width + BLOCK_GAP) + pair * (2 + GAP + PAIR_GAP)
-        return left, TITLE + row * (HEAD + self.shape + GAP)
 
 
 def _draw_pair(

@@ -18,7 +18,7 @@ DASHES: tuple[tuple[Dash, Dash], ...] = (("-", "--"), ("-.", ":"), ((0, (7, 2, 1
 MARKERS = (("o", "v"), ("s", "P"), ("^", "X"))
 MARKS = 6  # about so many markers on a line
 DASH = 5  # the length of a dash of lines that coincide, in widths of a line
-CLOSE = 0.01  # of the range of a panel: lines that are nowhere further apart coincide
+CLOSE = 0.03  # of the range of a panel: lines that are nowhere further apart coincide, as far as one sees
 Points = Sequence[tuple[float, float]]
 
 

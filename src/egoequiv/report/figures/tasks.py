@@ -32,8 +32,11 @@ def draw(measurement: Measurement, task: Task | None = None) -> dict[str, Figure
         The figures; none where nothing could be measured, or where the task has none.
     """
     function = task.draw if task is not None and task.draw is not None else DRAWN.get(measurement.task)
-    if function is None or measurement.problem is not None:
-        return {}
+    return {} if function is None or measurement.problem is not None else guarded(function, measurement)
+
+
+def guarded(function: Draw, measurement: Measurement) -> dict[str, Figure]:
+    """Figures by a function; one clear error where the measurement does not hold what it needs."""
     try:
         return dict(function(measurement))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as problem:
