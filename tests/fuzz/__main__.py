@@ -61,7 +61,9 @@ def _run(options: argparse.Namespace, home: Path) -> int:
         options.out.write_text("".join(json.dumps(one.__dict__) + "\n" for one in failures))
     if failures:
         only = f" --only {' '.join(options.only)}" if options.only else ""
-        print(f"replay one with: make fuzz FUZZ='--seed {options.seed}{only} --case {failures[0].number} --home FOLDER'")
+        print(
+            f"replay one with: make fuzz FUZZ='--seed {options.seed}{only} --case {failures[0].number} --home FOLDER'"
+        )
     return 1 if failures else 0
 
 
