@@ -6,7 +6,9 @@ READY  := $(VENV)/.ready
 # Two workers of one thread each: two of two threads would wait for each other on two cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15
 
-.PHONY: demo test test-fast lint bench browser clean
+FUZZED := OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m
+
+.PHONY: demo test test-fast lint bench fuzz fuzz-kill browser clean
 
 demo: $(READY)
 	$(BIN)/egoequiv demo -o demo
@@ -31,6 +33,13 @@ browser:
 # With options: make bench BENCH="--only norb --against earlier.json"
 bench: $(READY)
 	$(BIN)/python -m benchmarks $(BENCH)
+
+# Damaged inputs and odd options; then kills at random moments. With options: make fuzz FUZZ="--cases 500 --only kitti"
+fuzz: $(READY)
+	$(FUZZED) fuzz $(FUZZ)
+
+fuzz-kill: $(READY)
+	$(FUZZED) fuzz.kills $(FUZZ)
 
 clean:
 	rm -rf $(VENV) demo build dist src/*.egg-info

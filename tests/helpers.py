@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +28,7 @@ GRID = GridSpace(
         Axis("azimuth", "deg", step=360.0 / AZIMUTHS, plus="right", minus="left", period=360.0),
     )
 )
+HANG_S = 600  # no test waits for longer
 BYTE_MAGIC, INT_MAGIC = 0x1E3D4C55, 0x1E3D4C54
 
 
@@ -115,6 +118,21 @@ def bare_store(
         space=space,
         meta={},
     )
+
+
+def wait_for(is_so: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
+    """Wait for an event, which may take long on a busy machine; only a hang reaches the limit.
+
+    With a process, its end without the event is an error at once.
+    """
+    until = time.monotonic() + HANG_S
+    while not is_so():
+        ended = process is not None and process.poll() is not None
+        if ended and not is_so():
+            said = process.stderr.read() if process is not None and process.stderr is not None else ""
+            raise AssertionError(f"the process has ended before the event: {said}")
+        assert time.monotonic() < until, "nothing has happened"
+        time.sleep(0.01)
 
 
 @contextmanager

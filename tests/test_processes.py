@@ -4,12 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from egoequiv.store import FrameStore
+from helpers import HANG_S, wait_for
 
 SETTINGS = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--processes", "2", "--set", "per_class=3"]
 
@@ -31,16 +31,15 @@ def alive(pid: int) -> bool:
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_nobody_trains_on_after_the_parent(stop: signal.Signals, small_store: FrameStore, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "egoequiv", "search", str(small_store.path), "-o", str(tmp_path / "search")]
-    parent = subprocess.Popen([*command, *SETTINGS], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while len(list(tmp_path.glob("search/.stack-*.safetensors"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.2)
+    with_signals = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    parent = subprocess.Popen(
+        [*command, *SETTINGS], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **with_signals
+    )
+    wait_for(lambda: len(list(tmp_path.glob("search/.stack-*.safetensors"))) >= 2, parent)
     workers = children(parent.pid)
     assert len(workers) >= 2
     os.kill(parent.pid, stop)
-    _, said = parent.communicate(timeout=60)
+    _, said = parent.communicate(timeout=HANG_S)
     assert parent.returncode == (130 if stop == signal.SIGINT else -signal.SIGKILL)
     assert ("stopped; what was finished is kept" in said) == (stop == signal.SIGINT)
-    while any(alive(pid) for pid in workers) and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert not any(alive(pid) for pid in workers)
+    wait_for(lambda: not any(alive(pid) for pid in workers))

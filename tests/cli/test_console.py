@@ -1,12 +1,11 @@
 """Progress where there is no terminal: few lines, and none about what is quick."""
 
-import time
-
 import pytest
 
 from egoequiv.cli import log_lines
 from egoequiv.cli.console import progress_bar
 from egoequiv.cli.log_lines import EVERY_S, LogLines
+from helpers import wait_for
 
 
 class Clock:
@@ -98,9 +97,6 @@ def test_a_pipe_gets_lines_and_no_bar(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setattr(log_lines, "LOOK_S", 0.01)
     with progress_bar() as update:
         update("frames [of a drive]", 1, 3)
-        deadline = time.monotonic() + 10
-        said = ""
-        while not said and time.monotonic() < deadline:
-            time.sleep(0.01)
-            said += capsys.readouterr().err
-    assert said == "frames [of a drive]: 1/3\n"
+        said: list[str] = []
+        wait_for(lambda: said.append(capsys.readouterr().err) or any(said))
+    assert "".join(said) == "frames [of a drive]: 1/3\n"

@@ -69,7 +69,7 @@ def _out(rng: Random) -> str:
 
 def _ingest(source: str, *settings: str) -> Callable[[Random, Path, Inputs], Arguments]:
     def build(rng: Random, place: Path, _: Inputs) -> Arguments:
-        files = [path for path in place.glob("*.zip")] or [place]
+        files = sorted(place.glob("*.zip")) or [place]
         options = rng.choice([[], ["--strict"], ["--color"], ["--size", "8"], ["--json"]])
         chosen = [part for one in settings if rng.random() < 0.7 for part in ("--set", one)]
         return ["ingest", source, str(files[0]), "-o", _out(rng), "--workers", "1", *options, *chosen]
@@ -189,12 +189,45 @@ WORDS = (
     "zip://",
     "://",
 )
-GIANT = ("size=999999999", "batch_size=999999999999", "threads=999999999", "batch_size=9e99", "iterations=-5", "per_class=10000000000",
-         "learning_rate=1e400", "learning_rate=nan", "weight.equivariance=inf", "weight=3", "weight.x=1", "seed=-1", "seed=99999999999999999999",
-         "encoder=x", "split=x", "max_gap_s=nan", "max_gap_s=1e300", "device=cuda:99", "device=\n", "precision=x", "label_column=x",
-         "log_every=0", "validate_every=-1", "data=x", "part=x", "camera=99999999999", "sequences=x", "partition=11", "toys_per_category=999999999999",
-         "elevations=99999999999", "azimuths=1000000000", "seconds=1e300", "seconds=nan", "drives_per_area=99999999999", "images_per_class=99999999999",
-         "width=999999999", "height=-1", "lightings=99999999999")  # fmt: skip
+GIANT = [
+    "size=999999999",
+    "batch_size=999999999999",
+    "threads=999999999",
+    "batch_size=9e99",
+    "iterations=-5",
+    "per_class=10000000000",
+    "learning_rate=1e400",
+    "learning_rate=nan",
+    "weight.equivariance=inf",
+    "weight=3",
+    "weight.x=1",
+    "seed=-1",
+    "seed=99999999999999999999",
+    "encoder=x",
+    "split=x",
+    "max_gap_s=nan",
+    "max_gap_s=1e300",
+    "device=cuda:99",
+    "precision=x",
+    "label_column=x",
+    "log_every=0",
+    "validate_every=-1",
+    "data=x",
+    "part=x",
+    "camera=99999999999",
+    "sequences=x",
+    "partition=11",
+    "toys_per_category=999999999999",
+    "elevations=99999999999",
+    "azimuths=1000000000",
+    "seconds=1e300",
+    "seconds=nan",
+    "drives_per_area=99999999999",
+    "images_per_class=99999999999",
+    "width=999999999",
+    "height=-1",
+    "lightings=99999999999",
+]
 
 
 def _options(rng: Random, _: Path, inputs: Inputs) -> Arguments:
@@ -242,7 +275,7 @@ def _options_of(command: str) -> list[Any]:
 def _odd(rng: Random, option: Any) -> Arguments:
     if option.is_flag:
         return [rng.choice([*option.opts, *option.secondary_opts])]
-    if "path" in option.type.name.lower() and rng.random() < 0.5:
+    if "out" in option.name and rng.random() < 0.5:
         return [option.opts[0], rng.choice([*ODD_NAMES, "a/b/c", "a" * 300, "."])]
     return [option.opts[0], rng.choice(NUMBERS if rng.random() < 0.6 else WORDS)]
 

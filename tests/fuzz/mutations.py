@@ -29,8 +29,8 @@ ODD_NAMES = (
     "tab\there",
 )
 ODD_VALUES: tuple[Any, ...] = (
-    None, True, -1, 0, 1, 2**31, 2**63, 10**30, 10**400, 1e308, float("nan"), float("inf"), "", "x", "nan", "\x00", "\udcff",
-    "../../escape", "a" * 5000, [], [1], [[]], {}, {"a": 1}, [None], "１２", "1e400", "-0", b"".decode(),
+    None, True, -1, 0, 1, 2**31, 2**63, 10**30, 10**400, 1e308, float("nan"), float("inf"), "", "x", "nan", "\x00",
+    "\udcff", "../../escape", "a" * 5000, [], [1], [[]], {}, {"a": 1}, [None], "１２", "1e400", "-0", b"".decode(),
 )  # fmt: skip
 ODD_TOKENS = (
     "nan",
@@ -158,8 +158,8 @@ def _empty_folder(rng: Random, path: Path, root: Path, mark: Path) -> None:
 
 
 GENERIC = (
-    _cut, _extend, _flip, _flip, _empty, _noise, _delete, _folder_in_place, _loop, _dangling, _loop_of_folders, _huge, _swap,
-    _rename, _rename, _copy_under_odd_name, _no_permission, _empty_folder,
+    _cut, _extend, _flip, _flip, _empty, _noise, _delete, _folder_in_place, _loop, _dangling, _loop_of_folders, _huge,
+    _swap, _rename, _rename, _copy_under_odd_name, _no_permission, _empty_folder,
 )  # fmt: skip
 
 

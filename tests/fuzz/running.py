@@ -112,7 +112,7 @@ def _become(case: Case, folder: Path) -> None:
         os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for name, number in (("stdout", 1), ("stderr", 2)):
-        setattr(sys, name, open(number, "w", encoding="utf-8", errors="strict", closefd=False))
+        setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", errors="strict", closefd=False))
     os.chdir(folder / "out")
     os.environ.update(environment(folder))
     pages = int(Path("/proc/self/statm").read_text().split()[0])

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from helpers import (
     data_error,
     grid_recording,
     grid_source,
+    wait_for,
     write_norb,
 )
 
@@ -50,9 +50,7 @@ class DyingRecording(GridRecording):
         if os.getpid() != self.parent:
             self.died.touch()
             os._exit(9)
-        deadline = time.monotonic() + 60
-        while not self.died.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for(self.died.exists)
         return super().image(frame)
 
 

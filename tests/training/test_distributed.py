@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from egoequiv.store import FrameStore
 from egoequiv.training import make_config
 from egoequiv.training.distributed import Team, gathered, rank_here
 from egoequiv.training.network import choose_device
+from helpers import HANG_S
 from running import make_cli
 
 SETTINGS = {"log_every": 10, "checkpoint_every": 10, "validate_every": 20, "per_class": 4, "threads": 1}
@@ -35,7 +36,7 @@ def lines(run: Path) -> list[dict[str, float]]:
 
 
 def together(arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*LAUNCH, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+    return subprocess.run([*LAUNCH, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=HANG_S)
 
 
 def test_the_parts_of_a_batch_are_the_batch() -> None:
@@ -83,20 +84,45 @@ def test_two_processes_lose_as_one_does(small_store: FrameStore, tmp_path: Path)
     assert two.stderr.count("iterations done") == 1  # one process speaks
 
 
+# The second process kills itself as soon as there is a checkpoint, so that no other process has to be quick.
+DIES = """
+import os, signal, sys, threading, time
+
+def watch(checkpoint):
+    while not os.path.exists(checkpoint):
+        time.sleep(0.002)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if os.environ["RANK"] == "1":
+    threading.Thread(target=watch, args=(sys.argv.pop(1),), daemon=True).start()
+from egoequiv.cli.main import main
+main()
+"""
+
+
+def start(rank: int, port: int, *arguments: str) -> subprocess.Popen[str]:
+    """One of two processes, started as torchrun does, which would end the other before that can say why it ends."""
+    places = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    environment = ENVIRONMENT | {name: str(value) for name, value in places.items()} | {"TORCHELASTIC_RUN_ID": "x"}
+    return subprocess.Popen(
+        [sys.executable, "-c", DIES, *arguments], env=environment, stderr=subprocess.PIPE, text=True
+    )
+
+
 @pytest.mark.slow
 def test_a_killed_process_ends_the_run_and_it_goes_on(small_store: FrameStore, tmp_path: Path) -> None:
     iterations = 400
     whole = together(command(small_store, tmp_path / "whole", iterations))
     assert whole.returncode == 0, whole.stderr
     out = tmp_path / "killed"
-    arguments = [*LAUNCH, *command(small_store, out, iterations)]
-    job = subprocess.Popen(arguments, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
-    while not (out / "last.safetensors").exists() and job.poll() is None:
-        time.sleep(0.02)
-    workers = subprocess.run(["pgrep", "-P", str(job.pid)], capture_output=True, text=True, check=True).stdout.split()
-    os.kill(int(workers[-1]), signal.SIGKILL)
-    _, said = job.communicate(timeout=120)
-    assert job.returncode != 0
+    arguments = command(small_store, out, iterations)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    first, second = start(0, port, *arguments), start(1, port, str(out / "last.safetensors"), *arguments)
+    _, said = first.communicate(timeout=HANG_S)
+    second.communicate(timeout=HANG_S)
+    assert second.returncode == -signal.SIGKILL
+    assert first.returncode == 2, said
     assert "lost another process of this run; go on from the last checkpoint" in said
     assert not (out / "result.json").exists()
     taken = together([part for part in command(small_store, out, iterations) if part != "--resume"])

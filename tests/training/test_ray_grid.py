@@ -14,6 +14,7 @@ import pytest
 from egoequiv.engines import Engine, LocalEngine, RayEngine
 from egoequiv.store import FrameStore
 from egoequiv.training.search import GreedySearch
+from helpers import HANG_S
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +44,7 @@ class Killer(threading.Thread):
         self.killed: list[int] = []
 
     def run(self) -> None:
-        until = time.monotonic() + 120
+        until = time.monotonic() + HANG_S
         while time.monotonic() < until and not self.killed:
             time.sleep(0.02)
             if list(self.out.glob(".stack-*")):
@@ -59,6 +60,6 @@ def test_a_killed_ray_worker_changes_nothing(small_store: FrameStore, tmp_path: 
     killer.start()
     with RayEngine(2) as engine:
         disturbed = search(small_store, tmp_path / "killed", engine)
-    killer.join(5)
+    killer.join(HANG_S)
     assert killer.killed
     assert disturbed == calm

@@ -21,6 +21,8 @@ from egoequiv.errors import DataError
 from egoequiv.pose import Axis, GridSpace
 from egoequiv.sources.recording import Image, Recording, Source
 
+_LARGEST = 1_000_000_000  # bytes; twice the images of one part
+
 Part = Literal["auto", "training", "testing", "both"]
 CameraSide = Literal["left", "right", "both"]
 
@@ -180,10 +182,13 @@ def _unpacked(path: Path, scratch: _Scratch) -> Path:
     """The path of the plain file: itself, or a temporary copy unpacked from gzip."""
     if path.suffix != ".gz":
         return path
+    if path.stat().st_size > _LARGEST:
+        raise DataError(f"{path} has {path.stat().st_size:,} bytes, more than any file of small NORB; fetch it again")
     plain = scratch.folder() / path.stem
     try:
         with gzip.open(path, "rb") as packed, open(plain, "wb") as out:
-            shutil.copyfileobj(packed, out, 1 << 22)
+            while out.tell() <= _LARGEST and (piece := packed.read(1 << 22)):
+                out.write(piece)
     except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
         raise DataError(f"{path}: the gzip data is damaged or cut short ({problem}); get the file again") from problem
     return plain

@@ -1,0 +1,177 @@
+"""SIGTERM and SIGHUP end a command as Ctrl-C does: one line, the exit code of the signal, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from egoequiv.cli.stopping import stoppable
+from egoequiv.store import FrameStore
+from helpers import HANG_S, wait_for
+
+STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+SEARCH = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--processes", "2", "--set", "per_class=3"]
+SLOW_WORLD = ["--set", "toys_per_category=5", "--workers", "2", "--size", "96"]
+
+
+@contextmanager
+def command(*arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """A command in a group of processes of its own, as a terminal has one; all of it is ended at the end."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "egoequiv", *map(str, arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def restored_handlers() -> Iterator[None]:
+    """After a stop the handlers and hooks stay, because the process is to end; this one is not."""
+    before, hooks = {stop: signal.getsignal(stop) for stop in STOPS}, (sys.unraisablehook, sys.excepthook)
+    try:
+        yield
+    finally:
+        for stop, handler in before.items():
+            signal.signal(stop, handler)
+        (sys.unraisablehook, sys.excepthook), threading.excepthook = hooks, threading.__excepthook__
+
+
+def check_stopped(process: subprocess.Popen[str], stop: signal.Signals, words: str) -> None:
+    os.killpg(process.pid, stop)
+    _, said = process.communicate(timeout=HANG_S)
+    *progress, last = said.splitlines()
+    assert last == f"stopped; {words}", said
+    assert all(re.fullmatch(r"[\w: ]*[\d,]+/[\d,]+.*", line) for line in progress), said  # no traceback among them
+    assert process.returncode == 128 + stop
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", STOPS)
+def test_ingest_with_workers_is_stopped(stop: signal.Signals, tmp_path: Path) -> None:
+    with command("ingest", "turntable", "-o", tmp_path / "toys", *SLOW_WORLD) as process:
+        wait_for(lambda: list(tmp_path.glob(".toys.*.partial/toys/frames.npy")), process)
+        check_stopped(process, stop, "nothing is left half done, begin again with the same command")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", STOPS)
+def test_search_with_workers_is_stopped(stop: signal.Signals, small_store: FrameStore, tmp_path: Path) -> None:
+    with command("search", small_store.path, "-o", tmp_path, *SEARCH) as process:
+        wait_for(lambda: len(list(tmp_path.glob(".stack-*.safetensors"))) >= 2, process)
+        check_stopped(process, stop, "what was finished is kept, go on with the same command")
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", STOPS)
+def test_train_is_stopped(stop: signal.Signals, small_store: FrameStore, tmp_path: Path) -> None:
+    settings = ["--iterations", "2000000", "--set", "checkpoint_every=10", "--set", "log_every=10", "--per-class", "3"]
+    with command("train", small_store.path, "-o", tmp_path / "run", *settings) as process:
+        wait_for((tmp_path / "run" / "last.safetensors").exists, process)
+        how = f"go on from the last checkpoint with: egoequiv train -o {tmp_path / 'run'} --resume"
+        check_stopped(process, stop, how)
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+# Modules are found in the same way wherever they are: a finder that waits shows a stop in the middle of an import.
+AT_IMPORT = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), {stop})
+
+sys.meta_path.insert(0, Finder())
+sys.argv = ["egoequiv", "demo", "-o", sys.argv[1]]
+from egoequiv.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize("name", ["typer", "egoequiv.cli.demo", "numpy", "torch", "egoequiv.training"])
+def test_a_stop_while_modules_are_imported(stop: signal.Signals, name: str, tmp_path: Path) -> None:
+    script = AT_IMPORT.format(name=name, stop=int(stop))
+    done = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, timeout=HANG_S)
+    assert done.stderr == "stopped; what was finished is kept, go on with the same command\n"
+    assert done.returncode == 128 + stop
+
+
+def test_a_second_signal_does_not_disturb_the_end() -> None:
+    ended = []
+
+    def stop_twice() -> None:
+        with stoppable() as stop:
+            try:
+                signal.raise_signal(signal.SIGTERM)
+            finally:
+                signal.raise_signal(signal.SIGTERM)
+                signal.raise_signal(signal.SIGHUP)
+                ended.append(stop.exit_code)
+
+    with restored_handlers(), pytest.raises(KeyboardInterrupt):
+        stop_twice()
+    assert ended == [143]
+
+
+def test_handlers_are_those_of_the_caller_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = lambda number, frame: None  # noqa: E731
+    before = signal.signal(signal.SIGTERM, mine), signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stoppable():
+            assert signal.getsignal(signal.SIGTERM) is not mine
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN  # nohup
+        assert signal.getsignal(signal.SIGTERM) is mine
+        monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
+        with stoppable():
+            assert signal.getsignal(signal.SIGTERM) is mine
+    finally:
+        signal.signal(signal.SIGTERM, before[0])
+        signal.signal(signal.SIGHUP, before[1])
+
+
+def test_a_stop_that_a_destructor_swallows_comes_again() -> None:
+    class Swallows:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+
+    def swallow() -> None:
+        with stoppable():
+            Swallows()
+            select.select([], [], [], HANG_S)  # until the signal is sent again
+
+    with restored_handlers(), pytest.raises(KeyboardInterrupt):
+        swallow()
+
+
+def test_a_thread_may_run_commands() -> None:
+    seen: list[int] = []
+
+    def run() -> None:
+        with stoppable() as stop:
+            seen.append(stop.exit_code)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert seen == [130]
