@@ -101,7 +101,7 @@ def test_help_names_every_task(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--task", "magic"], "task 'magic' is not known; choose from next-view, composition"),
+        (["--task", "magic"], "task 'magic' is not known; choose one of next-view, composition"),
         (["--task", "next-view,"], "task '' is not known"),
         (["--task", "next-view", "--motions", "up,sideways"], "'sideways' is not known here; choose from up, down"),
         (["--task", "composition", "--motions", "up+sideways"], "'sideways' is not known here; choose from up, down"),
