@@ -187,10 +187,12 @@ def test_validation_is_on_the_network_as_it_will_be_used(code: Path, small_store
 def test_a_run_is_found_later_from_another_shell(code: Path, small_store: FrameStore, tmp_path: Path) -> None:
     run = train(small_store.path, "run", **settings()).path.absolute()
     features = embed(run, small_store.path)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
     for command in (["embed", run, small_store.path, "-o", "features.npy"], ["evaluate", run], ["report", run]):
         extra = ["--tasks", "slowness"] if command[0] == "report" else []
-        subprocess.run([sys.executable, "-m", "egoequiv", *map(str, command), *extra], cwd=small_store.path, check=True)
-    np.testing.assert_allclose(np.load(small_store.path / "features.npy"), features, atol=1e-6)
+        subprocess.run([sys.executable, "-m", "egoequiv", *map(str, command), *extra], cwd=elsewhere, check=True)
+    np.testing.assert_allclose(np.load(elsewhere / "features.npy"), features, atol=1e-6)
     code.rename(code.with_name("moved.py"))
     failed = subprocess.run(
         [sys.executable, "-m", "egoequiv", "evaluate", str(run)], capture_output=True, text=True, check=False
