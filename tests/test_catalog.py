@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from egoequiv.catalog import SOURCES, WRITERS, open_source
-from egoequiv.errors import ConfigError
-from helpers import write_norb
+from egoequiv.errors import ConfigError, EgoEquivError
+from egoequiv.sources import Source
+from egoequiv.store import ingest
+from helpers import grid_source, write_norb
 
 FEW = {"toys_per_category": 1, "elevations": 2, "azimuths": 3, "lightings": 1, "size": 8}
 
@@ -77,3 +79,128 @@ def test_a_bad_value_is_named(tmp_path: Path, name: str, settings: dict[str, Any
 def test_the_catalog_is_complete() -> None:
     assert list(SOURCES) == ["norb", "kitti", "kitti-odometry", "scenes", "turntable", "drive", "places"]
     assert {name: reader for name, (reader, _) in WRITERS.items()} == {"drive": "kitti", "places": "scenes"}
+
+
+def of_files(path: Path, takes: int = 2) -> Source:
+    return Source(path.name, grid_source().space, grid_source().recordings[:takes])
+
+
+def perhaps_of_files(path: Path | None = None) -> Source:
+    return grid_source() if path is None else of_files(path)
+
+
+def of_nothing() -> list[int]:
+    return []
+
+
+def failing() -> Source:
+    raise OSError("no such\ndial")
+
+
+READY = grid_source()
+
+
+def test_sources_of_ones_own(tmp_path: Path) -> None:
+    assert open_source("test_catalog:of_files", tmp_path, takes="3").frame_count == 72
+    assert open_source(of_files, tmp_path).name == tmp_path.name
+    assert open_source("test_catalog:perhaps_of_files").frame_count == 144
+    assert open_source("test_catalog:perhaps_of_files", tmp_path).frame_count == 48
+    assert open_source("test_catalog:READY") is READY
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "settings", "words"),
+    [
+        ("test_catalog:of_files", None, {}, "reads files: give their folder"),
+        ("test_catalog:failing", "x", {}, "leave out 'x'"),
+        ("test_catalog:failing", None, {}, "test_catalog.py line"),
+        ("test_catalog:failing", None, {}, "OSError: no such dial"),
+        ("test_catalog:of_files", "x", {"takes": "many"}, "setting takes='many'"),
+        ("test_catalog:of_files", "x", {"sides": "2"}, "has no setting 'sides'; it has takes"),
+        ("test_catalog:of_nothing", None, {}, "returns an egoequiv.Source, it returns a list"),
+        ("test_catalog:READY", None, {"takes": 3}, "without a path and without settings"),
+        (
+            "test_catalog:FEW",
+            None,
+            {},
+            "a function that returns an egoequiv.Source, or a Source, found a dict",
+        ),
+    ],
+)
+def test_what_is_no_source_is_one_line(name: str, path: str | None, settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        open_source(name, path, **settings)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+CODE = """
+from dataclasses import dataclass, field
+
+import numpy as np
+from egoequiv import GridSpace, Recording, Source
+from egoequiv.pose import Axis
+
+
+@dataclass(frozen=True)
+class Wall(Recording):
+    name: str
+    poses: np.ndarray
+    labels: None = None
+    times_s: None = None
+    attributes: dict = field(default_factory=dict)
+
+    def image(self, frame):
+        return np.full((8, 8), int(self.poses[frame, 0]), np.uint8)
+
+
+def walls(count: int = 2):
+    poses = np.arange(0.0, 200.0, 10.0)[:, None]
+    space = GridSpace((Axis("pan", "deg", 10.0, "right", "left"),))
+    return Source("walls", space, [Wall(f"{k}", poses) for k in range(count)])
+
+
+class Torn(Wall):
+    def image(self, frame):
+        return {}["no such"]
+
+
+class Listed(Wall):
+    def image(self, frame):
+        return [1, 2]
+
+
+def torn():
+    return Source("torn", walls().space, [Torn("left wall", walls().recordings[0].poses)])
+
+
+def listed():
+    return Source("listed", walls().space, [Listed("left wall", walls().recordings[0].poses)])
+"""
+
+
+@pytest.mark.slow
+def test_worker_processes_find_the_recordings_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "walls.py").write_text(CODE)
+    monkeypatch.chdir(tmp_path)
+    store = ingest(open_source("walls.py:walls", count="3"), tmp_path / "store", workers=2)
+    assert store.images[:20, 0, 0, 0].tolist() == list(range(0, 200, 10))
+    assert len(store) == 60
+
+
+@pytest.mark.parametrize("size", [None, (8, 8)])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("torn", "recording 'left wall', frame 0: .*walls.py line 29: KeyError: 'no such'"),
+        ("listed", "recording 'left wall', frame 0: expected an array, found a list"),
+    ],
+)
+def test_a_recording_that_goes_wrong_is_one_line(
+    tmp_path: Path, name: str, words: str, size: tuple[int, int] | None
+) -> None:
+    (tmp_path / "walls.py").write_text(CODE)
+    with pytest.raises(EgoEquivError, match=words) as caught:
+        ingest(open_source(f"{tmp_path}/walls.py:{name}"), tmp_path / "store", size=size, workers=1)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "store").exists()

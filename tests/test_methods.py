@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
+import torch
+from torch import Tensor
 
 from egoequiv.errors import ConfigError
-from egoequiv.losses import Classification, Equivariance, Separation, Slowness
-from egoequiv.methods import METHODS, get_method, list_methods
+from egoequiv.losses import LOSSES, Classification, Equivariance, ImaginedViews, Separation, Slowness, StreamName, Term
+from egoequiv.methods import METHODS, Method, display_name, full_method_name, get_method, list_methods
 
 PAPER = {
     "random": (),
@@ -97,3 +103,145 @@ def test_no_settings_change_nothing() -> None:
 def test_bad_settings_are_named(method: str, weight: dict[str, float], margin: dict[str, float], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         get_method(method).with_settings(weight, margin)
+
+
+@dataclass(frozen=True)
+class Spread(Term):
+    """Features have a spread.
+
+    A second line.
+    """
+
+    name: ClassVar[str] = "spread"
+    stream: ClassVar[StreamName] = "motion"
+    margin: float = 1.0
+    rounds: int = 2
+    loud: bool = False
+
+    def loss(self, net: object, batch: object) -> Tensor:
+        return torch.zeros(())
+
+
+class Labels(Spread):
+    """Another loss of labelled images."""
+
+    name = "labels"
+    stream = "labelled"
+
+
+SPREAD = Method("spread", "features with a spread", (Spread(margin=0.3),))
+HERE = "test_methods"
+
+
+def spread_method() -> Method:
+    return SPREAD
+
+
+def failing_method() -> Method:
+    raise ValueError("not\ntoday")
+
+
+class Needy(Spread):
+    """A loss that cannot be made."""
+
+    def __init__(self, size: int) -> None:
+        pass
+
+
+class Nameless(Spread):
+    """A loss whose name cannot be a setting."""
+
+    name = "a.b"
+
+
+class Nowhere(Spread):
+    """A loss of a stream that there is not."""
+
+    stream = "video"  # type: ignore[assignment]
+
+
+NOTHING = Method("nothing", "", (3,))  # type: ignore[arg-type]
+NO_TERMS = Method("nothing", "", 3)  # type: ignore[arg-type]
+TWICE = Method("twice", "", (Spread(), Spread(margin=2)))
+
+
+def test_any_number_of_any_term_can_be_set() -> None:
+    changed = SPREAD.with_settings({"spread": 2.0}, {"spread": 0.7}, {"rounds": {"spread": 3.0}})
+    assert changed.terms == (Spread(weight=2.0, margin=0.7, rounds=3),)
+    assert isinstance(changed.terms[0].rounds, int)  # type: ignore[attr-defined]
+    views = get_method("equiv+views").with_settings({}, {}, {"steps": {"views": 1}})
+    assert views.terms[2] == ImaginedViews(steps=1)
+    with pytest.raises(ConfigError, match=r"rounds\.spread must be a whole number, found 2\.5"):
+        SPREAD.with_settings({}, {}, {"rounds": {"spread": 2.5}})
+    for setting in ("loud", "stream", "height"):
+        with pytest.raises(ConfigError, match=rf"{setting}\.spread is not known: spread has none"):
+            SPREAD.with_settings({}, {}, {setting: {"spread": 1.0}})
+
+
+def test_the_losses_are_listed_under_their_names() -> None:
+    assert list(LOSSES) == ["classification", "equivariance", "separation", "slowness", "views"]
+    assert all(term.name == name for name, term in LOSSES.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "terms", "shown"),
+    [
+        (f"{HERE}:SPREAD", (Spread(margin=0.3),), "SPREAD"),
+        (f"{HERE}:spread_method", (Spread(margin=0.3),), "spread_method"),
+        (f"{HERE}:Spread", (Classification(), Spread()), "Spread"),
+        (f"{HERE}:Labels", (Labels(),), "Labels"),
+        ("separation", (Classification(), Separation()), "separation"),
+        (f"equiv+{HERE}:Spread", (Classification(), Equivariance(), Spread()), "equiv+Spread"),
+        (f"slowness+{HERE}:SPREAD", (Slowness(), Spread(margin=0.3)), "slowness+SPREAD"),
+        ("equiv+drlim", PAPER["equiv+drlim"], "equiv+drlim"),
+        ("drlim+equiv", (Classification(), Slowness(), Equivariance()), "drlim+equiv"),
+    ],
+)
+def test_methods_and_sums_of_ones_own(name: str, terms: tuple[Term, ...], shown: str) -> None:
+    assert get_method(name).terms == terms
+    assert display_name(name) == shown
+
+
+def test_a_loss_as_a_method_is_described_by_its_first_line() -> None:
+    assert get_method(f"{HERE}:Spread").about == "Features have a spread."
+    assert get_method("equiv+separation").about == "the sum of equiv and separation"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("equiv+drlm", "method 'drlm' is not known; choose one of random, .*; did you mean 'drlim'?"),
+        ("equiv+", "method '' is not known"),
+        ("equiv+equiv-narrow", "'equivariance' is in it twice, as Equivariance(weight=1.0, margin=1.0) and as"),
+        (
+            f"{HERE}:PAPER",
+            "expected a Method, a function that returns one, or a loss (a Term or a class of terms), f",
+        ),
+        (f"{HERE}:Path", "found the class Path, which returns a PosixPath"),
+        (f"{HERE}:failing_method", "test_methods.py line 141: ValueError: not today"),
+        (f"{HERE}:Needy", "missing 1 required positional argument: 'size'"),
+        (f"equiv+{HERE}:Needy", "loss test_methods:Needy: "),
+        (f"{HERE}:Nameless", "loss Nameless: its name must be a word such as 'triplet'"),
+        (f"{HERE}:Nowhere", "its stream must be one of labelled, motion, neighbour: 'video'"),
+        (f"{HERE}:NOTHING", "expected terms that are egoequiv.losses.Term, found a int"),
+        (f"{HERE}:NO_TERMS", "expected a tuple of terms, found a int"),
+        (f"{HERE}:TWICE", "two of its terms have the name 'spread'"),
+    ],
+)
+def test_what_is_no_method_is_one_line(name: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(words).replace(r"\.\*", ".*")) as caught:
+        get_method(name)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_of_methods_for_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a+b.py").touch()
+    assert full_method_name("equiv+drlim") == "equiv+drlim"
+    assert full_method_name("equiv+losses.py:Mine") == f"equiv+{tmp_path}/losses.py:Mine"
+    assert full_method_name("a+b.py:Mine") == f"{tmp_path}/a+b.py:Mine"
+    assert full_method_name(spread_method) == f"{HERE}:spread_method"
+    assert full_method_name(Spread) == f"{HERE}:Spread"
+    for thing in (SPREAD, Spread()):
+        with pytest.raises(ConfigError, match="cannot be kept with a run: define it at the top level of a file"):
+            full_method_name(thing)

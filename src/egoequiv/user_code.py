@@ -60,7 +60,7 @@ def import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise ConfigError(f"{path} does not exist or is no file: bring it back, or name it at its new place")
     refuse_data(path)
-    with _importing(str(path)):
+    with _importing():
         return import_module(f"{__name__}.{str(path).encode().hex()}")
 
 
@@ -72,7 +72,7 @@ def import_named(name: str) -> ModuleType:
     add_current_folder()
     for place in places_of(name):
         refuse_data(place)
-    with _importing(f"module {name}"):
+    with _importing():
         try:
             return import_module(name)
         except ModuleNotFoundError as problem:
@@ -124,9 +124,9 @@ def refuse_data(file: Path) -> None:
 
 
 @contextmanager
-def _importing(what: str) -> Iterator[None]:
+def _importing() -> Iterator[None]:
     """What is printed by an import goes to stderr: stdout is for results, such as one JSON object."""
-    with redirect_stdout(sys.stderr), user_code(f"cannot import {what}"):
+    with redirect_stdout(sys.stderr), user_code("it cannot be imported"):
         yield
 
 
@@ -153,7 +153,8 @@ def explain(problem: BaseException) -> str:
         code = "" if problem.code is None else one_line(repr(problem.code))
         return f"{place}it called sys.exit({code}), which it must not"
     words = one_line(str(problem))
-    return f"{place}{type(problem).__name__}{': ' if words else ''}{words}"
+    hint = "; install it, or add its folder to PYTHONPATH" if isinstance(problem, ModuleNotFoundError) else ""
+    return f"{place}{type(problem).__name__}{': ' if words else ''}{words}{hint}"
 
 
 def _is_library(file: str) -> bool:

@@ -86,7 +86,18 @@ def test_a_file_beside_the_user_can_be_imported(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "my_very_own_nets.py").write_text("def flat():\n    return lambda images: images.flatten(1)\n")
-    assert load_audited("my_very_own_nets:flat", STORE).features(IMAGES).shape == (6, 144)
+    for name in ("my_very_own_nets:flat", "my_very_own_nets.py:flat", f"{tmp_path}/my_very_own_nets.py:flat"):
+        model = load_audited(name, STORE)
+        assert (model.name, model.kind) == ("flat", name)
+        assert model.features(IMAGES).shape == (6, 144)
+
+
+def test_an_untrained_network_with_an_encoder_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "nets.py"
+    path.write_text("from torch import nn\ndef flat(image_shape):\n    return nn.Flatten()\n")
+    model = load_audited(f"random:{path}:flat", STORE)
+    assert model.features(IMAGES).shape == (6, 144)
+    assert model.kind == f"random ({path}:flat encoder)"
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.(trace|trace_method).* is deprecated:DeprecationWarning")
@@ -332,13 +343,14 @@ def test_what_is_no_model_is_one_line(tmp_path: Path, monkeypatch: pytest.Monkey
         ({"where": tmp_path / "text.pt2"}, "is no torch.export file"),
         ({"where": "what is this"}, "is no model: expected a folder"),
         ({"where": 7}, "a int is no model"),
-        ({"where": "no.such.module:net"}, "ModuleNotFoundError: No module named 'no'"),
-        ({"where": "auditing.toys:nothing"}, "AttributeError"),
+        ({"where": "no.such.module:net"}, "there is no module 'no' on the Python path"),
+        ({"where": "auditing.toys:nothing"}, "auditing.toys has no 'nothing'"),
+        ({"where": tmp_path / "no_file.py:net"}, "no_file.py does not exist"),
         ({"where": "auditing.toys:not_a_model"}, "one that returns a int"),
         ({"where": "auditing.toys:SIDE"}, "found a int"),
         ({"where": "auditing.toys:failing_factory"}, "OSError: no such dial"),
         ({"where": "auditing.toys:ending_factory"}, "it called sys.exit('usage: train.py\\n --data FOLDER')"),
-        ({"where": "ends_when_imported:net"}, "ends_when_imported:net: it called sys.exit(), which a model must not"),
+        ({"where": "ends_when_imported:net"}, "ends_when_imported.py line 2: it called sys.exit(), which it must not"),
         ({"where": strange}, "its attribute preprocessing is a dict; expected an egoequiv.Preprocessing"),
         ({"where": Ending()}, "it called sys.exit(4)"),
         ({"where": "pixels", "weights": "a.safetensors"}, "weights are for package.module:factory"),

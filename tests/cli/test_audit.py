@@ -70,7 +70,7 @@ def test_models_have_names_and_settings(cli: Cli, small_store: FrameStore, tmp_p
         ([], "Missing argument"),
         (["what is this"], "is no model: expected a folder of a run"),
         (["weights.pth"], "nothing is unpickled"),
-        (["auditing.toys:ending_factory"], "auditing.toys:ending_factory: it called sys.exit("),
+        (["auditing.toys:ending_factory"], "toys.py line 85: it called sys.exit("),
         (["auditing.toys:ending_model"], "it called sys.exit(3), which a model must not, on images of 12 x 12 x 1"),
         (
             ["a=auditing.toys:tiny_of_colour", "--set", "channels=1"],

@@ -172,3 +172,11 @@ def test_a_full_disk_keeps_the_old_checkpoint(tmp_path: Path, monkeypatch: pytes
     assert meta == {"iteration": 1}
     assert loaded["a"].tolist() == [1, 1]
     assert [p.name for p in tmp_path.iterdir()] == ["t.safetensors"]
+
+
+def test_weights_that_are_used_twice_are_saved_twice(tmp_path: Path) -> None:
+    weight = torch.arange(4.0)
+    save_tensors(tmp_path / "t", {"a": weight, "b": weight, "c": weight.view(2, 2)}, {})
+    loaded, _ = load_tensors(tmp_path / "t")
+    assert torch.equal(loaded["a"], loaded["b"])
+    assert torch.equal(loaded["c"], weight.view(2, 2))

@@ -8,10 +8,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.signal import correlate
+from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError
-from egoequiv.models import ENCODERS, Encoder
-from egoequiv.models.encoders import ConvEncoder, MlpEncoder
+from egoequiv.models import ENCODERS, Encoder, build_encoder
+from egoequiv.models.encoders import ConvEncoder, MlpEncoder, encoder_settings
 
 
 def test_two_full_layers_by_hand() -> None:
@@ -129,3 +130,151 @@ def test_convolutions_against_numpy(shape: tuple[int, int, int]) -> None:
 def test_only_full_layers_want_images_of_length_one() -> None:
     assert ENCODERS["norb"]((32, 32, 1)).unit_length
     assert not ENCODERS["kitti"]((32, 32, 1)).unit_length
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("norb", {"hidden_units": "64", "feature_dim": 128}, {"hidden_units": 64, "feature_dim": 128}),
+        ("kitti", {"feature_dim": "7"}, {"feature_dim": 7}),
+        ("models.test_encoders:Plain", {"scale": "2", "name": "5"}, {"scale": 2.0, "name": "5"}),
+        ("models.test_encoders:anything", {"a": "3", "b": "0.5", "c": "true"}, {"a": 3, "b": 0.5, "c": True}),
+        ("models.test_encoders:anything", {"a": "x", "b": [1]}, {"a": "x", "b": [1]}),
+    ],
+)
+def test_settings_have_the_types_that_are_declared(
+    name: str, given: dict[str, object], expected: dict[str, object]
+) -> None:
+    assert encoder_settings(name, given) == expected
+    assert encoder_settings(name, expected) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "words"),
+    [
+        (
+            "norb",
+            {"hiden_units": "64"},
+            "'norb' has no setting 'hiden_units'; it has hidden_units, feature_dim",
+        ),
+        ("norb", {"image_shape": "64"}, "has no setting 'image_shape'"),
+        ("norb", {"hidden_units": "many"}, "setting encoder.hidden_units='many': Input should be a valid integer"),
+        ("norb", {"hidden_units": 2.5}, "encoder.hidden_units=2.5"),
+        ("kitti", {"feature_dim": "0"}, "encoder.feature_dim='0': Input should be greater than or equal to 1"),
+        ("models.test_encoders:Needy", {}, "needs the setting 'size': give it as encoder.size=VALUE"),
+        ("norb", {"feature_dim": 10**15}, "feature_dim=1000000000000000: "),
+    ],
+)
+def test_a_wrong_setting_is_one_line(name: str, given: dict[str, object], words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        build_encoder(name, (12, 12, 1), given)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_settings_shape_the_encoder() -> None:
+    encoder = build_encoder("norb", (4, 5, 2), {"hidden_units": 3, "feature_dim": 6})
+    assert encoder(torch.zeros(2, 2, 4, 5)).shape == (2, 6)
+    assert encoder.hidden.weight.shape == (3, 40)  # type: ignore[union-attr]
+
+
+class Plain(nn.Module):
+    """A module that says nothing of its features."""
+
+    def __init__(self, image_shape: tuple[int, int, int], scale: float = 1.0, name: str = "") -> None:
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.scale * images.flatten(1)
+
+
+class Needy(Plain):
+    """A module that must be given a size."""
+
+    def __init__(self, image_shape: tuple[int, int, int], size: int) -> None:
+        super().__init__(image_shape)
+
+
+class Lying(Plain):
+    """A module that gives more features than it says."""
+
+    feature_dim = 7
+
+
+class Maps(Plain):
+    """A module without features."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        return images
+
+
+class Pair(Plain):
+    """A module that gives two tensors."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        return images.flatten(1), images  # type: ignore[return-value]
+
+
+class Whole(Plain):
+    """A module that gives whole numbers."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        return images.flatten(1).long()
+
+
+class Broken(Plain):
+    """A module that does not fit the images."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        return images @ torch.zeros(99, 1)
+
+
+class Unbuilt(Plain):
+    """A module that cannot be built."""
+
+    def __init__(self, image_shape: tuple[int, int, int]) -> None:
+        raise ValueError("too\nsmall")
+
+
+def anything(image_shape: tuple[int, int, int], **settings: object) -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.LazyLinear(4), nn.BatchNorm1d(4), nn.Dropout())
+
+
+def nothing(image_shape: tuple[int, int, int]) -> None:
+    """Build nothing."""
+
+
+NUMBER = 3
+
+
+def test_any_module_is_an_encoder() -> None:
+    plain = build_encoder("models.test_encoders:Plain", (2, 3, 1), {"scale": "2"})
+    assert (plain.feature_dim, plain.unit_length, plain.scale) == (6, False, 2.0)
+    assert plain.training
+    built = build_encoder("models.test_encoders:anything", (2, 3, 1), {})
+    assert built.feature_dim == 4
+    assert built[1].weight.shape == (4, 6)  # type: ignore[index]
+    assert int(built[2].num_batches_tracked) == 0  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Lying", "its feature_dim is 7, but it gives 6 features"),
+        ("Maps", "expected float features (B, D) of images (B, C, H, W); of 2 images it returns float32 (2, 1, 2, 3)"),
+        ("Pair", "expected a tensor of features (B, D), it returns a tuple"),
+        ("Whole", "it returns int64 (2, 6)"),
+        ("Broken", "RuntimeError: "),
+        ("Unbuilt", "ValueError: too small"),
+        ("nothing", "expected an nn.Module, found a NoneType"),
+        ("NUMBER", "expected a function or class that returns an nn.Module, found a int"),
+        ("missing", "models.test_encoders has no 'missing'"),
+    ],
+)
+def test_what_is_no_encoder_is_one_line(name: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        build_encoder(f"models.test_encoders:{name}", (2, 3, 1), {})
+    assert str(caught.value).startswith(f"encoder models.test_encoders:{name}")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)

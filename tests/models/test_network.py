@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
@@ -64,13 +65,19 @@ def test_an_unknown_encoder_is_named_with_the_choices() -> None:
 
 
 def test_a_specification_survives_json() -> None:
-    for spec in (SPEC, NetSpec("norb", (1, 1, 1))):
+    for spec in (SPEC, NetSpec("norb", (1, 1, 1)), NetSpec("norb", (1, 1, 1), encoder_settings={"hidden_units": 3})):
         assert NetSpec.from_description(json.loads(json.dumps(spec.describe()))) == spec
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"image_shape": [4, 5]}, {"image_shape": 4}, {"image_shape": ["a", "b", "c"]}, {"patterns": None}],
+    [
+        {"image_shape": [4, 5]},
+        {"image_shape": 4},
+        {"image_shape": ["a", "b", "c"]},
+        {"patterns": None},
+        {"encoder_settings": [3]},
+    ],
 )
 def test_a_damaged_specification_is_refused(changes: dict[str, object]) -> None:
     with pytest.raises(DataError, match="description of a network is damaged"):
@@ -189,3 +196,41 @@ def test_half_precision_gives_whole_gradients_near_the_exact_ones() -> None:
         assert rough is not None
         assert rough.dtype == torch.float32
         assert float((rough - exact).norm() / exact.norm()) < 0.1
+
+
+def test_an_older_specification_has_no_settings_of_the_encoder() -> None:
+    description = SPEC.describe()
+    del description["encoder_settings"]
+    assert NetSpec.from_description(description) == SPEC
+
+
+class Begun(nn.Module):
+    """An encoder that begins as it likes."""
+
+    def __init__(self, image_shape: tuple[int, int, int]) -> None:
+        super().__init__()
+        self.drawn = nn.Parameter(torch.randn(3))
+        self.chosen = nn.Linear(4 * 5 * 2, 3)
+        nn.init.constant_(self.chosen.weight, 0.5)
+
+    def forward(self, images: Tensor) -> Tensor:
+        features: Tensor = self.chosen(images.flatten(1)) + self.drawn
+        return features
+
+
+def test_an_encoder_of_a_user_keeps_its_own_weights_and_the_generator_decides_them() -> None:
+    spec = NetSpec("models.test_network:Begun", (4, 5, 2), ("up",), ("a", "b"))
+    torch.manual_seed(1)
+    a = made(spec, seed=5)
+    state = torch.get_rng_state()
+    b, c = made(spec, seed=5), made(spec, seed=6)
+    for (name, x), y in zip(a.state_dict().items(), b.state_dict().values(), strict=True):
+        assert torch.equal(x, y), name
+    assert not torch.equal(a.encoder.drawn, c.encoder.drawn)  # type: ignore[arg-type, union-attr]
+    assert (a.encoder.chosen.weight == 0.5).all()  # type: ignore[union-attr]
+    assert a.head is not None
+    assert not a.head.bias.any()
+    with torch.random.fork_rng():
+        torch.set_rng_state(state)
+        initialise(a, torch.Generator().manual_seed(7))
+        assert torch.equal(torch.get_rng_state(), state)  # the numbers of others are not used up

@@ -37,6 +37,11 @@ def test_a_config_is_frozen_and_survives_json() -> None:
         ({"method": "clsnet", "use_labels": False}, "labels only"),
         ({"checkpoint_every": 150}, "multiple of log_every"),
         ({"iterations": -1}, "iterations=-1"),
+        ({"encoder": "kitty"}, "did you mean 'kitti'"),
+        ({"encoder": 3}, "encoder=3"),
+        ({"encoder_settings": {"size": 3}}, "encoder 'norb' has no setting 'size'; it has hidden_units, feature_dim"),
+        ({"steps": {"views": 3}}, "setting 'steps' is not known"),
+        ({"weigth": {"equivariance": 3}}, "setting 'weigth' is not known, did you mean 'weight'"),
         ({"batch_size": 0}, "batch_size=0"),
     ],
 )
@@ -44,6 +49,24 @@ def test_bad_settings_are_named(values: dict[str, object], words: str) -> None:
     with pytest.raises(ConfigError, match=words.replace("+", r"\+")) as caught:
         make_config({"data": "x", **values})
     assert "\n" not in str(caught.value)
+
+
+def test_settings_of_the_encoder_and_numbers_of_terms() -> None:
+    values = parse_settings(["encoder=kitti", "encoder.feature_dim=32", "steps.views=3", "margin.equivariance=0.4"])
+    config = make_config({"data": "x", "method": "equiv+views", **values})
+    assert (config.encoder, config.encoder_settings) == ("kitti", {"feature_dim": 32})
+    assert config.term_settings == {"steps": {"views": 3.0}}
+    assert [repr(term) for term in config.objective().terms[1:]] == [
+        "Equivariance(weight=1.0, margin=0.4)",
+        "ImaginedViews(weight=1.0, steps=3)",
+    ]
+    assert make_config(config.model_dump(mode="json")) == config
+
+
+def test_a_config_of_older_runs_has_no_such_settings() -> None:
+    values = make_config({"data": "x"}).model_dump(mode="json")
+    del values["encoder_settings"], values["term_settings"]
+    assert make_config(values) == make_config({"data": "x"})
 
 
 @pytest.mark.parametrize("text", ["learning_rate", "=3", ""])

@@ -128,7 +128,7 @@ def build_encoder(name: str, image_shape: ImageShape, settings: Mapping[str, Any
     if not isinstance(module, nn.Module):
         raise ConfigError(f"{what}: expected an nn.Module, found {what_is(module)}")
     with user_code(what):
-        found = _feature_dim(module, image_shape)
+        found = _feature_dim(what, module, image_shape)
     declared = getattr(module, "feature_dim", found)
     if declared != found:
         raise ConfigError(f"{what}: its feature_dim is {declared!r}, but it gives {found} features")
@@ -138,7 +138,7 @@ def build_encoder(name: str, image_shape: ImageShape, settings: Mapping[str, Any
 
 
 @torch.no_grad()
-def _feature_dim(module: nn.Module, image_shape: ImageShape) -> int:
+def _feature_dim(what: str, module: nn.Module, image_shape: ImageShape) -> int:
     """How many features a module gives; nothing in it is changed, but parameters that wait for an image get a shape."""
     height, width, channels = image_shape
     was_training = module.training
@@ -147,10 +147,10 @@ def _feature_dim(module: nn.Module, image_shape: ImageShape) -> int:
     finally:
         module.train(was_training)
     if not isinstance(features, Tensor):
-        raise ConfigError(f"an encoder must return a tensor of features (B, D); this one returns {what_is(features)}")
+        raise ConfigError(f"{what}: expected a tensor of features (B, D), it returns {what_is(features)}")
     if features.dim() != 2 or len(features) != 2 or not features.shape[1] or not features.is_floating_point():
         raise ConfigError(
-            "an encoder must return float features (B, D) of images (B, C, H, W); of 2 images this one returns "
+            f"{what}: expected float features (B, D) of images (B, C, H, W); of 2 images it returns "
             f"{str(features.dtype).removeprefix('torch.')} {tuple(features.shape)}"
         )
     return features.shape[1]

@@ -15,8 +15,10 @@ from PIL import Image as PillowImage
 from egoequiv.engines import Tick
 from egoequiv.errors import BrokenFrameError, DataError
 from egoequiv.files import cannot_write
+from egoequiv.names import what_is
 from egoequiv.sources import Recording
 from egoequiv.sources.pictures import PictureRecording
+from egoequiv.user_code import is_built_in, user_code
 
 _PIECES = 64  # or more: then the last one keeps the other workers waiting for a hundredth of the time
 _FRAMES_A_PIECE = range(8, 33)  # fewer take longer to hand out than to decode, more take too much memory
@@ -61,7 +63,7 @@ def decode_piece(
             else:
                 # Named, so that it lives until the next one is there: if the memory of each went back to the system
                 # first, the next would get it page by page again, which may take longer than to decode it.
-                image = recording.image(frame)
+                image = image_of(recording, frame)
                 images[number] = fit_image(image, height, width, channels)
         except BrokenFrameError as problem:
             if strict:
@@ -70,6 +72,18 @@ def decode_piece(
     _write_rows(path, prod(shape), piece.row, images)
     tick(len(images))
     return broken
+
+
+def image_of(recording: Recording, frame: int) -> NDArray[np.uint8]:
+    """Decode one frame; what goes wrong in a recording of a user is one line that says of which frame."""
+    if is_built_in(recording):
+        return recording.image(frame)
+    what = f"recording {recording.name!r}, frame {frame}"
+    with user_code(what):
+        image = recording.image(frame)
+    if not isinstance(image, np.ndarray):
+        raise DataError(f"{what}: expected an array, found {what_is(image)}")
+    return image
 
 
 def _write_rows(path: Path, size: int, row: int, images: NDArray[np.uint8]) -> None:

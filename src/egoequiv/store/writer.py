@@ -19,7 +19,7 @@ from egoequiv.files import new_folder, readable, replacing, write_json
 from egoequiv.machine import check_fits, check_memory
 from egoequiv.progress import Progress, shown
 from egoequiv.sources import Recording, Source
-from egoequiv.store.decoding import cut_into_pieces, decode_piece
+from egoequiv.store.decoding import cut_into_pieces, decode_piece, image_of
 from egoequiv.store.decoding import fit_image as fit_image
 from egoequiv.store.frame_store import (
     ATTRIBUTE_PREFIX,
@@ -128,7 +128,7 @@ def _first_image_size(source: Source) -> tuple[int, int]:
     for recording in source.recordings:
         for frame in range(len(recording)):
             try:
-                height, width = recording.image(frame).shape[:2]
+                height, width = image_of(recording, frame).shape[:2]
             except BrokenFrameError:
                 continue
             return height, width

@@ -1,0 +1,32 @@
+"""Tasks by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from egoequiv.errors import ConfigError
+from egoequiv.evaluation.slowness import slowness
+from egoequiv.evaluation.tasks import TASKS, get_tasks, list_tasks
+
+
+def test_tasks_by_name_in_their_order() -> None:
+    assert list(get_tasks(["slowness", "readout"])) == ["slowness", "readout"]
+    assert list_tasks() == list(TASKS)
+
+
+def test_a_task_of_ones_own() -> None:
+    name = "egoequiv.evaluation.slowness:slowness"
+    assert get_tasks([name]) == {name: slowness}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("slownes", "task 'slownes' is not known; choose one of next-view, .*; did you mean 'slowness'"),
+        ("egoequiv.evaluation.tasks:TASKS", "expected a function that measures a task, found a dict"),
+        ("no_such_module:task", "there is no module 'no_such_module'"),
+    ],
+)
+def test_what_is_no_task_is_one_line(name: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        get_tasks([name])
