@@ -6,8 +6,8 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-import click
 import numpy as np
 import pytest
 
@@ -120,13 +120,19 @@ def test_options_of_long_commands_exist() -> None:
     assert parsed >= 10
 
 
-def parse(command: click.Command, words: list[str]) -> None:
+def parse(command: Any, words: list[str]) -> None:
     """Fail if a word is not a command, an option or an argument that is expected there."""
-    while isinstance(command, click.Group):
-        found = command.get_command(click.Context(command), words[0])
-        assert found is not None, words
-        command, words = found, words[1:]
+    while hasattr(command, "commands"):  # a group
+        assert words[0] in command.commands, words
+        command, words = command.commands[words[0]], words[1:]
     command.make_context(command.name, list(words))
+
+
+@pytest.mark.parametrize("words", ["reproduce nrb", "reproduce norb -o a --iteration 3", "audit a --stor b"])
+def test_words_that_no_command_knows_are_found(words: str) -> None:
+    name, *others = words.split()
+    with pytest.raises(Exception, match=r"nrb|No such option"):
+        parse(load_command(name), others)
 
 
 @pytest.mark.slow
