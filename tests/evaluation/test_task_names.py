@@ -6,6 +6,7 @@ import pytest
 
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.slowness import slowness
+from egoequiv.evaluation.task import TaskOptions
 from egoequiv.evaluation.tasks import TASKS, get_tasks, list_tasks
 
 
@@ -16,14 +17,17 @@ def test_tasks_by_name_in_their_order() -> None:
 
 def test_a_task_of_ones_own() -> None:
     name = "egoequiv.evaluation.slowness:slowness"
-    assert get_tasks([name]) == {name: slowness}
+    (task,) = get_tasks([name]).values()
+    assert (task.name, task.title, task.measure) == (name, "slowness", slowness)
+    assert task.options == tuple(vars(TaskOptions()))
+    assert task.code  # its measurements are made again when the file changes
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("slownes", "task 'slownes' is not known; choose one of next-view, .*; did you mean 'slowness'"),
-        ("egoequiv.evaluation.tasks:TASKS", "expected a function that measures a task, found a dict"),
+        ("slownes", "task 'slownes' is not known; choose one of recognition, .*; did you mean 'slowness'"),
+        ("egoequiv.evaluation.tasks:TASKS", "expected a Task, or a function of .*, found a dict"),
         ("no_such_module:task", "there is no module 'no_such_module'"),
     ],
 )
