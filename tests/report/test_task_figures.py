@@ -55,11 +55,11 @@ def test_next_views_are_drawn(telling: MadeData, steps: int, tmp_path: Path) -> 
     assert all(has_drawn(path) for path in paths)
 
 
-def test_one_recording_has_no_interval_to_draw(telling: MadeData) -> None:
+def test_fewer_than_five_recordings_have_no_interval_to_draw(telling: MadeData) -> None:
     found = next_view(telling, TaskOptions(motions=("up", "down", "right"), neighbours=5))
-    alone = replace(found, recording=np.zeros_like(found.recording))
-    assert not accuracy_figure(alone).axes[0].collections
-    assert accuracy_figure(found).axes[0].collections
+    for count, drawn in ((1, False), (4, False), (5, True)):
+        these = replace(found, recording=np.arange(len(found.recording)) % count)
+        assert bool(accuracy_figure(these).axes[0].collections) == drawn
 
 
 def test_chains_are_drawn(tmp_path: Path) -> None:
