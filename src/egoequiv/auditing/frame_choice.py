@@ -53,7 +53,7 @@ def choose_frames(
     leaked = {name: count_leaked(store, split, max_gap_s) for name, split in splits.items()}
     notes += [
         f"leakage: {count:,} of {len(splits[name].validation):,} validation frames of {name} have a training frame of "
-        "their recording within one step or second, so its rho is too low"
+        "their recording within one step or second, so its rho may be too low"
         for name, count in leaked.items()
         if count
     ]
