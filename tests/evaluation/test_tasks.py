@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import measure_equivariance, motions, nearest_pixel_accuracy
@@ -133,6 +134,18 @@ def test_a_task_says_what_it_is(name: str) -> None:
     assert task.about.endswith((".", "?"))
     assert set(TaskOptions().only(task.options)) == set(task.options)
     assert get_tasks([name]) == {name: task}
+
+
+def test_linear_algebra_is_on_one_core_while_a_task_measures(grid_data: TaskData) -> None:
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    heard: list[set[int]] = []
+    with threadpool_limits(2, user_api="blas"):
+        TASKS["slowness"].measure(grid_data, OPTIONS, lambda *_: heard.append(threads()))
+        assert threads() == {2}
+    assert heard
+    assert all(found == {1} for found in heard)
 
 
 def test_an_unknown_task_is_named() -> None:

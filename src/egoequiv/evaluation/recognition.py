@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.features import class_scores, embed
-from egoequiv.evaluation.findings import cell, grid, measured
+from egoequiv.evaluation.findings import cell, grid, measured, notes_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
@@ -87,7 +87,7 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
         values,
         [grid(f"recognition of {len(rows):,} frames", ("", "accuracy", "chance", "nearest pixels"), table, notes)],
         {"frames": len(rows), "classes": list(task.class_names), "labelled": len(labelled)},
-        notes=[value.note for value in values if value.note][:1],
+        notes=notes_of(values[:1]),
     )
 
 
@@ -102,9 +102,8 @@ def accuracies(
             right = top_k_right(scores, classes, k).astype(np.float64)
             low, high = group_interval(right, recording, within=(0.0, 1.0))
             baselines = {"chance": 100 * k / count} | ({"nearest pixels": pixels} if k == 1 else {})
-            metric = top_metric(k)
             mean = 100 * float(right.mean())
-            values.append(measured(metric, mean, (100 * low, 100 * high), groups=groups, baselines=baselines))
+            values.append(measured(top_metric(k), mean, (100 * low, 100 * high), groups=groups, baselines=baselines))
     metric = _metric("top1_class_mean", "mean of classes %")
     mean = 100 * class_mean_accuracy(scores, classes)
     note = "a mean over classes has no interval"
@@ -112,7 +111,7 @@ def accuracies(
 
 
 def top_metric(k: int) -> Metric:
-    """How often the right class is among the first k."""
+    """How often the right class is among the first k, in per cent."""
     return _metric(f"top{k}", f"top-{k} %")
 
 
