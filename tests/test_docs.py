@@ -26,6 +26,8 @@ SHORTER = {
     "ingest drive": ["--set", "seconds=4", "--workers", "1"],
     "render drive": ["--set", "seconds=4"],
     "render places": ["--set", "images_per_class=14"],
+    "search toys": ["--iterations", "50", "--rates", "0.01", "--rate-seeds", "1", "--seeds", "1", "--processes", "1"],
+    "audit resnet-run": ["--limit", "60"],
     "train drives": ["--iterations", "20"],
     "train drives-32": ["--iterations", "20"],
     "train video": ["--iterations", "3"],
@@ -45,6 +47,11 @@ SHORTER = {
         "1",
     ],
 }
+
+
+# A block of Python that begins with `# name.py` is a file beside the user; the pages below docs/extend have them.
+FILE = re.compile(r"# ([\w/]+\.py)\n")
+EXTEND = [page for page in PAGES if page.parent.name == "extend"]
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -82,8 +89,30 @@ def make_targets() -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("page", EXTEND, ids=lambda page: page.stem)
+def test_the_files_commands_and_snippets_of_extensions_run_in_their_order(
+    page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for language, text in BLOCK.findall(page.read_text()):
+        file = FILE.match(text)
+        if language == "python" and file:
+            (tmp_path / file[1]).write_text(text)
+        elif language == "python":
+            (tmp_path / "snippet.py").write_text(text)
+            subprocess.run([sys.executable, "snippet.py"], check=True)
+        elif language == "console":
+            for line in text.splitlines():
+                words = shlex.split(line, comments=True)
+                assert words[0] == "egoequiv", line
+                cli(*shortened(words[1:]))
+        else:
+            assert language == "toml", f"{page.name}: who runs {language}?"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [p for p in PAGES if blocks(p, "console")], ids=lambda page: str(page.relative_to(ROOT))
+    "page", [p for p in PAGES if blocks(p, "console") and p not in EXTEND], ids=lambda page: str(page.relative_to(ROOT))
 )
 def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -137,14 +166,14 @@ def test_words_that_no_command_knows_are_found(words: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [p for p in PAGES if blocks(p, "python")], ids=lambda page: str(page.relative_to(ROOT))
+    "page", [p for p in PAGES if blocks(p, "python") and p not in EXTEND], ids=lambda page: str(page.relative_to(ROOT))
 )
 def test_snippets_run(page: Path, tmp_path: Path) -> None:
     script = "\n".join(blocks(page, "python"))
     # Worker processes import the main module: a snippet run as a file must not start itself again in them.
     guarded = "if __name__ == '__main__':\n" + "\n".join(f"    {line}" for line in script.splitlines())
     snippet = tmp_path / "snippet.py"
-    snippet.write_text(guarded if "egoequiv.Recording" not in script else script)
+    snippet.write_text(guarded)
     subprocess.run([sys.executable, str(snippet)], cwd=tmp_path, check=True)
 
 
