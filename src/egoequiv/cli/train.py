@@ -107,15 +107,14 @@ def _report(run: TrainedRun, as_json: bool) -> None:
         return
     top1 = run.result["metrics"].get("validation_top1")
     accuracy = f", validation top-1 {100 * top1:.2f} %" if top1 is not None else ""
+    collapsed = ", features collapsed" if run.result.get("collapsed") else ""
     curves = f"; curves in {out / 'curves.png'}" if metrics else ""
-    say(f"{config.method}: {config.iterations:,} iterations done{accuracy}{curves}")
+    say(f"{config.method}: {config.iterations:,} iterations done{collapsed}{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
     say(
         f"split {config.split}: {leaked} of {frames} validation frames have a training frame of their recording within "
         f"one step or {config.max_gap_s:g} s{LEAKS if leaked else ''}"
     )
-    if run.result.get("collapsed"):
-        say("collapsed: do not use these features before you have changed what the warning names")
     say(f"next: egoequiv evaluate {out}")
 
 

@@ -23,7 +23,7 @@ from egoequiv.pairs import (
     mine_patterns,
     split_frames,
 )
-from egoequiv.pairs.splits import GIVEN
+from egoequiv.pairs.splits import AUTO, GIVEN, PAPER
 from egoequiv.pose import space_named
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
@@ -78,8 +78,11 @@ def open_data(config: TrainConfig) -> OpenedData:
     if not store.has_images:
         raise DataError(f"{store.place} holds poses but no images, and training needs them: ingest with images")
     labelled = _labelled_store(store, config) if reads_labels(config) else None
+    is_chosen = config.split == AUTO
     config, choices = settle(config, store, labelled)
     split = _split(store, config.split, config)
+    if is_chosen and split.kind == PAPER:
+        choices += _leakage(store, split, config)
     recognition = None if labelled is None else _recognition(store, split, labelled, config)
     return OpenedData(config, store, split, recognition, choices)
 
@@ -138,6 +141,17 @@ def _labelled_store(store: FrameStore, config: TrainConfig) -> FrameStore:
             f"ingest the labelled images again with --size {height}x{width}"
         )
     return labelled
+
+
+def _leakage(store: FrameStore, split: Split, config: TrainConfig) -> tuple[str, ...]:
+    """A warning where frames at random, which nobody asked for, make validation frames too easy."""
+    leaked = count_leaked(store, split, config.max_gap_s)
+    if not leaked:
+        return ()
+    return (
+        f"warning: {leaked} of {len(split.validation)} validation frames have a training frame of their recording "
+        "close by, so measures on them are too good: ingest more recordings, or frames with times",
+    )
 
 
 def _split(store: FrameStore, kind: str, config: TrainConfig) -> Split:

@@ -168,6 +168,7 @@ class SingleRun(Course):
         if not self.last_iteration:
             self._save("last")
             self._save("best")
+        self._warn(again=True)
         result = self.summary(self._member)
         if self._team.is_first:
             self._folder.finish(result)
@@ -195,14 +196,18 @@ class SingleRun(Course):
         self._save("last")
 
     def report(self) -> None:
-        metrics = self._member.last
-        found = self._features.collapse(metrics)
-        if found is not None and not self._has_warned:
-            self._has_warned = True
-            self._on_note(collapse_warning(found, self.config))
+        if self.iteration < self.last_iteration:
+            self._warn()
         if self._on_metrics is not None:
             speed = (self.iteration - self._begun_at) / (time.perf_counter() - self._clock)
-            self._on_metrics(metrics | {"iterations_per_s": speed})
+            self._on_metrics(self._member.last | {"iterations_per_s": speed})
+
+    def _warn(self, again: bool = False) -> None:
+        """Warn of features that have collapsed, once on the way and again at the end."""
+        found = self._features.collapse(self._member.last)
+        if found is not None and (again or not self._has_warned):
+            self._has_warned = True
+            self._on_note(collapse_warning(found, self.config))
 
     def _save(self, which: Which) -> None:
         if self._team.is_first:

@@ -6,6 +6,7 @@ import os
 from math import prod
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -15,30 +16,29 @@ from egoequiv.models.encoders import ImageShape
 from egoequiv.pairs.candidates import count_close_pairs, half_a_step_s
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
+from egoequiv.training.network import choose_device
 from egoequiv.training.objective import pieces
 
 PAIR_BYTES = 2 * 3 * 8  # two rows and a target, and a copy of them while they are put in order
 
 
 def check_memory(config: TrainConfig, store: FrameStore, networks: int = 1) -> None:
-    """Refuse a run that needs more memory than there is, in one line that names its largest part.
+    """Refuse a run that needs more memory than there is, in one line that says what to lower.
 
     Args:
         config: The settings, with the encoder decided.
         store: The frames it learns from.
         networks: How many networks are trained together.
     """
-    parts = {
-        "the network": networks * network_bytes(config, store.image_shape),
-        f"batch_size={config.batch_size}": networks * batch_bytes(config, store.image_shape),
-        "its pairs (max_gap_s, neighbour_gap_s)": pair_bytes(config, store),
-    }
-    needed, there = sum(parts.values()), available_bytes()
-    if config.device.partition(":")[0] in ("auto", "cpu") and needed > there:
-        largest = max(parts, key=lambda name: parts[name])
+    shape = store.image_shape
+    parts = [(pair_bytes(config, store), "lower max_gap_s and neighbour_gap_s")]
+    if choose_device(config.device).type == "cpu":
+        parts.append((networks * network_bytes(config, shape), "choose a smaller encoder, or ingest smaller images"))
+        parts.append((batch_bytes(config, shape), f"lower batch_size (now {config.batch_size})"))
+    needed, there = sum(count for count, _ in parts), available_bytes()
+    if needed > there:
         raise ConfigError(
-            f"this run needs about {_in_words(needed)} of memory and {_in_words(there)} are available; most of it is "
-            f"for {largest}: choose less"
+            f"this run needs about {_in_words(needed)} of memory and {_in_words(there)} are available: {max(parts)[1]}"
         )
 
 
@@ -59,7 +59,7 @@ def pair_bytes(config: TrainConfig, store: FrameStore) -> int:
     """About how much the pairs take while they are found; without times, they are neighbours on a grid and few."""
     if store.times_s is None:
         return 0
-    every = torch.arange(len(store)).numpy()
+    every = np.arange(len(store))
     gaps = {"motion": config.max_gap_s + half_a_step_s(store), "neighbour": config.neighbour_gap_s}
     wanted = [gaps[name] for name in config.objective().streams if name in gaps]
     return PAIR_BYTES * max((count_close_pairs(store, every, gap) for gap in wanted), default=0)
