@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pairs import Split, count_leaked, draw_labelled, make_split, split_frames
+from egoequiv.pairs.splits import first_fitting
 from egoequiv.store import FrameStore
 from helpers import bare_store, grid_poses
 from pairs.stores import grid_stores, slow_neighbours, timed_stores
@@ -290,3 +291,80 @@ def test_where_classes_cannot_be_in_both_parts_all_recordings_are_cut_together(s
 def test_by_attribute_still_goes_by_the_number_of_groups(small_store: FrameStore) -> None:
     split = make_split(small_store, "by-shape")
     assert len(set(small_store.attribute("shape")[split.train].tolist())) == 2
+
+
+def timed_store(lengths_s: list[float], hz: float = 10.0, labels: list[int] | None = None) -> FrameStore:
+    """One recording of each length, driven along the first axis."""
+    counts = [round(length * hz) for length in lengths_s]
+    recording = np.repeat(np.arange(len(counts)), counts)
+    times = np.concatenate([np.arange(count) / hz for count in counts])
+    marks = None if labels is None else np.repeat(labels, counts).tolist()
+    return bare_store(np.zeros((len(times), 2)), recording.tolist(), times.tolist(), labels=marks)
+
+
+@given(
+    st.lists(st.floats(10, 120), min_size=1, max_size=4),
+    st.floats(0.3, 0.9),
+    st.floats(0.05, 3.0),
+    st.integers(0, 99),
+)
+def test_by_time_leaks_nothing(lengths: list[float], fraction: float, gap: float, seed: int) -> None:
+    store = timed_store(lengths)
+    assume(max(lengths) * (1 - fraction) > gap + 0.3)
+    split = make_split(store, "by-time", seed=seed, train_fraction=fraction, max_gap_s=gap)
+    assert count_leaked(store, split, gap) == 0
+    assert not set(split.train.tolist()) & set(split.validation.tolist())
+    assert min(len(split.train), len(split.validation)) > 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_recordings_too_short_for_a_gap_are_refused(seed: int) -> None:
+    with pytest.raises(DataError, match=r"too short for a gap of 2 s .* lower max_gap_s"):
+        make_split(timed_store([3.0, 5.0]), "by-time", seed=seed, max_gap_s=2.0)
+
+
+def test_by_time_by_hand() -> None:
+    store = timed_store([10.0])
+    split = make_split(store, "by-time", seed=0, train_fraction=0.6)
+    train, validation = store.times_s[split.train], store.times_s[split.validation]  # type: ignore[index]
+    # One block: six seconds are trained on, and of the other four the nearest second is in neither part.
+    assert (len(train), len(validation)) == (60, 30)
+    first, second = sorted([(train.min(), train.max()), (validation.min(), validation.max())])
+    assert second[0] - first[1] == pytest.approx(1.1)
+
+
+def test_by_time_sees_all_of_a_long_recording() -> None:
+    store = timed_store([600.0])
+    split = make_split(store, "by-time")
+    assert split.kind == "by-time"
+    for part, share in ((split.train, 0.67), (split.validation, 0.27)):
+        assert len(part) / len(store) == pytest.approx(share, abs=0.03)
+        minutes = np.unique(store.times_s[part] // 120)  # type: ignore[index]
+        assert len(minutes) == 5
+    other = make_split(store, "by-time", seed=1)
+    assert other.train.tolist() != split.train.tolist()
+
+
+def test_by_time_needs_times(small_store: FrameStore) -> None:
+    with pytest.raises(DataError, match=r"'by-time' needs times, .* has none: choose by-recording"):
+        make_split(small_store, "by-time")
+
+
+def test_auto_takes_the_split_that_leaks_least(small_store: FrameStore) -> None:
+    assert make_split(small_store).kind == "by-recording"
+    assert make_split(given_store(["train", "test", "train"])).kind == "given"
+    assert make_split(timed_store([30.0])).kind == "by-time"
+    assert make_split(timed_store([30.0, 30.0, 30.0])).kind == "by-recording"
+    assert make_split(timed_store([300.0, 3.0])).kind == "by-time"  # three seconds are too little to validate on
+    assert make_split(bare_store(grid_poses(), [0] * 24)).kind == "paper"
+
+
+def test_auto_keeps_every_class_in_training() -> None:
+    whole, mixed = timed_store([30.0, 30.0], labels=[0, 1]), timed_store([30.0, 30.0, 30.0, 30.0], labels=[0, 0, 1, 1])
+    for store, kind in ((whole, "by-time"), (mixed, "by-recording")):
+        split = first_fitting(store, np.arange(len(store)), classes=store.labels, per_class=5)
+        assert split.kind == kind
+        assert set(store.labels[split.train].tolist()) == {0, 1}
+    assert first_fitting(whole, np.arange(len(whole))).kind == "by-recording"  # where no class is asked for
+    many = first_fitting(mixed, np.arange(len(mixed)), classes=mixed.labels, per_class=350)
+    assert many.kind == "by-time"  # a whole recording has 300 frames

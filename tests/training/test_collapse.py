@@ -21,7 +21,7 @@ from egoequiv.training.many import run_many
 from egoequiv.training.run_folder import RunFolder
 
 BASE = {"encoder": "norb", "split": "by-recording", "per_class": 3, "threads": 1}
-FEW = {"iterations": 400, "log_every": 100, "validate_every": 200, "checkpoint_every": 200, **BASE}
+FEW = {"iterations": 200, "log_every": 50, "validate_every": 100, "checkpoint_every": 100, **BASE}
 # Random maps pull all features to one point, and without labels nothing brings them apart again.
 COLLAPSING = {"method": "equiv", "use_labels": False, "map_init": "xavier", "learning_rate": 0.1}
 # On so small a world the l1 distance leaves one unit of the network alive; on the turntable it does not.
@@ -152,7 +152,7 @@ def test_healthy_runs_are_not_flagged(small_store: FrameStore, tmp_path: Path, m
 
 
 def test_a_member_of_a_stack_collapses_alone(small_store: FrameStore, tmp_path: Path) -> None:
-    few = {**FEW, "iterations": 200}
+    few = {**FEW, "iterations": 100}
     jobs = [
         Job(
             make_config({"data": str(small_store.path), **few, **COLLAPSING, "learning_rate": rate}),
@@ -164,7 +164,7 @@ def test_a_member_of_a_stack_collapses_alone(small_store: FrameStore, tmp_path: 
     assert calm is not None
     assert fallen is not None
     assert (calm["collapsed"], fallen["collapsed"]) == (False, True)
-    alone, _ = train_one(small_store, tmp_path / "alone", **COLLAPSING, iterations=200)
+    alone, _ = train_one(small_store, tmp_path / "alone", **COLLAPSING, iterations=100)
     assert fallen["metrics"][SPREAD] == pytest.approx(alone["metrics"][SPREAD], rel=0.1)
 
 
@@ -172,7 +172,7 @@ def test_a_collapsed_run_resumes_to_the_same_bytes(small_store: FrameStore, tmp_
     train_one(small_store, tmp_path / "whole", **COLLAPSING)
 
     def stop(metrics: dict[str, float]) -> None:
-        if metrics["iteration"] == 300:
+        if metrics["iteration"] == 150:
             raise KeyboardInterrupt
 
     config = make_config({"data": str(small_store.path), **FEW, **COLLAPSING})
