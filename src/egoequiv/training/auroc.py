@@ -1,4 +1,4 @@
-"""Slowness AUROC: how well the distance of features tells neighbours from strangers, whatever their scale."""
+"""Slowness AUROC: how well the distance of features separates neighbours from strangers, whatever their scale."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def slowness_auroc(
 ) -> float:
     """The chance that neighbours are nearer to each other than strangers; (N, D), (N, D), (N,).
 
-    0.5 is what features that say nothing would give, 1 a threshold that tells all neighbours from all strangers.
+    0.5 is what features that say nothing would give, 1 a threshold that separates all neighbours from all strangers.
     """
     gap = np.asarray(z_j, np.float64) - np.asarray(z_i, np.float64)
     return _auroc(np.linalg.norm(gap, ord=norm, axis=1), is_neighbour)
 
 
 def _auroc(distance: NDArray[np.floating], is_neighbour: NDArray[np.bool_]) -> float:
-    from sklearn.metrics import roc_auc_score  # here, for it takes a second to import
+    from sklearn.metrics import roc_auc_score  # here, because it takes a second to import
 
     if not np.isfinite(distance).all():
         raise DataError(
-            "some features are not finite, so neighbours cannot be told by distance; train the network anew"
+            "some features are not finite, so neighbours cannot be found by distance; train the network again"
         )
     if is_neighbour.all() or not is_neighbour.any():
         found = "neighbours" if len(is_neighbour) and is_neighbour.all() else "strangers"

@@ -33,7 +33,7 @@ class BatchOrder:
     def __init__(self, rows: int, batch_size: int, seed: tuple[int, ...]) -> None:
         self._rows = rows
         self._batch_size = batch_size
-        # Two passes are kept, for a batch may begin in one and end in the next.
+        # Two passes are kept, because a batch may begin in one and end in the next.
         self._pass = lru_cache(maxsize=2)(lambda number: np.random.default_rng([*seed, number]).permutation(rows))
 
     def batch(self, iteration: int) -> NDArray[np.int64]:

@@ -56,7 +56,7 @@ class OpenedData:
         return count_leaked(self.store, self.split, self.config.max_gap_s)
 
     def fingerprint(self) -> str:
-        """What tells the stores of this run from others at the same place."""
+        """A digest of the stores: others at the same place have another one."""
         stores = [self.store] + ([self.recognition.store] if self.recognition else [])
         return " ".join(dict.fromkeys(store.fingerprint() for store in stores))
 

@@ -27,7 +27,7 @@ FREE_TO_CHANGE = frozenset({"device"})
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder is that of a run; a config.json alone is no sign, for folders of other programs have one too."""
+    """Whether a folder is that of a run; a config.json alone is no sign, because other programs write one too."""
     return (folder / CONFIG).exists() and any((folder / name).exists() for name in (DATA, MODEL))
 
 
@@ -182,7 +182,7 @@ class RunFolder:
         return found
 
     def keep_metrics(self, iteration: int) -> None:
-        """Drop the metrics written after the checkpoint, for they will be written again."""
+        """Drop the metrics written after the checkpoint, because they will be written again."""
         self.write_metrics([line for line in self.metrics() if line["iteration"] <= iteration])
 
     def _check_data(self, fingerprint: str, config: TrainConfig) -> None:

@@ -77,7 +77,7 @@ def draw_streams(opened: OpenedData, patterns: MotionPatterns | None = None) -> 
 
 def _methods_without_poses(store: FrameStore, config: TrainConfig) -> list[str]:
     """The methods that can be trained on a store without poses."""
-    # Without poses it is time that tells which frames are neighbours.
+    # Without poses, time says which frames are neighbours.
     lacking: set[StreamName] = {"motion"} if store.times_s is not None else {"motion", "neighbour"}
     methods = list(METHODS.values())
     if not config.use_labels:
