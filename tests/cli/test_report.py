@@ -19,6 +19,7 @@ from egoequiv.training import train
 from running import Cli
 
 SHORT = {"iterations": 20, "log_every": 20, "checkpoint_every": 20, "validate_every": 20, "per_class": 2}
+SHORT |= {"split": "paper"}
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +99,7 @@ def test_evaluate_says_that_a_run_is_not_finished(cli: Cli, runs: Path, tmp_path
 def test_compare_refuses_in_one_line(cli: Cli, runs: Path, small_store: FrameStore, tmp_path: Path) -> None:
     assert "two or more different runs" in cli("compare", runs / "equiv-0", runs / "equiv-0", code=2).err
     assert "(holds no run)" in cli("compare", runs / "equiv-0", tmp_path, code=2).err
-    train(small_store.path, tmp_path / "other", method="equiv", split="by-recording", **SHORT)
+    train(small_store.path, tmp_path / "other", method="equiv", **SHORT | {"split": "by-recording"})
     error = cli("compare", runs / "equiv-0", tmp_path / "other", code=2).err
     assert "validate on different frames (split=paper against by-recording)" in error
     assert error.strip().count("\n") == 0

@@ -83,7 +83,7 @@ def test_finished_runs_are_read_not_repeated(
     def nobody_trains(*_: object) -> None:
         raise AssertionError("a finished run was trained again")
 
-    monkeypatch.setattr("egoequiv.training.loop._train", nobody_trains)
+    monkeypatch.setattr("egoequiv.training.loop.SingleRun", nobody_trains)
     monkeypatch.setattr("egoequiv.experiments.measure._measure", nobody_trains)
     again = cook(recipe, effort)
     assert [row.metrics["top1"].values for row in again] == [row.metrics["top1"].values for row in first]

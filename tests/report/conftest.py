@@ -17,6 +17,7 @@ from egoequiv.store import ingest
 from egoequiv.training import train
 
 SHORT = {"iterations": 20, "log_every": 10, "checkpoint_every": 20, "validate_every": 20, "per_class": 2}
+SHORT |= {"split": "paper"}
 KEYS = (("random", True), ("equiv", True))
 
 
