@@ -65,7 +65,7 @@ def test_ctrl_c_is_told_once_with_the_way_to_go_on(
     out.mkdir()
     (out / "config.json").touch()
     said = cli(*train, code=130).err
-    assert said.startswith("stopped; go on from the beginning, for none is saved yet, with: egoequiv train -o ")
+    assert said.startswith("stopped; go on from the beginning, because none is saved yet, with: egoequiv train -o ")
     (out / "last.safetensors").touch()
     said = cli(*train, code=130).err
     assert said == f"stopped; go on from the last checkpoint with: egoequiv train -o '{out}' --resume\n"

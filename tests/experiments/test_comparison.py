@@ -25,6 +25,7 @@ SHORT = {
     "validate_every": 20,
     "per_class": 2,
     "learning_rate": 0.1,
+    "split": "paper",
 }
 
 
