@@ -66,7 +66,8 @@ def summary(outcomes: Sequence[Outcome]) -> str:
             codes = Counter(one.code for one in own)
             failed = sum(bool(one.failure) for one in own)
             ends = ", ".join(f"exit {code}: {count}" for code, count in sorted(codes.items()))
-            lines.append(f"{name:16} {len(own):6} cases   {failed:4} failures   ({ends})")
+            mean_s = sum(one.seconds for one in own) / len(own)
+            lines.append(f"{name:16} {len(own):6} cases   {failed:4} failures   {mean_s:6.2f} s each   ({ends})")
     failures = [one for one in outcomes if one.failure]
     lines.append(f"{len(outcomes)} cases, {len(failures)} failures")
     return "\n".join(lines)

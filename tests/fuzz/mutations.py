@@ -52,6 +52,9 @@ ODD_TOKENS = (
 )
 
 
+LARGE = 50_000_000
+
+
 class Trap:
     """A pickle that writes a file when it is loaded; none may ever be."""
 
@@ -69,6 +72,8 @@ def damage(rng: Random, root: Path, mark: Path) -> str:
     kinds = sorted({path.suffix for path in files})
     kind = rng.choice(kinds)
     path = rng.choice([one for one in files if one.suffix == kind])
+    if path.stat().st_size > LARGE:  # it was made so before, and would take minutes to read
+        return "nothing"
     ways = [*GENERIC, *(3 * BY_KIND.get(path.suffix, ()))]
     way = rng.choice(ways)
     way(rng, path, root, mark)

@@ -25,7 +25,8 @@ from fuzz.inputs import Inputs
 
 MEMORY = 3 * 10**9  # more than the imported modules take
 FILE_SIZE = 500_000_000
-LIMIT_S, END_S = 40.0, 20.0  # before a case is asked to stop, and until it has to have stopped
+LIMIT_S, END_S = 60.0, 60.0  # before a case is asked to stop, and until it has to have stopped
+OPTIONS_S = 3.0  # odd options may well leave a command that works, and for hours; it has to stop when it is asked to
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,9 @@ def _in_a_fork(case: Case, folder: Path) -> tuple[int, str]:
             os._exit(70)
     handle = os.pidfd_open(child)
     late = ""
+    limit_s = OPTIONS_S if case.target.name == "options" else LIMIT_S
     try:
-        if not select.select([handle], [], [], LIMIT_S)[0]:
+        if not select.select([handle], [], [], limit_s)[0]:
             late = "stopped"
             os.kill(child, signal.SIGTERM)
             if not select.select([handle], [], [], END_S)[0]:

@@ -122,6 +122,8 @@ def _explain(problem: BaseException) -> None:
     if isinstance(problem, MemoryError) or (isinstance(problem, RuntimeError) and _NO_MEMORY in str(problem)):
         reason = (str(problem).strip().splitlines() or ["nothing more is free"])[-1]
         _fail(f"out of memory ({reason}): choose smaller images or batches, fewer frames or processes")
+    if isinstance(problem, RuntimeError) and str(problem).startswith("Symlink loop from"):
+        _fail(f"{str(problem).partition(' from ')[2]}: a link that leads back to itself")
     if isinstance(problem, UnicodeEncodeError) and problem.reason == "surrogates not allowed":
         _fail(f"{problem.object!a}: a name that is not UTF-8 cannot be used here; rename the file or folder")
 

@@ -35,11 +35,11 @@ def is_url(place: str | Path) -> bool:
 def full_place(place: str) -> str:
     """A place that means the same from every folder: a URL as it is, a local path in full, also within a URL."""
     if not is_url(place):
-        return str(Path(place).resolve())
+        return os.path.realpath(place)  # which, unlike Path.resolve, takes a loop of links as it is
     *outer, last = place.split("::")  # of zip://toys::toys.zip, the part that says where the archive is
     protocol, is_protocol, path = last.rpartition("://")
     if protocol in ("", "file", "local"):
-        last = f"{protocol}{is_protocol}{Path(path).expanduser().resolve()}"
+        last = f"{protocol}{is_protocol}{os.path.realpath(os.path.expanduser(path))}"
     return "::".join([*outer, last])
 
 
