@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.options import AsJson, Device
 from egoequiv.cli.settings import parse_size
 from egoequiv.cli.stores import fetch
 from egoequiv.errors import ConfigError
@@ -83,11 +84,9 @@ HoldOut = Annotated[
 MaxGap = Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")]
 Limit = Annotated[int, typer.Option(min=1, help="At most so many pairs of a motion, 40 or more.")]
 Baselines = Annotated[bool, typer.Option(help="Measure pixels and a random network beside the models.")]
-Device = Annotated[str, typer.Option(help="Where torch computes: auto, cpu, cuda, cuda:1, mps.")]
 BatchSize = Annotated[int, typer.Option(min=1, help="Images at a time.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="The random seed.")]
 Out = Annotated[Path | None, typer.Option("-o", "--out", help="A folder for audit.json, audit.md and audit.png.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def audit(

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
+from egoequiv.cli.options import AsJson, Checkpoint, CheckpointOption, Device
 from egoequiv.cli.stores import fetch
-
-
-class Checkpoint(StrEnum):
-    """Which weights of a run."""
-
-    last = "last"
-    best = "best"
 
 
 def embed(
@@ -25,11 +18,9 @@ def embed(
     out: Annotated[Path, typer.Option("-o", "--out", help="The file to write, NAME.parquet or NAME.npy.")] = Path(
         "features.parquet"
     ),
-    checkpoint: Annotated[
-        Checkpoint, typer.Option(help="The last weights, or the best on validation.")
-    ] = Checkpoint.last,
-    device: Annotated[str, typer.Option(help="Where torch computes: auto, cpu, cuda, cuda:1, mps.")] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    checkpoint: CheckpointOption = Checkpoint.last,
+    device: Device = "auto",
+    as_json: AsJson = False,
 ) -> None:
     """Write the features of every frame of a store, with the recording, frame and file name of each.
 

@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from egoequiv.cli.console import output, print_json, say
+from egoequiv.cli.options import AsJson
 from egoequiv.cli.stores import fetch
 from egoequiv.errors import DataError
 
@@ -19,7 +20,7 @@ def info(
         Path | None,
         typer.Option(show_default="contact_sheet.png in the store", help="Where to write the contact sheet."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show recordings, frames, poses and labels of a store, and write a contact sheet.
 

@@ -41,6 +41,8 @@ def ingest(
     """Decode and resize frames once, into a store that everything else reads.
 
     With --engine ray, all machines of the cluster must see the files that are read and the folder of the store.
+
+    Example: egoequiv ingest kitti kitti_raw -o drives --size 64
     """
     from egoequiv.catalog import open_source
     from egoequiv.engines import engine_named

@@ -24,6 +24,7 @@ COMMANDS = {
     "patterns": "Cluster the motions between frames, keep the largest, and name them in plain words.",
     "methods": "List the methods and the loss terms each is made of.",
     "train": "Train a method on a store; stop it at any time and go on with --resume.",
+    "settings": "List every setting of a run, for --set KEY=VALUE, with its default and what it means.",
     "search": "Choose the learning rate and the loss weights, on a part cut from the training frames.",
     "evaluate": "Measure recognition, and the equivariance error rho of each motion, "
     "on the validation frames of a run.",

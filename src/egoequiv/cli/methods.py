@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from egoequiv.cli.console import output, print_json
+from egoequiv.cli.options import AsJson
 
 
 def methods(
@@ -20,9 +21,12 @@ def methods(
             "losses such as equiv+file.py:name.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List the methods and the loss terms each is made of."""
+    """List the methods and the loss terms each is made of.
+
+    Example: egoequiv methods
+    """
     from egoequiv.methods import get_method, list_methods
 
     found = {name: get_method(name) for name in names or list_methods()}

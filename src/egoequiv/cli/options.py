@@ -29,6 +29,7 @@ CheckpointOption = Annotated[
     Checkpoint,
     typer.Option("--checkpoint", help="The last weights, or the best on validation frames (chosen on them)."),
 ]
+Device = Annotated[str, typer.Option("--device", help="Where torch computes: auto, cpu, cuda, cuda:1, mps.")]
 EngineName = Annotated[
     str,
     typer.Option("--engine", help="local: processes of this machine; ray: a Ray cluster that sees the same folders."),

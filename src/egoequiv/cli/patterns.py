@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.options import AsJson
 from egoequiv.cli.stores import fetch
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def patterns(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The random seed of k-means.")] = 0,
     stability: Annotated[int, typer.Option(min=0, help="How many other seeds to compare with.")] = 4,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Cluster the motions between frames, keep the largest, and name them in plain words.
 

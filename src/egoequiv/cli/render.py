@@ -18,7 +18,10 @@ def render(
         list[str] | None, typer.Option("--set", help="A setting of the world, such as seconds=10 or seed=3.")
     ] = None,
 ) -> None:
-    """Write an embedded world to files: try the readers of files without a download, or look at the pictures."""
+    """Write an embedded world to files: try the readers of files without a download, or look at the pictures.
+
+    Example: egoequiv render drive -o kitti_raw --set seconds=10
+    """
     from egoequiv.catalog import WRITERS, open_source
     from egoequiv.errors import ConfigError
 

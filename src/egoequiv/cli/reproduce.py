@@ -343,7 +343,7 @@ def show_tables(tables: Mapping[str, Table], out: Path, quiet: bool = False) -> 
     """Save tables in all formats, with a figure of rho where there is any, and print them."""
     from egoequiv.report.figures.columns import rho_chart
     from egoequiv.report.figures.drawing import save_figure
-    from egoequiv.report.table_blocks import table_blocks
+    from egoequiv.report.table_blocks import short_blocks
     from egoequiv.report.tables import save_table
     from egoequiv.report.terminal import print_blocks
 
@@ -354,7 +354,7 @@ def show_tables(tables: Mapping[str, Table], out: Path, quiet: bool = False) -> 
         if figure is not None:
             saved.append(save_figure(figure, out / ("rho.png" if name == "table" else f"rho-{name}.png")))
         if not quiet:
-            print_blocks(table_blocks(table), output())
+            print_blocks(short_blocks(table), output())
         for note in table.about.get("left_out", []):
             say(f"note: {note}")
     shown = [str(path) for path in saved if path.suffix in (".md", ".png")]

@@ -38,6 +38,8 @@ def search(
 
     The learning rate is chosen on clsnet, then each method's weights at that rate. The validation frames are never
     looked at, and a run that diverges has lost. Repeat the command to go on after a stop.
+
+    Example: egoequiv search toys -o my-search --methods equiv
     """
     from egoequiv.engines import engine_named
     from egoequiv.methods import get_method

@@ -81,7 +81,10 @@ def _kind(annotation: Any) -> str:
 
 
 EncoderName = Annotated[
-    str | None, typer.Option("--encoder", help="norb, kitti, or auto (the default): by the images.")
+    str | None,
+    typer.Option(
+        "--encoder", show_default="auto", help="norb, kitti, auto (by the images), or your own as file.py:name."
+    ),
 ]
 
 # What is written GROUP.KEY=VALUE and kept under another name, because GROUP=VALUE is a setting too.

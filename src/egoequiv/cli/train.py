@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import messages, print_json, say
+from egoequiv.cli.options import AsJson
 from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stopping import StoppedError
 from egoequiv.cli.stores import fetch
@@ -35,23 +36,36 @@ def train(
     ] = None,
     encoder: EncoderName = None,
     labels: Annotated[str | None, typer.Option(help="Another store for the labelled images.")] = None,
-    per_class: Annotated[int | None, typer.Option(help="Labelled images a class (6).")] = None,
+    per_class: Annotated[int | None, typer.Option(show_default="6", help="Labelled images a class.")] = None,
     no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False,
-    iterations: Annotated[int | None, typer.Option(help="How long to train (15,000).")] = None,
-    seed: Annotated[int | None, typer.Option(help="Draws initial weights and labelled images (0).")] = None,
+    iterations: Annotated[int | None, typer.Option(show_default="15000", help="How long to train.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(show_default="0", help="Draws initial weights and labelled images.")
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="Any other setting, such as learning_rate=0.01 or weight.equivariance=0.3."),
     ] = None,
-    device: Annotated[str | None, typer.Option(help="auto (the default), cpu, cuda, cuda:1, ...")] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device", show_default="auto", help="Where torch computes: auto, cpu, cuda, cuda:1, mps."
+        ),
+    ] = None,
     precision: Annotated[
-        str | None, typer.Option(help="In which the encoder computes: float32 (the default) or bfloat16.")
+        str | None, typer.Option(show_default="float32", help="The precision of the encoder: float32 or bfloat16.")
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in OUT, or begin it if there is none.")] = False,
     tensorboard: Annotated[bool, typer.Option(help="Also write TensorBoard files (needs tensorboard).")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Train a method on a store; stop it at any time and go on with --resume."""
+    """Train a method on a store; stop it at any time and go on with --resume.
+
+    `egoequiv settings` lists every setting for --set. What is not given follows the data: the encoder suits the images,
+    and the split has no leakage where the recordings allow it.
+
+    Example: egoequiv train toys --method equiv --no-labels -o my-run
+    """
     from egoequiv.training import make_config, run_training
     from egoequiv.training.distributed import rank_here
     from egoequiv.training.progress import LiveProgress

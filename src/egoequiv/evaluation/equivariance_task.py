@@ -89,7 +89,7 @@ def _mean(group: str, errors: Sequence[MotionError], untrained: dict[str, float]
         metric=rho_metric(f"rho_{group}"),
         value=float(np.mean([error.rho for error in errors])),
         baselines=baselines,
-        note=undefined[0] if undefined else "a mean over motions has no interval",
+        note=undefined[0] if undefined else "",
     )
 
 
@@ -121,15 +121,16 @@ def _excluded(errors: Sequence[MotionError]) -> Value:
 
 def _table(errors: Sequence[MotionError], rhos: Sequence[Value], undefined: Sequence[str]) -> Grid:
     names = [name for name in ("constant", "untrained") if any(name in rho.baselines for rho in rhos)]
+    counts = COUNTS if any(error.pairs_excluded for error in errors) else COUNTS[:2]
     rows = [
         (
             error.motion,
             cell(rho),
             *(rho.metric.text(rho.baselines[name]) for name in names),
             rho.metric.text(error.ratio_of_means),
-            *(getattr(error, name) for name in COUNTS),
+            *(getattr(error, name) for name in counts),
         )
         for error, rho in zip(errors, rhos, strict=True)
     ]
-    columns = ("motion", "rho", *names, "ratio of means", "fitted", "scored", "left out")
+    columns = ("motion", "rho", *names, "ratio of means", *("fitted", "scored", "left out")[: len(counts)])
     return grid("equivariance error of each motion", columns, rows, [*undefined, *NOTES])

@@ -106,8 +106,7 @@ def accuracies(
             values.append(measured(top_metric(k), mean, (100 * low, 100 * high), groups=groups, baselines=baselines))
     metric = _metric("top1_class_mean", "mean of classes %")
     mean = 100 * class_mean_accuracy(scores, classes)
-    note = "a mean over classes has no interval"
-    return [*values, Value(metric=metric, value=mean, baselines={"chance": 100 / count}, note=note)]
+    return [*values, Value(metric=metric, value=mean, baselines={"chance": 100 / count})]
 
 
 def top_metric(k: int) -> Metric:

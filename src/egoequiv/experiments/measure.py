@@ -22,9 +22,11 @@ from egoequiv.experiments.run_groups import SPLITTING
 from egoequiv.files import read_json
 from egoequiv.models import EgoNet, initialise
 from egoequiv.models.checkpoint import RUN_KIND, Which
-from egoequiv.pairs import Split, count_leaked
+from egoequiv.pairs import Split, count_leaked, draw_labelled
+from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
+from egoequiv.training.data import Recognition
 from egoequiv.training.open_run import open_run
 from egoequiv.training.run_folder import DATA
 from egoequiv.user_code import user_code
@@ -166,11 +168,19 @@ def open_task_data(measurer: RunMeasurer) -> TaskData:
         untrained=untrained_like(opened.net, config) if config.objective().terms else None,
         recognition=opened.recognition,
         learned=tuple(opened.net.spec.patterns),
+        labelled=_labelled(opened.recognition, config),
         max_gap_s=config.max_gap_s,
         neighbour_gap_s=config.neighbour_gap_s,
         label_column=config.label_column,
         shared=measurer.shared,
     )
+
+
+def _labelled(task: Recognition | None, config: TrainConfig) -> Indices | None:
+    """The labelled images that a run learned from; an untrained network gets those that others of its seed get."""
+    if task is None:
+        return None
+    return draw_labelled(task.classes, task.split.train, config.per_class, task.class_names, config.seed)
 
 
 def untrained_like(net: EgoNet, config: TrainConfig) -> EgoNet:

@@ -27,11 +27,6 @@ def measurement_blocks(measurement: Measurement, task: Task | None = None) -> li
     notes = [*_frames(measurement), *measurement.notes]
     if any(value.is_marked for value in measurement.values):
         notes.append(f"{MARK} not better than each of its baselines: it says nothing for the features")
-    undefined: dict[str, list[str]] = {}
-    for value in measurement.values:
-        if value.note and not value.metric.is_detail:
-            undefined.setdefault(value.note, []).append(value.metric.title)
-    notes += [f"{', '.join(titles)}: {note}" for note, titles in undefined.items()]
     return [*blocks, Points(notes)] if notes else blocks
 
 

@@ -27,6 +27,38 @@ def table_blocks(table: Table) -> list[Block]:
     return [*summary_blocks(table), *motion_blocks(table), *paired_blocks(table), *making_blocks(table)]
 
 
+def short_blocks(table: Table) -> list[Block]:
+    """What a terminal shows of a table: the summary, rho of single motions, the best rows, and the leakage."""
+    motions = table.shown(single_motions=True)
+    grid = [_values_grid(table, motions)] if motions else []
+    leaders = _leaders(table)
+    about = table.about
+    leaked, frames = about.get("leaked_validation_frames"), about.get("validation_frames")
+    leak = f"split {about.get('split')}: {leaked} of {frames} validation frames have a training frame of their recording"
+    return [
+        *summary_blocks(table),
+        *grid,
+        *([Points(leaders)] if leaders else []),
+        *([Text(f"{leak} close by.")] if isinstance(leaked, int) else []),
+    ]
+
+
+def _values_grid(table: Table, metrics: Sequence[Metric]) -> Grid:
+    """The means of some metrics with their marks, and nothing else."""
+    rows = [
+        [Cell(row.name), *(Cell(_marked(table, row, metric)) for metric in metrics)]
+        for row in table.rows
+        if any(metric.name in row.entries for metric in metrics)
+    ]
+    columns = ("method", *(metric.title for metric in metrics))
+    return Grid(f"{table.title}: single motions", columns, rows, mark_notes(table, metrics))
+
+
+def _marked(table: Table, row: Row, metric: Metric) -> str:
+    result = row.result(metric.name)
+    return "-" if result is None else metric.text(result.mean) + (MARK if table.is_marked(row, metric) else "")
+
+
 def summary_metrics(table: Table) -> list[Metric]:
     """The metrics of the summary: neither of single motions nor details."""
     return [metric for metric in table.shown(single_motions=False) if not metric.is_detail]
