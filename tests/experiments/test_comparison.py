@@ -25,7 +25,6 @@ SHORT = {
     "validate_every": 20,
     "per_class": 2,
     "learning_rate": 0.1,
-    "split": "paper",
 }
 
 

@@ -48,9 +48,7 @@ def train(
     ] = None,
     device: Annotated[
         str | None,
-        typer.Option(
-            "--device", show_default="auto", help="Where torch computes: auto, cpu, cuda, cuda:1, mps."
-        ),
+        typer.Option("--device", show_default="auto", help="Where torch computes: auto, cpu, cuda, cuda:1, mps."),
     ] = None,
     precision: Annotated[
         str | None, typer.Option(show_default="float32", help="The precision of the encoder: float32 or bfloat16.")

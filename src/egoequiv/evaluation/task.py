@@ -93,8 +93,17 @@ class TaskData:
             return self.patterns.only(motions)
         return declare_patterns(self.store.space, motions)
 
-    def pairs(self, frames: Indices, patterns: MotionPatterns) -> MotionPairs:
-        """All pairs of these frames that the motions relate; found once for all tasks and all runs on these frames."""
+    def pairs(self, frames: Indices | None = None, patterns: MotionPatterns | None = None) -> MotionPairs:
+        """All pairs of some frames that motions relate; found once for all tasks and all runs on these frames.
+
+        Args:
+            frames: Store rows; by default the validation frames.
+            patterns: The motions; by default those of the run.
+        """
+        frames = self.split.validation if frames is None else frames
+        patterns = self.patterns if patterns is None else patterns
+        if patterns is None:
+            raise DataError(f"{self.store.place}: no motions without poses and times: ingest frames with them")
         space, *rest = (vars(patterns)[name] for name in ("space", *sorted(vars(patterns).keys() - {"space"})))
         key = ("motion pairs", str(self.store.path), self.max_gap_s, digest(frames, space.describe(), *rest))
         return self.once(key, lambda: find_motion_pairs(self.store, frames, patterns, self.max_gap_s))

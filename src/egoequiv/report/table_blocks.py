@@ -34,12 +34,12 @@ def short_blocks(table: Table) -> list[Block]:
     leaders = _leaders(table)
     about = table.about
     leaked, frames = about.get("leaked_validation_frames"), about.get("validation_frames")
-    leak = f"split {about.get('split')}: {leaked} of {frames} validation frames have a training frame of their recording"
+    leak = f"split {about.get('split')}: {leaked} of {frames} validation frames have a training frame of theirs"
     return [
         *summary_blocks(table),
         *grid,
         *([Points(leaders)] if leaders else []),
-        *([Text(f"{leak} close by.")] if isinstance(leaked, int) else []),
+        *([Text(f"{leak} (the same recording, within one step or second).")] if isinstance(leaked, int) else []),
     ]
 
 
