@@ -86,9 +86,28 @@ def test_a_package_offers_a_name(folder: Path) -> None:
     assert DOOR.find("hexagon") == 6
 
 
-def test_entry_points_are_those_of_the_group() -> None:
-    assert "pytest" in names.registered("console_scripts")
-    assert names.registered("egoequiv.shapes") == {}
+def test_an_installed_package_registers_a_loss(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from egoequiv.methods import get_method, list_methods
+
+    about = folder / "site" / "lab-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: lab\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        "[egoequiv.losses]\nlab-loss = lab_code:Own\n[egoequiv.methods]\nlab-method = lab_code:METHOD\n"
+    )
+    (folder / "site" / "lab_code.py").write_text(
+        "from egoequiv.losses import Separation\nfrom egoequiv.methods import Method\n"
+        "class Own(Separation):\n    name = 'own'\nMETHOD = Method('lab', 'of a lab', (Own(),))\n"
+    )
+    monkeypatch.syspath_prepend(folder / "site")
+    names.registered.cache_clear()
+    try:
+        assert [term.name for term in get_method("equiv+lab-loss").terms] == ["classification", "equivariance", "own"]
+        assert [term.name for term in get_method("lab-loss").terms] == ["classification", "own"]
+        assert [term.name for term in get_method("lab-method").terms] == ["own"]
+        assert list_methods()[-1] == "lab-method"
+    finally:
+        names.registered.cache_clear()
 
 
 def test_an_unknown_name_comes_with_the_choices_and_a_guess() -> None:
@@ -122,13 +141,16 @@ def test_an_unknown_name_comes_with_the_choices_and_a_guess() -> None:
             "shapes.py:a",
             "line 2: it called sys.exit('no\\nway'), which it must",
         ),
+        (None, "os:abort", "module 'os' belongs to Python itself"),
+        (None, "builtins:input", "module 'builtins' belongs to Python itself"),
+        ("mine = 3", f"egoequiv.user_code.{'é.py'.encode().hex()}:mine", "there is no module 'egoequiv.user_code.c3a9"),
         ("raise KeyError", "shapes.py:a", "/shapes.py line 1: KeyError"),
         ("\x00", "shapes.py:a", "null bytes"),
     ],
 )
 def test_what_cannot_be_loaded_is_one_line(folder: Path, content: str | None, name: str, words: str) -> None:
     if content is not None:
-        for file in ("shapes.py", "shapes_module.py"):
+        for file in ("shapes.py", "shapes_module.py", "é.py"):
             (folder / file).write_text(content)
     line = line_of(name)
     assert line.startswith(f"shape {name!r}" if ":" not in name else f"shape {name}")

@@ -42,9 +42,10 @@ class _UserFiles:
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         parent, _, code = name.rpartition(".")
         try:
-            return spec_from_file_location(name, bytes.fromhex(code).decode()) if parent == __name__ else None
+            file = bytes.fromhex(code).decode() if parent == __name__ else ""
         except ValueError:  # a name that this module does not have
             return None
+        return spec_from_file_location(name, file) if file.startswith("/") else None
 
 
 if _UserFiles not in sys.meta_path:
@@ -66,6 +67,8 @@ def import_file(path: Path) -> ModuleType:
 
 def import_named(name: str) -> ModuleType:
     """A module of the Python path, to which the current folder belongs, as with `python -m`."""
+    if name.partition(".")[0] in sys.stdlib_module_names:  # a run could name os:abort and the like
+        raise ConfigError(f"module {name!r} belongs to Python itself: name a file of yours as path/to/file.py:name")
     loaded = sys.modules.get(name)
     if loaded is not None:
         return loaded

@@ -234,3 +234,31 @@ def test_an_encoder_of_a_user_keeps_its_own_weights_and_the_generator_decides_th
         torch.set_rng_state(state)
         initialise(a, torch.Generator().manual_seed(7))
         assert torch.equal(torch.get_rng_state(), state)  # the numbers of others are not used up
+
+
+class Strided(nn.Module):
+    """A convolution of 1 x 1 with a stride, as the shortcuts of ResNets are."""
+
+    def __init__(self, image_shape: tuple[int, int, int]) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(image_shape[2], 8, 1, stride=2, bias=False)
+
+    def forward(self, images: Tensor) -> Tensor:
+        self.strides = images.stride()
+        features: Tensor = self.conv(images).square().mean(dim=(2, 3))
+        return features
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_an_encoder_of_a_user_gets_images_colour_by_colour(channels: int) -> None:
+    net = made(NetSpec("models.test_network:Strided", (32, 32, channels)))
+    net.set_normalisation([127.0] * channels, [74.0] * channels)
+    shape = (16, 32, 32, channels)
+    images = torch.randint(0, 256, shape, dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+    features = net(images)
+    assert net.encoder.strides == (channels * 1024, 1024, 32, 1)  # type: ignore[union-attr]
+    features.sum().backward()
+    weight = net.encoder.conv.weight  # type: ignore[union-attr]
+    pixels = ((images[:, ::2, ::2].double() - 127) / 74).flatten(0, 2)  # (16 * 16 * 16, C)
+    by_hand = 2 * (pixels @ weight.detach()[:, :, 0, 0].double().T).T @ pixels / 256  # type: ignore[index]
+    torch.testing.assert_close(weight.grad[:, :, 0, 0].double(), by_hand, rtol=1e-4, atol=1e-4)  # type: ignore[index]

@@ -233,11 +233,10 @@ def test_a_run_with_a_missing_module_is_one_line(code: Path, small_store: FrameS
 
 
 def test_a_stack_computes_any_loss(code: Path, small_store: FrameStore) -> None:
+    base = {"data": str(small_store.path), **SHORT, "encoder_settings": {"hidden_units": "7", "feature_dim": "9"}}
     for method in ("mine.py:Gap", "mine.py:AtOnce", "equiv+mine.py:Gap"):
-        jobs = [
-            Job(make_config({"data": str(small_store.path), **SHORT, "method": method, "seed": seed}), Path(f"s{seed}"))
-            for seed in range(2)
-        ]
+        jobs = [Job(make_config({**base, "method": method, "seed": seed}), Path(f"s{seed}")) for seed in range(2)]
+        assert len({stack_key(job.config) for job in jobs} - {None}) == 1
         jobs = [Job(job.config, Path(method.replace("/", "")) / job.out) for job in jobs]
         for job in jobs:
             job.out.parent.mkdir(exist_ok=True)

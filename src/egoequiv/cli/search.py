@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,7 +45,6 @@ def search(
     from egoequiv.engines import engine_named
     from egoequiv.methods import get_method
     from egoequiv.training import make_config
-    from egoequiv.training.many import stacking_notes
     from egoequiv.training.search import LEARNING_RATES, WEIGHTS, GreedySearch
 
     names = [name.strip() for name in methods.split(",")]
@@ -54,9 +54,7 @@ def search(
     if encoder is not None:
         base["encoder"] = encoder
     shared = make_config({**base, "method": "equiv"})
-    notes = [note for name in names for note in stacking_notes(make_config({**base, "method": name}))]
-    for note in dict.fromkeys(notes):
-        say(f"note: {note}")
+    _note_slow_losses(base, names)
     fetch(shared.data, shared.labels)
     stage = ""
 
@@ -89,6 +87,16 @@ def search(
     for name in names:
         flags = "".join(f" --set weight.{term}={weight:g}" for term, weight in selection.weight[name].items())
         console.print(f"{name}: --set learning_rate={selection.learning_rate:g}{flags}")
+
+
+def _note_slow_losses(base: dict[str, Any], names: Sequence[str]) -> None:
+    """Say which losses make the search slower than it might be."""
+    from egoequiv.training import make_config
+    from egoequiv.training.many import stacking_notes
+
+    notes = [note for name in names for note in stacking_notes(make_config({**base, "method": name}))]
+    for note in dict.fromkeys(notes):
+        say(f"note: {note}")
 
 
 def _rows(selection: Selection) -> list[dict[str, Any]]:

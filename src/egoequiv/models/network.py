@@ -82,9 +82,13 @@ class EgoNet(nn.Module):
         """Features (B, D) of uint8 images (B, H, W, C), as `egoequiv.models.images` has the convention."""
         if images.dtype != torch.uint8 or images.shape[1:] != self.spec.image_shape:
             raise wrong_images(images.dtype, images.shape, self.spec.image_shape)
-        pixels = self.normalised(images)
+        pixels = self.normalised(images).permute(0, 3, 1, 2)
+        if not is_built_in(self.encoder):
+            # Colour by colour in memory, because with channels last the gradient of a 1 x 1 convolution with a stride
+            # and few channels, as ResNets have them, is wrong or ends the process (oneDNN issue 6035).
+            pixels = pixels.clone(memory_format=torch.contiguous_format)
         with torch.autocast(pixels.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            features: Tensor = self.encoder(pixels.permute(0, 3, 1, 2))
+            features: Tensor = self.encoder(pixels)
         return features.float()
 
     def normalised(self, images: Tensor) -> Tensor:

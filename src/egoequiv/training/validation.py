@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from math import isfinite
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -29,16 +29,9 @@ class Encodes(Heads, Protocol):
     """A network, or many at once: features (..., B, D) of images (B, H, W, C)."""
 
     input_mean: Tensor
-    training: bool
 
     def __call__(self, images: Tensor) -> Tensor:
         """Features of images."""
-
-    def eval(self) -> Any:
-        """Leave training."""
-
-    def train(self, mode: bool) -> Any:
-        """Begin or leave training."""
 
 
 @contextmanager
@@ -85,12 +78,14 @@ def validate(
 @contextmanager
 def not_training(net: Encodes) -> Iterator[None]:
     """Have layers such as BatchNorm and Dropout do what they do after training, and go on as before."""
-    was_training = net.training
-    net.eval()
+    training = [module for module in net.modules() if module.training] if isinstance(net, nn.Module) else []
     try:
+        for module in training:
+            module.training = False
         yield
     finally:
-        net.train(was_training)
+        for module in training:
+            module.training = True
 
 
 def _zeros(net: Encodes, terms: Method, name: StreamName) -> dict[str, Tensor]:
