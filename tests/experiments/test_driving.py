@@ -178,7 +178,7 @@ def test_a_second_call_reuses_all_runs(
     def nobody(*_: object, **__: object) -> None:
         raise AssertionError("something was done again")
 
-    monkeypatch.setattr("egoequiv.training.loop._train", nobody)
+    monkeypatch.setattr("egoequiv.training.loop.SingleRun", nobody)
     monkeypatch.setattr("egoequiv.experiments.measure._measure", nobody)
     monkeypatch.setattr("egoequiv.experiments.stores.ingest", nobody)
     again = reproduce_kitti(options)
