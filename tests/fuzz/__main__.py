@@ -20,6 +20,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--case", type=int, metavar="N", help="replay case N alone, and keep its folder")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="begin with case N")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="targets whose names hold one of these")
+    parser.add_argument("--without", nargs="+", default=[], metavar="NAME", help="targets to leave out")
     parser.add_argument("--lanes", type=int, default=0, help="cases at a time; by default one for each core")
     parser.add_argument("--out", type=Path, metavar="FILE", help="all failures as lines of JSON")
     parser.add_argument("--home", type=Path, metavar="FOLDER", help="where inputs and cases go; by default thrown away")
@@ -37,7 +38,11 @@ def _run(options: argparse.Namespace, home: Path) -> int:
     from fuzz.campaign import Campaign, summary
     from fuzz.cases import TARGETS
 
-    targets = [one for one in TARGETS if not options.only or any(word in one.name for word in options.only)]
+    targets = [
+        one
+        for one in TARGETS
+        if (not options.only or any(word in one.name for word in options.only)) and one.name not in options.without
+    ]
     campaign = Campaign(home.absolute(), options.seed, options.first, options.cases, options.seconds, targets=targets)
     if options.lanes:
         campaign.lanes = options.lanes

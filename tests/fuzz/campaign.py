@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fuzz.cases import TARGETS, Target
 from fuzz.inputs import Inputs
-from fuzz.running import Outcome, import_everything, outcome_line, read_outcome, run_case, snapshot
+from fuzz.running import Outcome, import_everything, is_kept, outcome_line, read_outcome, run_case, snapshot
 
 # What cases need besides the inputs that they damage.
 SHARED = ("store", "drive_store", "run", "norb", "measured")
@@ -46,8 +46,10 @@ class Campaign:
         for lane in lanes:
             if os.waitstatus_to_exitcode(os.waitpid(lane, 0)[1]):
                 raise RuntimeError("a process of the campaign itself has failed")
-        if snapshot(inputs.home) != before:
-            raise RuntimeError(f"a case has changed inputs that it only was to read, below {inputs.home}")
+        after = snapshot(inputs.home)
+        changed = [name for name in before if after.get(name) != before[name] and is_kept(name)]
+        if changed:
+            raise RuntimeError(f"a case has changed {changed[:3]}, which it only was to read, below {inputs.home}")
 
     def _lane(self, lane: int, inputs: Inputs, writer: int, deadline: float) -> None:
         for number in range(self.first + lane, self.first + self.cases, self.lanes):

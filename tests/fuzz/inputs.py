@@ -140,7 +140,7 @@ def _settings(_: Inputs, path: Path) -> None:
 MAKERS: dict[str, Callable[[Inputs, Path], None]] = {
     "norb": _norb(packed=False),
     "norb_gz": _norb(packed=True),
-    "kitti": lambda _, path: (write_kitti(path, 2, LEGS[:1], 8), None)[1],
+    "kitti": lambda _, path: (write_kitti(path, 2, [(0.6, 8.0, 0.0)], 8), None)[1],
     "kitti_zip": lambda inputs, path: (path.mkdir(), zip_folder(inputs["kitti"], path / "kitti.zip"), None)[2],
     "odometry": _odometry,
     "scenes": lambda _, path: (write_scenes(path, 3, 2, 1, size=8), None)[1],

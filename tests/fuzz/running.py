@@ -181,14 +181,16 @@ def _changes(case: Case, before: dict[str, Any], folder: Path) -> str:
     if case.target.change == "none" and after != before:
         return f"input changed: {sorted(name for name in after if after[name] != before.get(name))[:3]}"
     if case.target.change == "more":
-        changed = [name for name in before if after[name] != before[name] and _is_of_a_run(name)]
+        changed = [name for name in before if after[name] != before[name] and is_kept(name)]
         if changed:
             return f"run changed: {changed[:3]}"
     return ""
 
 
-def _is_of_a_run(name: str) -> bool:
-    return name.endswith((".safetensors", "metrics.jsonl", "config.json", "model.json", "data.json", "result.json"))
+def is_kept(name: str) -> bool:
+    """Whether a file of a run or a store is one that measuring must not change; what was measured is kept beside."""
+    of_run = (".safetensors", "metrics.jsonl", "config.json", "model.json", "data.json", "result.json")
+    return name.endswith((*of_run, "store.json", ".parquet", ".npy", ".mat", ".txt"))
 
 
 def snapshot(folder: Path) -> dict[str, Any]:

@@ -203,7 +203,7 @@ def _open_images(path: Path, count: int, shape: Any) -> NDArray[np.uint8]:
         images = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise DataError(f"{path} is missing: {path.parent} is not {KIND}") from None
-    except (ValueError, SyntaxError, TokenError) as problem:  # a broken header ends in any of these
+    except (ValueError, SyntaxError, TokenError, OverflowError) as problem:  # a broken header ends in any of these
         raise DataError(f"{path} is damaged or cut short ({problem}); ingest the data again") from problem
     if images.ndim != 4 or images.dtype != np.uint8:
         raise DataError(f"{path}: expected uint8 images (N, H, W, C), found {images.dtype} {images.shape}")
