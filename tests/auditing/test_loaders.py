@@ -22,8 +22,8 @@ from egoequiv.evaluation import embed
 from egoequiv.models import load_model
 from egoequiv.store import FrameStore
 from egoequiv.training import train
-from egoequiv.training.data import prepare_data
 from egoequiv.training.run_folder import RunFolder
+from egoequiv.training.streams import prepare_data
 from helpers import data_error
 
 STORE = posed_store(2)

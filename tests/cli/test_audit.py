@@ -24,13 +24,13 @@ TINY = "auditing.toys:tiny"
 
 def test_the_table_says_how_it_was_measured(cli: Cli, small_store: FrameStore, tmp_path: Path) -> None:
     printed = cli("audit", TINY, "--store", small_store.path, "--motions", "up,right", "-o", tmp_path)
-    for words in ("rho up", "1.00 is the copy baseline", "Euclidean norm", "fit chosen", "pairs to fit", "12 x 12 x 1"):
+    for words in ("rho up", "1.00 is the copy baseline", "Euclidean norm", "pairs to fit", "12 x 12 x 1"):
         assert words in printed.out
     for name in ("pixels", "random", "tiny"):
         assert name in printed.out
     assert "audit.png" in printed.err
     page = (tmp_path / "audit.md").read_text()
-    assert "| tiny | up |" in page
+    assert "| tiny |" in page
     assert (tmp_path / "audit.png").stat().st_size > 5_000
     described = json.loads((tmp_path / "audit.json").read_text())
     told = json.loads(cli("audit", TINY, "--store", small_store.path, "--motions", "up,right", "--json").out)

@@ -33,22 +33,22 @@ def words_of(text: str) -> str:
 
 def test_compare_shows_settings_metrics_and_tests(cli: Cli, runs: Path) -> None:
     shown = cli("compare", *sorted(runs.iterdir())).out
-    assert "A  clsnet, seed 0, 1, 2" in shown
+    assert "A: clsnet, seed 0, 1, 2" in shown
     assert "method" in shown
-    assert "paired t-test over 3 seeds" in shown
-    assert "B - A" in shown
-    alone = cli("compare", runs / "clsnet-0", runs / "equiv-0").out
+    assert "paired tests" in shown
+    assert "B − A" in shown
+    alone = words_of(cli("compare", runs / "clsnet-0", runs / "equiv-0").out)
     assert "paired t-test over recordings" in alone
     said = json.loads(cli("compare", runs / "clsnet-0", runs / "equiv-0", "--json").out)
     assert said["settings"] == {"method": ["clsnet", "equiv"]}
-    assert said["answers"][0]["frames"] == 48
-    same = cli("compare", runs / "clsnet-0", runs / "clsnet-1").out
+    assert said["answers"][0]["compared"]["frames"] == 48
+    same = words_of(cli("compare", runs / "clsnet-0", runs / "clsnet-1").out)
     assert "differ in the seed alone" in same
-    assert "no test: these runs are repetitions of one experiment" in same
-    assert "no test" not in shown
-    reason = "a test over seeds takes 3 in common, and they have 1; answers to single frames tell of top-1 only"
-    assert f"no test of rho between B - A: {reason}" in alone
-    assert said["untested"] == [{"a": 1, "b": 0, "figures": "rho", "reason": reason}]
+    assert "No test: these runs are repetitions of one experiment" in same
+    assert "No test" not in shown
+    reason = "a test over seeds needs 3 in common, and they have 1; answers to single frames are about top-1 only"
+    assert f"No test of rho between B − A: {reason}" in alone
+    assert said["untested"] == [{"a": "B", "b": "A", "metrics": "rho", "reason": reason}]
 
 
 def test_compare_takes_the_runs_of_a_folder_and_leaves_out_what_is_none(cli: Cli, runs: Path, tmp_path: Path) -> None:

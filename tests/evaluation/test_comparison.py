@@ -20,7 +20,6 @@ def test_by_hand() -> None:
     assert (found.only_a, found.only_b) == (4, 1)
     assert (found.frames, found.recordings, found.test) == (10, 5, OVER_RECORDINGS)
     assert found.interval[0] <= found.difference <= found.interval[1]
-    assert found.describe()["interval"] == list(found.interval)
 
 
 @pytest.mark.parametrize("recordings", [2, 4])
@@ -28,8 +27,7 @@ def test_two_to_four_recordings_are_too_few_for_a_test(recordings: int) -> None:
     found = compare_answers(np.ones(8), np.zeros(8), np.arange(8) % recordings)
     assert found.test == "no test: fewer than five recordings"
     assert found.difference == 1.0
-    assert found.describe()["interval"] is None
-    assert found.describe()["p_value"] is None
+    assert np.isnan([*found.interval, found.p_value]).all()
 
 
 def test_one_recording_goes_by_mcnemar() -> None:
@@ -37,7 +35,6 @@ def test_one_recording_goes_by_mcnemar() -> None:
     assert found.test == MCNEMAR
     assert found.p_value == pytest.approx(2 * 0.5**8)  # eight of eight to one side, on either side
     assert math.isnan(found.interval[0])
-    assert found.describe()["interval"] is None
 
 
 @pytest.mark.parametrize(("only_a", "only_b"), [(3, 9), (10, 10), (0, 5), (1, 0)])

@@ -39,7 +39,10 @@ def test_a_config_is_frozen_and_survives_json() -> None:
         ({"iterations": -1}, "iterations=-1"),
         ({"encoder": "kitty"}, "did you mean 'kitti'"),
         ({"encoder": 3}, "encoder=3"),
-        ({"encoder_settings": {"size": 3}}, "encoder 'norb' has no setting 'size'; it has hidden_units, feature_dim"),
+        (
+            {"encoder": "norb", "encoder_settings": {"size": 3}},
+            "encoder 'norb' has no setting 'size'; it has hidden_units, feature_dim",
+        ),
         ({"steps": {"views": 3}}, "setting 'steps' is not known"),
         ({"weigth": {"equivariance": 3}}, "setting 'weigth' is not known, did you mean 'weight'"),
         ({"batch_size": 0}, "batch_size=0"),

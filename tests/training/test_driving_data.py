@@ -13,8 +13,8 @@ import pytest
 from drives import drive_source, poses_only, write_scenes
 from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.experiments import measure_run
-from egoequiv.experiments.measure import measure_store
+from egoequiv.evaluation.tasks import TASKS
+from egoequiv.experiments import RunMeasurer, measure_run
 from egoequiv.pairs import MinedPatterns, are_neighbours, find_motion_pairs, make_split, mine_patterns
 from egoequiv.pairs.candidates import half_a_step_s
 from egoequiv.pose import DRIVING_POSES, PlanarSpace, SE2Space
@@ -113,12 +113,12 @@ def test_a_file_without_patterns_is_named(drives: FrameStore, tmp_path: Path) ->
     with pytest.raises(DataError, match=r"nowhere\.json is missing"):
         data_of(drives, patterns=str(tmp_path / "nowhere.json"))
     (tmp_path / "other.json").write_text('{"names": ["a"]}')
-    with pytest.raises(DataError, match=r"other\.json holds no motion patterns"):
+    with pytest.raises(DataError, match=r"other\.json contains no motion patterns"):
         data_of(drives, patterns=str(tmp_path / "other.json"))
 
 
 def test_steps_cannot_be_named_where_there_are_none(drives: FrameStore) -> None:
-    with pytest.raises(ConfigError, match="motions=up,right: poses of this space know no steps to name"):
+    with pytest.raises(ConfigError, match="motions=up,right: poses of this space have no steps to name"):
         data_of(drives, motions="up,right")
 
 
@@ -203,12 +203,17 @@ def test_patterns_are_kept_with_the_run_and_used_again(
     monkeypatch.setattr("egoequiv.training.data.mine_patterns", nobody_mines)
     run = train(drives.path, tmp_path / "run", resume=True, **SHORT)
     assert run.result["patterns"] == ["alpha", "beta", "gamma"]
-    measured = measure_run(run.path)
-    assert [motion["motion"] for motion in measured["motions"]] == ["alpha", "beta", "gamma"]
-    assert {"rho_alpha", "rho_atomic", "top1", "top1_class_mean"} <= set(measured["metrics"])
-    assert "rho_composite" not in measured["metrics"]
-    elsewhere = measure_store(run.path, drives.path)
-    assert [motion["motion"] for motion in elsewhere["motions"]] == ["alpha", "beta", "gamma"]
+    names = {value.name for one in measure_run(run.path) for value in one.values}
+    assert motions_measured(run.path) == ["alpha", "beta", "gamma"]
+    assert {"rho_alpha", "rho_atomic", "top1", "top1_class_mean"} <= names
+    assert "rho_composite" not in names
+    elsewhere = RunMeasurer(run.path, str(drives.path), everything=True).measure(TASKS["equivariance"])
+    assert [motion["motion"] for motion in elsewhere.details["motions"]] == ["alpha", "beta", "gamma"]
+
+
+def motions_measured(run: Path) -> list[str]:
+    (measured,) = measure_run(run, ["equivariance"])
+    return [motion["motion"] for motion in measured.details["motions"]]
 
 
 def test_the_file_of_patterns_may_go_when_the_run_has_begun(
@@ -217,7 +222,7 @@ def test_the_file_of_patterns_may_go_when_the_run_has_begun(
     file = write_patterns(tmp_path / "patterns.json", mined)
     run = train(drives.path, tmp_path / "run", patterns=str(file), **SHORT)
     file.unlink()
-    assert [motion["motion"] for motion in measure_run(run.path)["motions"]] == list(mined.names)
+    assert motions_measured(run.path) == list(mined.names)
     again = train(drives.path, tmp_path / "run", patterns=str(file), resume=True, **SHORT)
     assert again.result == run.result
 
@@ -228,14 +233,14 @@ def test_runs_without_motion_keep_no_patterns_but_are_measured_on_mined_ones(
     run = train(drives.path, tmp_path / "run", method="clsnet", **SHORT)
     assert not (run.path / "patterns.json").exists()
     expected = mine_patterns(drives, make_split(drives, "paper").train).patterns.names
-    assert tuple(motion["motion"] for motion in measure_run(run.path)["motions"]) == expected
+    assert tuple(motions_measured(run.path)) == expected
 
 
 def test_a_run_is_not_measured_on_motions_of_another_space(drives: FrameStore, tmp_path: Path) -> None:
     grid = ingest(Source("grid", GRID, [grid_recording(0, 0, size=16)]), tmp_path / "grid", workers=1)
     run = train(drives.path, tmp_path / "run", **SHORT)
     with pytest.raises(ConfigError, match="motions of another motion space"):
-        measure_store(run.path, grid.path)
+        RunMeasurer(run.path, str(grid.path), everything=True).measure(TASKS["equivariance"])
 
 
 def test_poses_without_times_are_measured_without_motions(drives: FrameStore, tmp_path: Path) -> None:
@@ -244,9 +249,9 @@ def test_poses_without_times_are_measured_without_motions(drives: FrameStore, tm
     config = make_config({"data": str(store.path), **SHORT, "method": "clsnet"})
     assert motions_of(store, make_split(store, "paper"), config) is None
     run = train(store.path, tmp_path / "run", **SHORT, method="clsnet")
-    measured = measure_run(run.path)
-    assert measured["motions"] == []
-    assert measured["metrics"]["top1"] >= 0
+    recognition, equivariance = measure_run(run.path)
+    assert equivariance.problem is not None
+    assert recognition.values[0].value >= 0
     with pytest.raises(DataError, match="no times"):
         choose_patterns(store, make_split(store, "paper"), config)
 
@@ -336,7 +341,7 @@ def test_training_on_two_stores_learns_from_both(
 ) -> None:
     run = train(drives.path, tmp_path / "run", labels=str(scenes[True].path), **{**SHORT, "encoder": "kitti"})
     assert run.result["training_rows"] == {"labelled": 18, "motion": 400}
-    measured = measure_run(run.path)["metrics"]
+    measured = {value.name: value.value for value in measure_run(run.path, ["recognition"])[0].values}
     assert measured["top1"] >= 0
     assert "top5" in measured
     assert "top10" not in measured  # six classes have no ten

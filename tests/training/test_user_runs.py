@@ -115,7 +115,15 @@ class Number(Gap):
     def loss(self, net, batch):
         return 3.0
 '''
-SHORT = {"iterations": 16, "per_class": 3, "log_every": 4, "checkpoint_every": 4, "validate_every": 8, "threads": 1}
+SHORT = {
+    "encoder": "norb",
+    "iterations": 16,
+    "per_class": 3,
+    "log_every": 4,
+    "checkpoint_every": 4,
+    "validate_every": 8,
+    "threads": 1,
+}
 SHORT |= {"batch_size": 8, "neighbour_pairs": 100}
 FILES = ("last.safetensors", "best.safetensors", "metrics.jsonl", "model.json", "result.json", "config.json")
 

@@ -66,8 +66,7 @@ HoldOut = Annotated[
     str | None,
     typer.Option(
         show_default="recording",
-        help="For retrieval, analogy, readout, prediction: what is never both fitted and measured: recording, label, "
-        "or an attribute.",
+        help="What is never both fitted and measured: recording, label, or an attribute.",
     ),
 ]
 TaskSeed = Annotated[int | None, typer.Option("--seed", min=0, show_default="0", help="For tasks: the random seed.")]

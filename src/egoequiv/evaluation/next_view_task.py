@@ -190,6 +190,8 @@ def choose_views(data: TaskData, options: TaskOptions, on_progress: OnProgress =
     steps = 1 if options.steps is None else options.steps
     if steps < 1:
         raise ConfigError(f"--steps must be at least 1, found {steps}")
+    if options.motions is not None and len(set(options.motions)) < FEWEST_MOVES:
+        raise ConfigError("next-view chooses between motions: name at least two")
     store, split = data.store, data.split
     classes, class_names = data.classes()  # first: without labels there is nothing to measure
     patterns = moves_of(data, options.motions)
