@@ -115,7 +115,8 @@ class Number(Gap):
     def loss(self, net, batch):
         return 3.0
 '''
-SHORT = {
+SHORT = {"encoder": "norb", "iterations": 16, "per_class": 3, "log_every": 4, "checkpoint_every": 4}
+SHORT |= {"validate_every": 8, "threads": 1}
     "encoder": "norb",
     "iterations": 16,
     "per_class": 3,
