@@ -117,14 +117,6 @@ class Number(Gap):
 '''
 SHORT = {"encoder": "norb", "iterations": 16, "per_class": 3, "log_every": 4, "checkpoint_every": 4}
 SHORT |= {"validate_every": 8, "threads": 1}
-    "encoder": "norb",
-    "iterations": 16,
-    "per_class": 3,
-    "log_every": 4,
-    "checkpoint_every": 4,
-    "validate_every": 8,
-    "threads": 1,
-}
 SHORT |= {"batch_size": 8, "neighbour_pairs": 100}
 FILES = ("last.safetensors", "best.safetensors", "metrics.jsonl", "model.json", "result.json", "config.json")
 
