@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import MutableMapping, Sequence
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from egoequiv import __version__
+from egoequiv import __version__, evaluation
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
 from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions, silent
@@ -93,7 +93,7 @@ class RunMeasurer:
             data=self.fingerprint,
             frames="all" if self.everything else json.dumps(frames, sort_keys=True),
             settings=options.only(task.options),
-            code=task.code or __version__,
+            code=task.code or program_digest(),
         )
 
     def kept(self, task: Task, options: TaskOptions | None = None) -> Measurement | None:
@@ -153,6 +153,13 @@ class RunMeasurer:
             f"{self.run} was trained on frames of this store, and this is measured on all of them: without a STORE "
             "only validation frames are measured"
         ]
+
+
+@cache
+def program_digest() -> str:
+    """What identifies the code that measures: the version, and a digest of the package of tasks."""
+    files = sorted(Path(evaluation.__file__).parent.glob("*.py"))
+    return f"{__version__}-{sha256(b''.join(path.read_bytes() for path in files)).hexdigest()[:8]}"
 
 
 def open_task_data(measurer: RunMeasurer) -> TaskData:
