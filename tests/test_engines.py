@@ -162,6 +162,12 @@ def test_an_engine_is_chosen_by_name() -> None:
     assert (ray.processes, ray.address) == (3, "here:1")
 
 
+def test_more_processes_than_a_machine_bears_are_refused() -> None:
+    LocalEngine(64)
+    with pytest.raises(ConfigError, match=r"2147483648 processes: this machine has \d+ cores; choose at most"):
+        LocalEngine(2**31)
+
+
 def test_an_engine_that_is_not_known_is_named() -> None:
     with pytest.raises(ConfigError, match=f"'spark' is not known; choose one of {', '.join(ENGINES)}"):
         engine_named("spark")

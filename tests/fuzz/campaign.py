@@ -13,9 +13,6 @@ from fuzz.cases import TARGETS, Target
 from fuzz.inputs import Inputs
 from fuzz.running import Outcome, import_everything, is_kept, outcome_line, read_outcome, run_case, snapshot
 
-# What cases need besides the inputs that they damage.
-SHARED = ("store", "drive_store", "run", "norb", "measured")
-
 
 @dataclass
 class Campaign:
@@ -34,7 +31,8 @@ class Campaign:
         """Run all cases, and give each outcome as it comes."""
         import_everything()
         inputs = Inputs(self.home / "inputs")
-        _in_a_child(lambda: [inputs[name] for name in (*SHARED, *(one.input for one in self.targets)) if name])
+        needed = {name for one in self.targets for name in (one.input, *one.needs) if name}
+        _in_a_child(lambda: [inputs[name] for name in sorted(needed)])
         before = snapshot(inputs.home)
         deadline = time.monotonic() + self.seconds
         reader, writer = os.pipe()

@@ -26,6 +26,7 @@ class Target:
     build: Callable[[Random, Path, Inputs], Arguments]
     change: Change = "none"
     weight: int = 10
+    needs: tuple[str, ...] = ()  # inputs that are read as they are
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,7 @@ def _options(rng: Random, _: Path, inputs: Inputs) -> Arguments:
         ["embed", run, store, "-o", "result.npy"],
         ["compare", run, run],
         ["audit", "pixels", "--store", store, "--no-baselines", "--limit", "40"],
-        ["report", str(inputs["measured"]), "--no-evaluate", "-o", "report.html"],
+        ["report", run, "--no-evaluate", "-o", "report.html"],
         ["render", rng.choice(["drive", "places"]), "-o", "result"],
         ["reproduce", rng.choice(["norb", "kitti", "scenes", "all", "tasks"]), "--quick", "-o", "result"],
         ["demo", "-o", "result", "--iterations", "1"],
@@ -292,19 +293,18 @@ TARGETS = [
     Target("kitti-odometry", "odometry", _ingest("kitti-odometry", "sequences=05")),
     Target("scenes", "scenes", _ingest("scenes")),
     Target("sun397", "sun397", _ingest("scenes", "partition=1")),
-    Target("store", "store", _store, weight=20),
+    Target("store", "store", _store, weight=20, needs=("run",)),
     Target("drive-store", "drive_store", _drive_store),
     Target("remote", "packed_store", _remote),
     Target("file-url", "store", _local_url, weight=5),
-    Target("run", "run", _run, "more", weight=20),
+    Target("run", "run", _run, "more", weight=20, needs=("store",)),
     Target("resume", "run", _resume, "any"),
     Target("report", "measured", _report, "more", weight=15),
     Target("compare", "runs", _compare, "more"),
     Target("experiment", "experiment", _written_report, "more"),
-    Target("patterns-file", "patterns", _patterns_file),
-    Target("options", "", _options, weight=25),
+    Target("patterns-file", "patterns", _patterns_file, needs=("drive_store",)),
+    Target("options", "", _options, weight=25, needs=("store", "run", "norb", "drive_store")),
 ]
-SMALL = [one for one in TARGETS if one.name != "experiment"]  # whose inputs are made in seconds
 
 
 def environment(folder: Path) -> dict[str, str]:

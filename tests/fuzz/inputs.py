@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -128,15 +127,6 @@ def _patterns(inputs: Inputs, path: Path) -> None:
         figure.unlink()
 
 
-def _audit(inputs: Inputs, path: Path) -> None:
-    call("audit", "pixels", "--store", inputs["store"], "--no-baselines", "-o", path, "--limit", 40)
-
-
-def _settings(_: Inputs, path: Path) -> None:
-    path.mkdir()
-    (path / "empty.json").write_text(json.dumps({}))
-
-
 MAKERS: dict[str, Callable[[Inputs, Path], None]] = {
     "norb": _norb(packed=False),
     "norb_gz": _norb(packed=True),
@@ -153,6 +143,4 @@ MAKERS: dict[str, Callable[[Inputs, Path], None]] = {
     "measured": _measured,
     "experiment": _experiment,
     "patterns": _patterns,
-    "audit": _audit,
-    "settings": _settings,
 }

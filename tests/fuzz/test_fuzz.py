@@ -14,8 +14,8 @@ from fuzz.inputs import Inputs
 from fuzz.running import _changes, _judge, snapshot
 
 TESTS = Path(__file__).parents[1]
-# All that can be made in seconds: what reads files, stores and options.
-QUICK = ("norb", "kitti", "scenes", "sun397", "store", "remote", "file-url", "patterns-file")
+# All that can be made in seconds: what reads files and stores, and options.
+QUICK = ("norb", "kitti", "scenes", "sun397", "store", "remote", "file-url", "patterns-file", "options")
 
 
 def run(module: str, *arguments: object) -> subprocess.CompletedProcess[str]:

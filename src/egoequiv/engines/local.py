@@ -12,9 +12,11 @@ from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 
 from egoequiv.engines.engine import Engine, Result, Task, Tick, WorkerLostError, silent
+from egoequiv.errors import ConfigError
 from egoequiv.processes import at_work, begin_worker, spawn_context, starting_workers, stop_now
 
 POLL_S = 0.3
+MOST_PROCESSES = 64  # or four for each core; more would only take each other's memory
 LOCK_S = 30.0  # a lock that is held for longer belongs to a worker that was killed
 
 _LOST = (
@@ -27,7 +29,10 @@ class LocalEngine(Engine):
     """Spawned processes, by default one for each core; with a single one, the tasks are done in this process."""
 
     def __init__(self, processes: int | None = None) -> None:
-        self.processes = processes or os.cpu_count() or 1
+        cores = os.cpu_count() or 1
+        if processes is not None and processes > (most := max(MOST_PROCESSES, 4 * cores)):
+            raise ConfigError(f"{processes} processes: this machine has {cores} cores; choose at most {most}")
+        self.processes = processes or cores
 
     @property
     def workers(self) -> int:
