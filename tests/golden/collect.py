@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from egoequiv.evaluation.statistics import Result
 from tests.golden.drawn import drawing
 from tests.golden.folder import REPRODUCE, REPRODUCED
 from tests.golden.running import run
@@ -28,6 +29,8 @@ Value = float | str | list[float]
 Numbers = dict[str, Value]
 
 RUNS = ("drlim-0", "drlim-1", "drlim-2", "equiv-0", "equiv-1", "equiv-2", "equiv-no-labels-0")
+# The numbers of a paired test: what they were called, and what they are called now.
+TEST_KEYS = {"difference": "difference", "stderr": "stderr", "p_value": "p_value", "seeds": "repetitions"}
 INTERVALS = ("low_", "high_")  # metrics that are the ends of an interval
 
 
@@ -91,7 +94,7 @@ def reports(root: Path) -> Numbers:
     for name, wanted in chosen.items():
         path = root / f"{name}.md"
         with drawing() as series:
-            run("report", root / name, "--tasks", wanted, "-o", path)
+            run("report", root / name, "--task", wanted, "--workers", 1, "-o", path)
         found[name] = shown_numbers(path.read_text("utf-8"))
         found[f"{name}, figures"] = dict(series)
     return _named("report", found)
@@ -106,50 +109,43 @@ PARTS = {"measure": measures, "task": tasks, "compare": comparisons, "table": ta
 
 def read_measure(printed: dict[str, Any]) -> Numbers:
     """`evaluate --json`: metric (top1, rho_up, ratio_up, rho_atomic, ...) and of each motion its pairs and constant."""
-    numbers = _metrics(printed["rows"][0]["metrics"], ("mean",))
-    for motion in printed["motions"]:
-        for key in ("rho", "ratio_of_means", "constant", "pairs_fitted", "pairs_scored", "pairs_excluded"):
-            if motion.get(key) is not None:
-                numbers[f"motion {motion['motion']}/{key}"] = motion[key]
+    numbers: Numbers = {}
+    for measurement in printed["measurements"]:
+        for value in measurement["values"]:
+            if value["value"] is not None:
+                numbers[f"{value['metric']['name']}/mean"] = value["value"]
+        for motion in measurement["details"].get("motions", []):
+            for key in ("rho", "ratio_of_means", "constant", "pairs_fitted", "pairs_scored", "pairs_excluded"):
+                if motion.get(key) is not None:
+                    numbers[f"motion {motion['motion']}/{key}"] = motion[key]
     return numbers
 
 
 def read_tasks(printed: dict[str, Any]) -> Numbers:
     """`evaluate --task all --json`: TASK/ROW/NUMBER; a row is named by all words that tell it from the others."""
-    numbers: Numbers = {}
-    for task, result in printed["tasks"].items():
-        kept = {key: value for key, value in result.items() if key not in ("each_starting_view", "too_few_pairs")}
-        numbers |= _named(task, {"": dict(_leaves(kept))})
-    return numbers
+    return _named(
+        "", {one["subject"]["task"]: dict(_leaves(one["details"])) for one in printed["measurements"] if one["details"]}
+    )
 
 
 def read_comparison(printed: dict[str, Any]) -> Numbers:
     """`compare --json`: GROUP/METRIC/mean, stderr, values; the tests between two groups, and the answers to frames."""
-    groups = [group["name"] for group in printed["groups"]]
-    numbers: Numbers = {}
-    for group in printed["groups"]:
-        numbers |= _named(group["name"], {"": _metrics(group["metrics"], ("mean", "stderr", "values"))})
-    for test in printed["tests"]:
-        name = f"{groups[test['a']]} - {groups[test['b']]}/{test['metric']}"
-        numbers |= {f"{name}/{key}": test[key] for key in ("difference", "stderr", "p_value", "seeds")}
+    groups = printed["groups"]
+    numbers = _rows({groups[row["name"]]: row for row in printed["table"]["rows"]})
+    numbers |= _tests(printed["table"]["comparisons"], groups)
     for answers in printed["answers"]:
         name = f"{groups[answers['a']]} - {groups[answers['b']]}/answers"
         keys = ("difference", "frames", "recordings", "only_a", "only_b")
-        numbers |= {f"{name}/{key}": answers[key] for key in keys}
+        numbers |= {f"{name}/{key}": answers["compared"][key] for key in keys}
     return numbers
 
 
 def read_table(described: dict[str, Any]) -> Numbers:
     """table.json: ROW/METRIC/mean, stderr, values, published; the paired tests."""
-    numbers: Numbers = {}
-    keys = ("mean", "stderr", "published", "published_stderr", "values")
-    for row in described["rows"]:
-        name = row["method"] + ("" if row["labels"] else " (no labels)")
-        numbers |= _named(name, {"": _metrics(row["metrics"], keys)}) | {f"{name}/diverged": row["diverged"]}
-    for test in described["comparisons"]:
-        name = f"{test['a']} - {test['b']}/{test['metric']}"
-        numbers |= {f"{name}/{key}": test[key] for key in ("difference", "stderr", "p_value")}
-    return numbers
+    names = {row["name"]: _row_name(row["method"], row["uses_labels"]) for row in described["rows"]}
+    numbers = _rows({names[row["name"]]: row for row in described["rows"]})
+    numbers |= {f"{names[row['name']]}/diverged": row["diverged"] for row in described["rows"]}
+    return numbers | _tests(described["comparisons"], names)
 
 
 def read_csv(text: str) -> Numbers:
@@ -158,7 +154,7 @@ def read_csv(text: str) -> Numbers:
     for row in csv.DictReader(text.splitlines()):
         if row["metric"].startswith(INTERVALS):
             continue
-        name = f"{row['method']}{'' if row['labels'] == 'True' else ' (no labels)'}/{row['metric']}"
+        name = f"{_row_name(row['method'], row['labels'] == 'True')}/{row['metric']}"
         for column in ("mean", "stderr", "repetitions", "published", "published_stderr"):
             if row[column]:
                 numbers[f"{name}/{column}"] = float(row[column])
@@ -180,13 +176,31 @@ def _named(prefix: str, parts: Mapping[str, Numbers]) -> Numbers:
     }
 
 
-def _metrics(metrics: dict[str, Any], keys: tuple[str, ...]) -> Numbers:
-    """The given numbers of each metric, but not the ends of intervals."""
+def _row_name(method: str, uses_labels: bool) -> str:
+    return method if uses_labels else f"{method} (no labels)"
+
+
+def _rows(rows: Mapping[str, dict[str, Any]]) -> Numbers:
+    """The rows of a table by name: mean, standard error and values of each metric, and what is published of it."""
+    numbers: Numbers = {}
+    for name, row in rows.items():
+        for metric, entry in row["entries"].items():
+            result = Result(tuple(float("nan") if value is None else value for value in entry["result"]["values"]))
+            numbers[f"{name}/{metric}/values"] = list(result.values)
+            numbers |= {f"{name}/{metric}/mean": result.mean, f"{name}/{metric}/stderr": result.stderr}
+        for metric, published in row["published"].items():
+            numbers[f"{name}/{metric}/published"] = published["mean"]
+            if published["stderr"] is not None:
+                numbers[f"{name}/{metric}/published_stderr"] = published["stderr"]
+    return numbers
+
+
+def _tests(comparisons: list[dict[str, Any]], names: Mapping[str, str]) -> Numbers:
+    """The paired tests of a table: A - B/METRIC."""
     return {
-        f"{name}/{key}": value[key]
-        for name, value in metrics.items()
-        for key in keys
-        if not name.startswith(INTERVALS) and value[key] is not None
+        f"{names[test['a']]} - {names[test['b']]}/{test['metric']}/{old}": test[new]
+        for test in comparisons
+        for old, new in TEST_KEYS.items()
     }
 
 

@@ -2,7 +2,7 @@
 
 A figure is asked when it is saved, in whatever form, so it does not matter which function draws it. The test looks for
 the values of each series among all series that the same command draws: titles, styles and in which figure they are may
-change. Intervals (bands, and lines without marks between two points) are left out.
+change. Bands are left out; of an interval between two points the standard error that it is made of is kept.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from scipy import stats
 
 Series = dict[str, list[float]]
-PUBLISHED = "D"  # the mark of a published value in a chart of dots
+PUBLISHED, BASELINE = "D", "|"  # the marks of published values and of measured baselines in a chart of dots
+
+STUDENT = float(stats.t.ppf(0.975, 2))  # standard errors in half a 95 % interval of 3 repetitions
 
 
 @contextmanager
@@ -36,6 +39,8 @@ def drawing() -> Iterator[Series]:
             if not axes.images:  # photographs have no numbers
                 for name, values in _series(axes):
                     _add(found, f"{axes.get_title() or axes.get_ylabel()}: {name}", values)
+        for name, values in _rows(figure).items():
+            _add(found, name, values)
         save(figure, *arguments, **settings)
 
     with mock.patch.object(Figure, "savefig", saved):
@@ -49,6 +54,22 @@ def _add(found: Series, name: str, values: list[float]) -> None:
         count += 1
         free = f"{name} ({count})"
     found[free] = values
+
+
+def _rows(figure: Figure) -> Series:
+    """Of each row of a chart of rows, across its panels, what bars were once drawn of: dots, published, errors."""
+    rows: Series = {}
+    for axes in figure.axes:
+        for line in axes.lines if not axes.get_xlabel() else ():
+            x, y, mark = np.asarray(line.get_xdata()), np.asarray(line.get_ydata()), str(line.get_marker())
+            if len(x) == 1 and mark not in ("None", BASELINE):
+                kind, value = "published" if mark == PUBLISHED else "dots", x[0]
+            elif len(x) == 2 and mark == "None" and y[0] == y[1]:  # an interval over repetitions
+                kind, value = "errors", (x[1] - x[0]) / 2 / STUDENT
+            else:
+                continue
+            rows.setdefault(f"{kind} of row {float(y[0]):g}", []).append(float(value))
+    return rows
 
 
 def _series(axes: Axes) -> Iterator[tuple[str, list[float]]]:
@@ -68,7 +89,8 @@ def _series(axes: Axes) -> Iterator[tuple[str, list[float]]]:
             if len(x) == 1 and mark != "None":
                 # In a chart of rows the value is across, elsewhere it is upwards; the centre of a motion is both.
                 values = [*x, *y] if mark == "+" else x if not axes.get_xlabel() else y
-                dots.setdefault("published" if mark == PUBLISHED else "dots", []).extend(map(float, values))
+                kind = {PUBLISHED: "published", BASELINE: "baselines"}.get(mark, "dots")
+                dots.setdefault(kind, []).extend(map(float, values))
         elif mark != "None" or len(set(y)) > 1:
             yield label, y.tolist()
     yield from ((name, values) for name, values in dots.items() if any(values))

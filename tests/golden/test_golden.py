@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from math import isclose
 from pathlib import Path
@@ -10,20 +11,37 @@ from pathlib import Path
 import pytest
 from tests.golden.collect import PARTS, Numbers, Value
 from tests.golden.folder import DATA, EXPECTED, copy_folder
+from tests.golden.shown import Shown, shown_numbers
 
 FIGURES = "figures/"  # between the command and the series, in the name of a series
 RELATIVE, ABSOLUTE = 2e-3, 2e-4  # other machines round differently
+FEWEST_DIGITS = 3  # a number may be shown with more digits or fewer than it was, but not with fewer than these
 # A network that is trained while it is measured takes another way when one rounding differs.
 TRAINED, TRAINED_RELATIVE, TRAINED_ABSOLUTE = "small MLP", 0.05, 0.02
+
+# Numbers that are not given any more: how many they are, and why. No other number may be missing.
+LEFT_OUT_NOW = {
+    r"compare/runs/.*/ratio_[^/]*/(difference|stderr|p_value|seeds)": (
+        28,
+        "The ratio of mean distances is a detail beside rho: `compare` gives it, and tests only what it shows as columns.",
+    ),
+    r"(table/markdown|report/reproduced)/.*/equiv \(no labels\)/pairs left out( of rho)?": (
+        2,
+        "Excluded pairs are shown without digits: the mean of 0, 0 and 1 was 0.3 and is 0; JSON and CSV have 0.333.",
+    ),
+}
 
 
 def differences(expected: Mapping[str, Value], found: Numbers) -> list[str]:
     """What is missing or has another value, a line each; what is found beside that does not count."""
     lines = []
+    shown = Shown(name for name, value in found.items() if isinstance(value, str))
     for name, value in expected.items():
         command, is_drawn, _ = name.partition(FIGURES)
         if is_drawn:  # wherever the command draws it now
             same = any(_same(value, other) for place, other in found.items() if place.startswith(command + FIGURES))
+        elif isinstance(value, str):  # in whatever table of the text it stands now
+            same = any(_same(value, found[place], TRAINED in name) for place in shown.find(name))
         else:
             same = name in found and _same(value, found[name], TRAINED in name)
         if not same:
@@ -38,9 +56,15 @@ def _same(expected: Value, found: Value, is_trained: bool = False) -> bool:
         return False
     relative, absolute = (TRAINED_RELATIVE, TRAINED_ABSOLUTE) if is_trained else (RELATIVE, ABSOLUTE)
     if isinstance(expected, str):  # the last digit that is shown may be rounded up or down
-        digits = len(expected.partition(".")[2])
+        digits, now = (len(text.partition(".")[2]) for text in (expected, str(found)))
+        if digits != now and min(digits, now) < FEWEST_DIGITS:
+            return float(expected) == float(found)
         absolute = max(1.01 * 10.0**-digits, absolute) if digits else 0.0
     return isclose(float(expected), float(found), rel_tol=relative, abs_tol=absolute)
+
+
+def _is_left_out(name: str) -> bool:
+    return any(re.fullmatch(pattern, name) for pattern in LEFT_OUT_NOW)
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +82,13 @@ def expected() -> dict[str, Value]:
 def test_the_numbers_are_those_they_were(part: str, root: Path, expected: dict[str, Value]) -> None:
     own = {name: value for name, value in expected.items() if name.startswith(f"{part}/")}
     assert own
-    lines = differences(own, PARTS[part](root))
+    lines = differences({name: own[name] for name in own if not _is_left_out(name)}, PARTS[part](root))
     assert not lines, f"{len(lines)} of {len(own)} differ:\n" + "\n".join(lines[:40])
+
+
+def test_no_more_is_left_out_than_is_listed(expected: dict[str, Value]) -> None:
+    for pattern, (count, _) in LEFT_OUT_NOW.items():
+        assert sum(re.fullmatch(pattern, name) is not None for name in expected) == count, pattern
 
 
 def test_a_changed_or_missing_number_is_found() -> None:
@@ -67,6 +96,55 @@ def test_a_changed_or_missing_number_is_found() -> None:
     assert not differences({"a": 0.5004, "b": "51.44", "c, figures/other title": [2.0 / 2, 2.001]}, found)
     for changed in ({"a": 0.503}, {"b": "51.65"}, {"c, figures/x": [1.0, 2.1]}, {"c, figures/x": [1.0]}, {"d": 1.0}):
         assert len(differences(changed, found)) == 1, changed
+
+
+TEXT = """
+# Runs
+
+## Results
+
+The runs:
+
+| method | top-1 % | rho up |
+|---|---|---|
+| drlim | 51.43 ± 0.61\\* [48.82, 54.04] (nearest pixels 47.98) | 1.131 |
+| equiv | 50.17 ± 0.94 | 1.111 |
+
+top-1 %: chance 10.00.
+
+## Analogy
+
+**drlim**
+
+| motion | prediction | MRR |
+|---|---|---|
+| up | copy | 0.252 |
+| up | chance | 0.017 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_shown"),
+    [
+        ("Old/Results/Table/drlim/top-1 %", "51.43", True),
+        ("Old/Results/Table/drlim/top-1 %", "51.44", True),  # the last digit
+        ("Old/Results/Table/drlim/top-1 %", "50.17", False),  # of another row
+        ("Old/Results/Table/drlim/top-1 %", "1.131", False),  # of another column
+        ("Old/Results/Table/drlim/top-1 % #2", "0.61", True),
+        ("Old/Results/Table/drlim/top-1 %", "48.82", False),  # an interval
+        ("Old/Results/Table/drlim/top-1 %, chance", "10.00", True),  # now below the table
+        ("Old/Elsewhere/drlim/up", "1.131", True),  # the table moved and the column has another name
+        ("Old/Elsewhere/drlim/up", "1.1312", True),  # with fewer digits
+        ("Old/Elsewhere/drlim/up", "1.1", False),  # too few digits to know it by
+        ("Old/Analogy/drlim/Table/up, copy/chance", "0.017", True),  # now a row
+        ("Old/Analogy/drlim/Table/up, copy/chance", "0.252", False),
+        ("Old/Results/Table/drlim/top-5 %", "93.10", False),
+        ("Old/Results/Table/lsm/top-1 %", "51.43", False),
+    ],
+)
+def test_a_number_is_found_by_its_row_wherever_it_is_shown_now(name: str, value: str, is_shown: bool) -> None:
+    found: Numbers = {f"report/runs/{place}": number for place, number in shown_numbers(TEXT).items()}
+    assert (not differences({f"report/runs/{name}": value}, found)) == is_shown
 
 
 def test_no_path_of_a_machine_is_in_the_folder() -> None:
