@@ -91,7 +91,7 @@ def reports(root: Path) -> Numbers:
     for name, wanted in chosen.items():
         path = root / f"{name}.md"
         with drawing() as series:
-            run("report", root / name, "--tasks", wanted, "-o", path)
+            run("report", root / name, "--task", wanted, "-o", path)
         found[name] = shown_numbers(path.read_text("utf-8"))
         found[f"{name}, figures"] = dict(series)
     return _named("report", found)

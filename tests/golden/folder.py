@@ -24,7 +24,7 @@ COPIED_STORE = f"{REPRODUCED}/stores/turntable-2-12"  # the name that REPRODUCE 
 STORE_STAMP = f"{COPIED_STORE}.json"  # says the store is the whole turntable, so that `reproduce` takes the small one
 # `egoequiv REPRODUCE -o reproduced`: as small as the command can be. Finished runs are only measured.
 REPRODUCE = ("reproduce", "norb", "--quick", "--methods", "drlim,equiv", "--repeats", "3", "--iterations", "400")
-REPRODUCE += ("--size", "12", "--processes", "1")
+REPRODUCE += ("--size", "12", "--workers", "1")
 LEFT_OUT = ("best.safetensors", ".lock", "evaluation-*", "*.png", "table.*", "command.json")  # made again when needed
 
 
