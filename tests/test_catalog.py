@@ -118,7 +118,7 @@ def test_sources_of_ones_own(tmp_path: Path) -> None:
         ("test_catalog:of_files", "x", {"takes": "many"}, "setting takes='many'"),
         ("test_catalog:of_files", "x", {"sides": "2"}, "has no setting 'sides'; it has takes"),
         ("test_catalog:of_nothing", None, {}, "returns an egoequiv.Source, it returns a list"),
-        ("test_catalog:READY", None, {"takes": 3}, "without a path and without settings"),
+        ("test_catalog:READY", None, {"takes": 3}, "takes no path and no settings"),
         (
             "test_catalog:FEW",
             None,

@@ -11,7 +11,7 @@ import pytest
 from egoequiv.store import FrameStore
 from helpers import HANG_S, wait_for
 
-SETTINGS = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--processes", "2", "--set", "per_class=3"]
+SETTINGS = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--workers", "2", "--set", "per_class=3"]
 
 
 def children(pid: int) -> list[int]:

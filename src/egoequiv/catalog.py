@@ -56,7 +56,7 @@ def open_source(name: str | Callable[..., Source], path: str | Path | None = Non
     what = f"source {name!r}" if isinstance(name, str) else f"source {getattr(name, '__name__', name)!r}"
     if isinstance(found, Source):
         if path is not None or settings:
-            raise ConfigError(f"{what} is a Source as written, without a path and without settings")
+            raise ConfigError(f"{what} is a Source already: it takes no path and no settings")
         return found
     reads = takes(found, "path")
     if reads == "always" and path is None:

@@ -73,7 +73,7 @@ def new_folder(path: Path, overwrite: bool = False) -> Iterator[Path]:
         temporary.mkdir()
         try:
             yield temporary
-            _check_free(path, overwrite)  # once more: somebody else may have finished one meanwhile
+            _check_free(path, overwrite)  # once more: another process may have finished one meanwhile
             if path.exists():
                 os.rename(path, old)
             os.rename(temporary, path)
@@ -85,15 +85,15 @@ def new_folder(path: Path, overwrite: bool = False) -> Iterator[Path]:
 def _workspace(path: Path) -> Iterator[Path]:
     """A hidden folder beside `path` that is locked while it is in use, and removed afterwards.
 
-    The lock goes with the process, however it ends. So whoever can take it knows that nobody is at work there. A
-    process number alone does not say that: numbers are used again, and mean nothing in another container.
+    The lock goes with the process, however it ends. So a process that can take it knows that no other is at work
+    there. A process number alone does not say that: numbers are used again, and mean nothing in another container.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_abandoned(path.parent, path.name)
     with _busy():
         lock, workspace = _Lock(None, False), path
         try:
-            while lock.is_held is False or not workspace.exists():  # or somebody took it for an abandoned one
+            while lock.is_held is False or not workspace.exists():  # or another process took it for an abandoned one
                 lock.release()
                 workspace = path.with_name(f".{path.name}.{os.getpid()}-{token_hex(4)}.partial")
                 workspace.mkdir()

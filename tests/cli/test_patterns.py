@@ -299,7 +299,7 @@ def test_many_notes_are_told_in_short(cli: Cli, tmp_path: Path, monkeypatch: pyt
 def test_strict_stops_at_anything_left_out(cli: Cli, tmp_path: Path) -> None:
     root = broken_scenes(tmp_path / "tree")
     arguments = ["ingest", "scenes", root, "-o", tmp_path / "store", "--workers", "1", "--strict"]
-    assert "images in no class folder, left out: 1 (and strict was asked for)" in error_of(cli, *arguments)
+    assert "images in no class folder, left out: 1 (stopped because of strict)" in error_of(cli, *arguments)
     (root / "stray.png").unlink()
     failed = cli(*arguments, code=2)
     assert "class-01/2.png" in failed.err

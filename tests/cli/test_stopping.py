@@ -20,7 +20,7 @@ from egoequiv.store import FrameStore
 from helpers import HANG_S, wait_for
 
 STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-SEARCH = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--processes", "2", "--set", "per_class=3"]
+SEARCH = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--workers", "2", "--set", "per_class=3"]
 SLOW_WORLD = ["--set", "toys_per_category=5", "--workers", "2", "--size", "96"]
 
 

@@ -135,7 +135,7 @@ def _resume(rng: Random, place: Path, _: Inputs) -> Arguments:
 
 def _report(rng: Random, place: Path, _: Inputs) -> Arguments:
     form = rng.choice(["html", "md", "tex"])
-    tasks = rng.choice([["--no-evaluate"], ["--no-evaluate"], ["--no-evaluate"], ["--tasks", "prediction"]])
+    tasks = rng.choice([["--no-evaluate"], ["--no-evaluate"], ["--no-evaluate"], ["--task", "prediction"]])
     return ["report", str(place), "-o", f"{_out(rng)}.{form}", *tasks]
 
 
@@ -246,7 +246,7 @@ def _options(rng: Random, _: Path, inputs: Inputs) -> Arguments:
         ["methods"],
         ["train", store, "-o", "result", *SETTINGS],
         ["search", store, "-o", "result", "--iterations", "2", "--rates", "0.1", "--weights", "1", "--methods", "equiv",
-         "--seeds", "1", "--rate-seeds", "1", "--processes", "1", *SETTINGS[2:]],
+         "--seeds", "1", "--rate-seeds", "1", "--workers", "1", *SETTINGS[2:]],
         ["evaluate", run],
         ["embed", run, store, "-o", "result.npy"],
         ["compare", run, run],

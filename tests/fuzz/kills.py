@@ -54,13 +54,13 @@ COMMANDS: dict[str, Callable[[Inputs, Path], Arguments]] = {
             "--weights",
             "0.1,1",
         ),
-        *("--methods", "equiv", "--seeds", "1", "--rate-seeds", "1", "--processes", "1", *SETTINGS[2:]),
+        *("--methods", "equiv", "--seeds", "1", "--rate-seeds", "1", "--workers", "1", *SETTINGS[2:]),
     ],
     "patterns": lambda inputs, out: ["patterns", inputs["drive_store"], "-o", out / "x", "--clusters", "3"],
-    "report": lambda inputs, out: ["report", _copy(inputs["runs"], out / "x"), "--tasks", "prediction,retrieval"],
+    "report": lambda inputs, out: ["report", _copy(inputs["runs"], out / "x"), "--task", "prediction,retrieval"],
     "reproduce": lambda _, out: [
         *("reproduce", "norb", "--quick", "--iterations", "40", "--repeats", "1", "--size", "16", "--no-select"),
-        *("--methods", "clsnet,equiv", "--processes", "1", "-o", out / "x"),
+        *("--methods", "clsnet,equiv", "--workers", "1", "-o", out / "x"),
     ],
 }
 

@@ -142,7 +142,7 @@ def test_unlabelled_frames_are_never_drawn() -> None:
 
 
 def test_too_few_frames_of_a_class_are_named(small_store: FrameStore) -> None:
-    with pytest.raises(DataError, match="class 'cross' has 0 training frames, 5 were asked for"):
+    with pytest.raises(DataError, match="class 'cross' has 0 training frames, per_class needs 5"):
         draw_labelled(small_store.labels, np.arange(96), 5, small_store.class_names, seed=0)
     with pytest.raises(ConfigError, match="per_class must be at least 1, found 0"):
         draw_labelled(small_store.labels, np.arange(96), 0, small_store.class_names, seed=0)

@@ -393,6 +393,6 @@ def test_a_run_on_a_url(cli: Cli, small_store: FrameStore, tmp_path: Path, monke
     cli("embed", tmp_path / "near", f"file://{small_store.path}", "-o", "z.npy")
     assert np.load("z.npy").shape == (144, 100)
     quick = ["--methods=drlim", "--rates=0.01", "--weights=1", "--seeds=1", "--rate-seeds=1", "--iterations=10"]
-    quick += ["--processes=1", "--set=per_class=3", "--set=log_every=10", "--set=checkpoint_every=10"]
+    quick += ["--workers=1", "--set=per_class=3", "--set=log_every=10", "--set=checkpoint_every=10"]
     cli("search", f"file://{small_store.path}", "-o", "search", *quick, "--set=validate_every=10")
     assert Path("search/selection.json").exists()

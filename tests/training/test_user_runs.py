@@ -191,7 +191,7 @@ def test_a_run_is_found_later_from_another_shell(code: Path, small_store: FrameS
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     for command in (["embed", run, small_store.path, "-o", "features.npy"], ["evaluate", run], ["report", run]):
-        extra = ["--tasks", "slowness"] if command[0] == "report" else []
+        extra = ["--task", "slowness"] if command[0] == "report" else []
         subprocess.run([sys.executable, "-m", "egoequiv", *map(str, command), *extra], cwd=elsewhere, check=True)
     np.testing.assert_allclose(np.load(elsewhere / "features.npy"), features, atol=1e-6)
     code.rename(code.with_name("moved.py"))

@@ -87,7 +87,7 @@ class FittedMap:
 def decompose(z: Features) -> Spectrum:
     """Decompose centred features (N, D); directions below the cut-off of `egoequiv evaluate` are rounding.
 
-    With fewer rows than dimensions this goes by the matrix of their inner products, which is some ten times as fast,
+    With fewer rows than dimensions this uses the matrix of their inner products, which is some ten times as fast,
     and exact to about 1e-8 of the largest singular value: far below the cut-off.
     """
     mean = np.asarray(z, np.float64).mean(axis=0)

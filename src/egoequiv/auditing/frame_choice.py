@@ -1,4 +1,4 @@
-"""Which frames an audit measures: never training frames of a run without a word."""
+"""Which frames an audit measures: training frames of a run only with a note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kind of model that can be audited, and how to tell which kind is meant."""
+"""Every kind of model that can be audited, and how its kind is found."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class _Plan:
     on_progress: OnProgress
 
     def layers_of(self, model: AuditedModel) -> tuple[str, ...]:
-        """What a model returns, and those of the layers asked for that it has."""
+        """What a model returns, and those of the given layers that it has."""
         return (OUTPUT, *(layer for layer in dict.fromkeys(self.layers) if layer in model.layer_names))
 
 
@@ -73,9 +73,9 @@ def audit(
     """Measure the equivariance error rho of models for each motion, all of them on the same pairs of frames.
 
     A model is what `load_audited` takes (a folder, a file, `package.module:factory`, an nn.Module, a function), or an
-    AuditedModel. Pixels and a random network stand beside them. The pairs of a motion are divided into three parts, by
-    whole recordings where there are enough: one to fit every candidate of the map, one to choose the candidate, one to
-    measure.
+    AuditedModel. Pixels and a random network are measured beside them. The pairs of a motion are divided into three
+    parts, by whole recordings where there are enough: one to fit every candidate of the map, one to choose the
+    candidate, one to measure.
 
     Args:
         models: one model, a list of them, or a dict by name. A module or function gets float32 images (N, C, H, W),
@@ -197,7 +197,7 @@ def _free_name(name: str, taken: set[str]) -> str:
 
 
 def _audit_model(model: AuditedModel, plan: _Plan) -> list[AuditRow]:
-    """One row for the model, and one for each layer asked for that it has."""
+    """One row for the model, and one for each given layer that it has."""
     rows: list[AuditRow] = []
     seen = model.preprocessing.in_words(plan.store.image_shape)
     with TemporaryDirectory(prefix="egoequiv-audit-") as folder:  # features may be too many for memory

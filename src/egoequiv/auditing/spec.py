@@ -1,4 +1,4 @@
-"""What is asked for: which model, under which name, with which weights and preprocessing."""
+"""What to audit: which model, under which name, with which weights and preprocessing."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ NORM = "Euclidean norm of the features as the model gives them, none of them res
 COPY = "1.00 is the copy baseline: a map that changes nothing; 0 is perfectly equivariant"
 
 CONSTANT = (
-    "constant: rho of a map that does not look at z(gx) and answers with the mean of z(x) over the pairs to fit; for "
+    "constant: rho of a map that ignores z(gx) and predicts the mean of z(x) over the pairs to fit; for "
     "many features that have nothing to do with each other it is 0.71"
 )
 MARK = (
@@ -35,7 +35,7 @@ class MotionAudit:
 
     @property
     def is_below_references(self) -> bool:
-        """Whether rho is below what copying gives and what a constant gives, as far as two decimals tell."""
+        """Whether rho is below what copying gives and what a constant gives, at two decimals."""
         least = 1.0 if isnan(self.constant) else min(1.0, self.constant)
         return not isnan(self.rho) and round(self.rho, 2) < round(least, 2)
 

@@ -126,7 +126,7 @@ def wrap_callable(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: 
 
 
 def _own_preprocessing(spec: ModelSpec) -> Preprocessing:
-    """What a model says of itself in its attribute `preprocessing`, else values of 0 to 1."""
+    """What a model declares in its attribute `preprocessing`, else values of 0 to 1."""
     try:
         own = getattr(spec.where, "preprocessing", None)
     except FAULTS as problem:

@@ -183,7 +183,7 @@ def _settings(named: Mapping[str, str], assignments: Sequence[str], weights: Pat
     kinds = {name: kind_of(where) for name, where in named.items()}
     settings: dict[str, dict[str, Any]] = {name: {} for name in named}
     takers = [name for name, kind in kinds.items() if kind not in ("run", "random", "pixels")]
-    # What is said of all models first, so that what is said of one stands.
+    # What is said of all models first, so that what is said of one wins.
     for owner, key, value in sorted(
         (_assigned(text, named) for text in assignments), key=lambda one: one[0] is not None
     ):
@@ -231,7 +231,7 @@ def _value(key: str, value: str) -> Any:
 
 
 def _motions(names: str | None, patterns: Path | None) -> Sequence[str] | MinedPatterns | None:
-    """The motions asked for, by name or as mined; None for those of the store."""
+    """The chosen motions, by name or as mined; None for those of the store."""
     from egoequiv.files import read_json
     from egoequiv.pairs import MinedPatterns
 

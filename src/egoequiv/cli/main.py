@@ -71,7 +71,7 @@ def load_command(name: str) -> Any:
 
 
 def _listed() -> None:
-    """Stand for a command in the list of commands."""
+    """A placeholder for a command in the list of commands."""
 
 
 for _name, _line in COMMANDS.items():

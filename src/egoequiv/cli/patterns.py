@@ -1,4 +1,4 @@
-"""`egoequiv patterns`: the motions that stand out in a log."""
+"""`egoequiv patterns`: the main motions in a log."""
 
 from __future__ import annotations
 

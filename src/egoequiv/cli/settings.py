@@ -23,13 +23,12 @@ def settings(
 
     Example: egoequiv settings
     """
-    from egoequiv.report.markdown import markdown_table
     from egoequiv.report.terminal import print_blocks
 
     if as_json:
         print_json({name: dict(zip(COLUMNS[1:], rest, strict=True)) for name, *rest in _rows()})
     elif markdown:
-        print(PAGE + "\n".join(markdown_table(COLUMNS, _rows())))
+        print(_page())
     else:
         print_blocks([_grid()], output())
 
@@ -38,9 +37,18 @@ COLUMNS = ("setting", "kind", "default", "meaning")
 PAGE = """# Settings of a run
 
 `egoequiv train STORE --set KEY=VALUE` and `egoequiv.train(..., KEY=VALUE)` take every setting below. A run keeps them
-in its `config.json`. This page is what `egoequiv settings --markdown` prints.
+in its `config.json`. This page is the output of `egoequiv settings --markdown`.
 
 """
+
+
+def _page() -> str:
+    """The page as Markdown, with names and defaults as code."""
+    from egoequiv.report.markdown import code_span, markdown_table, paragraph
+
+    heads = markdown_table(COLUMNS, [])
+    rows = [f"| {code_span(n)} | {kind} | {code_span(d)} | {paragraph(meaning)} |" for n, kind, d, meaning in _rows()]
+    return PAGE + "\n".join([*heads, *rows])
 
 
 def _grid() -> Grid:

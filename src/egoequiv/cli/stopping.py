@@ -77,12 +77,12 @@ class Stop:
             sys.__unraisablehook__(what)
 
     def thread_error(self, what: threading.ExceptHookArgs) -> None:
-        """An error in a thread; after a stop nobody wants to know of it."""
+        """An error in a thread; after a stop it is not shown."""
         if self.signal is None:
             threading.__excepthook__(what)
 
     def error(self, kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
-        """What is printed of an error that nobody caught; a stop while the program begins or ends is none."""
+        """What is printed of an error that was not caught; a stop while the program begins or ends is not an error."""
         if self.signal is None:
             sys.__excepthook__(kind, value, trace)
 

@@ -1,4 +1,4 @@
-"""Two networks asked about the same frames: which is right more often, and whether that is more than chance."""
+"""Two networks on the same frames: which is right more often, and whether that is more than chance."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AnswersCompared:
 def compare_answers(right_a: NDArray[Any], right_b: NDArray[Any], recording: NDArray[np.int64]) -> AnswersCompared:
     """Compare answers to the same questions, right (1) or wrong (0), or the share of repetitions that are; (N,) each.
 
-    Frames of one recording resemble each other, so the test goes over recordings. With a single recording McNemar's
+    Frames of one recording resemble each other, so the test is over recordings. With a single recording McNemar's
     test takes every frame as independent of the others, which gives a p that is too small. Two to four recordings are
     too few for a test over them.
     """
@@ -55,7 +55,7 @@ def compare_answers(right_a: NDArray[Any], right_b: NDArray[Any], recording: NDA
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """The exact two-sided p that questions which one alone gets right fall to both sides alike."""
+    """The exact two-sided p that questions which one alone gets right fall to both sides equally."""
     total = only_a + only_b
     alternative: Literal["two-sided"] = "two-sided"
     return float(stats.binomtest(only_a, total, 0.5, alternative).pvalue) if total else 1.0

@@ -28,7 +28,7 @@ from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions,
 from egoequiv.files import plain
 
 LONGEST = 5  # steps of a chain
-SHOWN = (3, 5)  # lengths of the chains that stand for the others
+SHOWN = (3, 5)  # lengths of the chains that are shown for all
 NOTES = (
     "rho is 0 for a perfect product and 1 for the copy baseline (a map that changes nothing)",
     "there and back, a map that changes nothing gives 0 as well: read it beside the rho of one step",

@@ -28,7 +28,7 @@ RANK_TOLERANCE = 1e-6  # of the largest singular value
 class MotionError:
     """The equivariance error of one motion.
 
-    Two maps that know nothing stand beside it: copying the features has a rho of 1, and answering with the mean of all
+    It is compared with two maps that know nothing: copying the features has a rho of 1, and predicting the mean of all
     features has one of `constant`, which is 0.71 for features that have nothing to do with each other. Only a rho below
     both says that features answer to the motion.
     """
@@ -41,7 +41,7 @@ class MotionError:
     pairs_scored: int
     pairs_excluded: int  # scored pairs left out of rho because both images have the same features
     pairs_needed: int | None = None  # where there are too few, how many it would take
-    constant: float = nan  # rho of the map that answers with the mean of z(x), whatever z(gx) is
+    constant: float = nan  # rho of the map that always predicts the mean of z(x)
 
     def why_undefined(self) -> str | None:
         """Why there is no rho, in words; nothing where there is one."""
@@ -118,7 +118,7 @@ def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: s
 
 
 def constant_rho(z_fit: Features, z_i: Features, z_j: Features) -> float:
-    """Rho of always answering with the mean of some features z(x); (M, D), (N, D), (N, D)."""
+    """Rho of always predicting the mean of some features z(x); (M, D), (N, D), (N, D)."""
     error, moved, distinct = _distances(np.asarray(z_fit, np.float64).mean(axis=0), z_i, z_j)
     return float((error[distinct] / moved[distinct]).mean()) if distinct.any() else nan
 

@@ -18,7 +18,7 @@ from egoequiv.files import plain
 COUNTS = ("pairs_fitted", "pairs_scored", "pairs_excluded")
 NOTES = (
     "rho is 0 for perfectly equivariant features and 1 for the copy baseline, a map that changes nothing",
-    "constant: rho of always answering with the mean; untrained: rho of the same network before training",
+    "constant: rho of always predicting the mean; untrained: rho of the same network before training",
     "pairs whose two images have the same features are left out of rho, not of the ratio of means",
 )
 

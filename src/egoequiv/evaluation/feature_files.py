@@ -64,7 +64,7 @@ def write_features(
 
 
 def identities(store: FrameStore) -> pa.Table:
-    """What tells each frame from all others: recording, frame, and if the store has them file, time_s and label."""
+    """What identifies each frame: recording, frame, and if the store has them file, time_s and label."""
     names = pa.array(store.recording_names, pa.string())
     columns: dict[str, pa.Array] = {
         "recording": names.take(pa.array(store.recording)),

@@ -17,7 +17,7 @@ from egoequiv.store import FrameStore
 THUMBNAIL = 160  # pixels of the longer side of a picture in a figure, at most
 MOST_NAMED = 5  # of a list in words
 LEAKED_PAIRS = (
-    "pairs are divided at random: in video, nearly the same pairs are in both halves, so that errors come out lower "
+    "pairs are divided at random: in video, nearly the same pairs are in both halves, so that errors are lower "
     "than on recordings that no map was fitted on"
 )
 

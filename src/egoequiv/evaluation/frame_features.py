@@ -40,7 +40,7 @@ class FrameFeatures:
         return place
 
     def places(self, rows: Indices) -> Indices:
-        """Where store rows stand among the frames, (M,)."""
+        """The places of store rows among the frames, (M,)."""
         found: Indices = self._place[rows]
         if (found < 0).any():
             raise ValueError(f"frame {int(rows[found < 0][0])} has no features here")
@@ -55,6 +55,6 @@ class FrameFeatures:
 def groups_of(store: FrameStore, hold_out: str) -> Indices:
     """The group of every frame, (N,): its recording, its label, or the value of an attribute such as `toy`.
 
-    It is -1 for frames that have no label or no value: nobody knows which group they belong to.
+    It is -1 for frames that have no label or no value: their group is not known.
     """
     return store.recording if hold_out == "recording" else store.classes(hold_out)[0]

@@ -1,4 +1,4 @@
-"""A metric says how a number is called, shown and compared; a value is such a number with what stands beside it."""
+"""A metric says how a number is called, shown and compared; a value is one such number, with its baselines."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class NextViewSelector:
         known = frames[classes[frames] >= 0]
         if len(known) < k:
             raise DataError(f"{len(known)} training frames with a label are fewer than the {k} neighbours that vote")
-        # Those of no move and of one are kept; longer sequences are many, and each is asked for rarely.
+        # Those of no move and of one are kept; longer sequences are many, and each is needed rarely.
         self._classifiers: dict[tuple[str, ...], NeighbourVotes | None] = {(): self._classifier(known[:, None])}
         self._maps = {}
         for move in self.moves:

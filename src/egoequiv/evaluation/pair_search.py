@@ -69,7 +69,7 @@ def feature_differences(features: FrameFeatures, pairs: MotionPairs) -> Differen
 
 
 def pixel_differences(store: FrameStore, pairs: MotionPairs) -> Differences:
-    """x_j - x_i of pairs, pixel by pixel; read when asked for, so that memory does not grow with their number."""
+    """x_j - x_i of pairs, pixel by pixel; read when needed, so that memory does not grow with their number."""
 
     def differences(rows: Indices) -> NDArray[np.float64]:
         i, j = (store.images[side[rows]].reshape(len(rows), -1).astype(np.float64) for side in (pairs.i, pairs.j))

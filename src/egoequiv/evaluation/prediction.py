@@ -30,7 +30,7 @@ class PredictionResult(RankedResult):
         notes = [
             "candidates are sorted by their Euclidean distance to the prediction",
             f"maps were fitted on one half of the frames and measured on the other, with no {self.hold_out} in common",
-            "the view x itself is no candidate, so that copying z(x) is a strong baseline",
+            "the view x itself is not a candidate, so that copying z(x) is a strong baseline",
         ]
         title = "prediction of z(gx), ranked among the views of the recording"
         return [
@@ -52,7 +52,7 @@ def predict_views(
 
     For every motion the forward map is fitted on one half of the recordings and scored on the other; with `hold_out`
     the name of an attribute or "label", on one half of its values. Every frame that the motion leads to is right: one
-    on a grid, several in video. Beside it stand the copy baseline, z(x) itself, and the maps that a network has
+    on a grid, several in video. Beside it are the copy baseline, z(x) itself, and the maps that a network has
     learned, where there are any.
     """
     check_motions(features, pairs)

@@ -1,4 +1,4 @@
-"""Where the right frames stand when candidates are sorted by their distance to a predicted feature: MRR and hit@k."""
+"""The ranks of the right frames when candidates are sorted by their distance to a predicted feature: MRR and hit@k."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Scopes = Mapping[str, bool]  # which frames are candidates, in words; whether on
 
 @dataclass(frozen=True)
 class Questions:
-    """Frames to be found: each question has one right frame or more, and frames that are no candidates."""
+    """Frames to be found: each question has one right frame or more, and frames that are not candidates."""
 
     asked_of: Indices  # (Q,) the store row that a question begins at
     answer_to: Indices  # (A,) the question that each answer belongs to, ascending
     answer: Indices  # (A,) store rows
-    barred: Indices  # (Q, B) store rows that are no candidates
+    barred: Indices  # (Q, B) store rows that are not candidates
 
     def __len__(self) -> int:
         return len(self.asked_of)
@@ -257,6 +257,6 @@ def chance_levels(candidates: int, answers: int) -> tuple[float, float, float]:
     wrong = candidates - answers
     # The chance that the first r are all wrong, for r = 0 .. wrong.
     all_wrong = np.cumprod(np.concatenate([[1.0], (wrong - np.arange(wrong)) / (candidates - np.arange(wrong))]))
-    first_right = all_wrong - np.append(all_wrong[1:], 0.0)  # the chance that the first right one stands at r + 1
+    first_right = all_wrong - np.append(all_wrong[1:], 0.0)  # the chance that the first right one has rank r + 1
     mrr = float((first_right / np.arange(1, wrong + 2)).sum())
     return mrr, float(first_right[:1].sum()), float(first_right[:5].sum())

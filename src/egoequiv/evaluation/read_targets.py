@@ -37,7 +37,7 @@ def motion_targets(space: MotionSpace, motions: Array) -> Targets:
     names = tuple(f"{axis.name}_{axis.unit}" if axis.unit else axis.name for axis in space.axes)
     periods = _motion_periods(space)
     largest = np.abs(motions).max(axis=0, initial=0.0)
-    # A small turn is a plain number of degrees; only large ones come round.
+    # A small turn is a plain number of degrees; only large ones are cyclic.
     cyclic = tuple(p if p is not None and size > p / 4 else None for p, size in zip(periods, largest, strict=True))
     return _unrolled(names, np.asarray(motions, np.float64), cyclic)
 

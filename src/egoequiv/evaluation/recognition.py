@@ -26,7 +26,7 @@ def top_k_right(scores: NDArray[np.float32], classes: NDArray[np.int64], k: int 
     A class that ties with the right one counts as before it, so that equal scores for all classes are no success.
     """
     if not 1 <= k <= scores.shape[1]:
-        raise ConfigError(f"top-{k} of {scores.shape[1]} classes cannot be asked for")
+        raise ConfigError(f"top-{k} of {scores.shape[1]} classes cannot be measured")
     own = scores[np.arange(len(classes)), classes]
     worse = (scores < own[:, None]).sum(axis=1)  # counted this way, a score that is not a number is no success
     right: NDArray[np.bool_] = worse >= scores.shape[1] - k
@@ -79,7 +79,7 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
     values = accuracies(scores, classes, task.store.recording[rows], 100 * pixels)
     on_progress("recognition", 1, 1)
     notes = [
-        "chance: guessing, all classes alike; nearest pixels: the class of the nearest of "
+        "chance: guessing, each class equally often; nearest pixels: the class of the nearest of "
         f"{len(labelled):,} labelled training images, by the distance of pixels"
     ]
     table = [(value.metric.title, cell(value), *_baselines(value)) for value in values]

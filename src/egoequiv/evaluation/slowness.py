@@ -1,4 +1,4 @@
-"""Slowness: how well the distance of features tells neighbours from strangers, on training and validation frames."""
+"""Slowness: how well distances of features separate neighbours from strangers, on training and validation frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from egoequiv.training.auroc import Norm, slowness_auroc
 PAIRS = 10_000
 NORMS: tuple[Norm, ...] = (2, 1)
 NOTES = (
-    "0.5 is chance; 1 means that a distance of features tells all neighbours from all strangers",
+    "0.5 is chance; 1 means that a distance of features separates all neighbours from all strangers",
     "untrained: the same network before training",
 )
 

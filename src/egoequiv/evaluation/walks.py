@@ -150,7 +150,7 @@ def _try(
     seen, move = selector.features[frames[walks]], selector.moves[g]
     predicted = np.concatenate([seen, selector.predict(seen[:, -1], move)[:, None]], axis=1)
     real = np.concatenate([seen, selector.features[target][:, None]], axis=1)
-    # Asked for together: the classifier of a long sequence is made for this one question.
+    # All at once: the classifier of a long sequence is made for this one question.
     votes = selector.look(np.concatenate([predicted, real]), (*(selector.moves[m] for m in made), move))
     if votes is None:
         return

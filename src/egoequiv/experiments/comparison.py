@@ -75,7 +75,7 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_progress: On
     Args:
         runs: The folders of two or more runs.
         store: Another store to measure all of them on.
-        on_progress: Told how far it is.
+        on_progress: Called with the progress.
     """
     distinct = {run.resolve(): run for run in reversed(runs)}  # the same run by two paths is no repetition
     groups = group_runs([run for run in runs if distinct[run.resolve()] is run])

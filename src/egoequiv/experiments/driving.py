@@ -26,7 +26,7 @@ from egoequiv.store import FrameStore
 METHODS = ("random", "clsnet", "temporal", "drlim", "equiv", "equiv+drlim")
 SPLITS = ("paper", "by-recording")
 KITTI_PER_CLASS = 4
-SUN_CLASSES = 397  # published numbers stand beside a task of as many classes only
+SUN_CLASSES = 397  # published numbers are shown only beside a task of as many classes
 ASPECT = "1242x375"  # KITTI's, to which scenes are cropped
 GRID = Grid(learning_rates=(0.1, 0.01, 0.001), weights=(0.1, 0.316, 1.0, 3.16, 10.0), rate_seeds=2, seeds=2)
 COMPARED = ("top1", "top1_class_mean", "top10", "rho_atomic")  # in this order before the single motions

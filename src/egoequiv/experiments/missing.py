@@ -52,7 +52,7 @@ def measure_missing(
         experiments: What `collect` found.
         tasks: Names of tasks; None for all.
         engine: Where to compute; by default in processes of this machine.
-        on_progress: Told how far it is.
+        on_progress: Called with the progress.
 
     Returns:
         What was measured, by run and task; and sentences about runs that could not be opened.

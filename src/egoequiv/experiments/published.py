@@ -1,4 +1,4 @@
-"""The numbers the paper published, to stand beside what is measured here."""
+"""The numbers the paper published, shown beside what is measured here."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def _nothing_extra(key: Key, iterations: int) -> Settings:  # noqa: ARG001, the 
 class Recipe:
     """The rows of one table: methods with labels or without, on one task."""
 
-    name: str  # tells its runs from those of other recipes in the same folder
+    name: str  # separates its runs from those of other recipes in the same folder
     base: Settings  # that all runs share
     keys: Sequence[Key]
     chosen: Mapping[Key, Settings]  # what a search has chosen before

@@ -46,7 +46,7 @@ def task_tables(
         tasks: Names of tasks.
         methods: Only these methods, by name; None for all.
         options: Options of the tasks.
-        on_progress: Told how far it is.
+        on_progress: Called with the progress.
     """
     options = options or TaskOptions()
     get_tasks(tasks)  # before anything is opened: a wrong name is reported at once

@@ -236,7 +236,7 @@ def draw_labelled(
         of_class = frames[classes[frames] == number]
         if len(of_class) < per_class:
             raise DataError(
-                f"class {name!r} has {len(of_class)} training frames, {per_class} were asked for: "
+                f"class {name!r} has {len(of_class)} training frames, per_class needs {per_class}: "
                 "lower per_class, or choose a split that keeps every class in the training part"
             )
         drawn.append(rng.choice(of_class, per_class, replace=False))

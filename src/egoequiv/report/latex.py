@@ -1,4 +1,4 @@
-"""Blocks as LaTeX for a paper: text, and tables in the manner of booktabs."""
+"""Blocks as LaTeX for a paper: text, and tables for booktabs."""
 
 from __future__ import annotations
 

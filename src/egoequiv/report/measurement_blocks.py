@@ -33,7 +33,7 @@ def measurement_blocks(measurement: Measurement, task: Task | None = None) -> li
 def result_line(measurement: Measurement) -> str:
     """The first few numbers, each with its interval and baselines."""
     shown = [value for value in measurement.values if not value.metric.is_detail][:MOST_IN_LINE]
-    return "; ".join(_in_words(value) for value in shown) or "no number stands for it"
+    return "; ".join(_in_words(value) for value in shown) or "no main number"
 
 
 def _in_words(value: Value) -> str:

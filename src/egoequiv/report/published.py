@@ -44,7 +44,7 @@ class Difference:
 
 
 def differences(table: Table) -> list[Difference]:
-    """All numbers of a table that stand beside a published one."""
+    """All numbers of a table that are beside a published one."""
     return [
         Difference(row, table.metric(name), row.entries[name], row.published[name])
         for name in table.columns

@@ -10,14 +10,14 @@ from egoequiv.evaluation.metric import MARK, Metric
 from egoequiv.experiments.published import Published
 from egoequiv.experiments.table import FEWEST_FOR_TEST, Comparison, Entry, Row, Table, describe_about
 
-ONE_SCREEN = 30  # rows of a table that are shown without being asked for
+ONE_SCREEN = 30  # rows of a table that are shown at first
 MOST_COLUMNS = 8  # of a summary; further ones are folded
 SIGNIFICANT = 0.05
 CLEAR = "better than all others (p < 0.05)"
 EXCLUDED = "excluded_pairs"  # a metric that has a column in the grid of single motions
 # What the baselines of rho are, by their names.
 BASELINES = {
-    "constant": "what a map gives that answers with the mean, whatever it is given",
+    "constant": "what a map gives that always predicts the mean",
     "untrained": "the same network before training",
 }
 
@@ -108,7 +108,7 @@ def motion_blocks(table: Table) -> list[Block]:
 
 
 def results_grid(table: Table, metrics: Sequence[Metric], caption: str, *, over_recordings: bool = False) -> Grid:
-    """Rows of results of some metrics; what holds for all rows stands below it."""
+    """Rows of results of some metrics; what holds for all rows is below it."""
     shared = {metric.name: _shared_baselines(table, metric) for metric in metrics}
     rows = [
         [_head(row), *(_cell(table, row, metric, shared[metric.name], over_recordings) for metric in metrics)]
@@ -129,7 +129,7 @@ def _head(row: Row) -> Cell:
 
 
 def _cell(table: Table, row: Row, metric: Metric, shared: Mapping[str, float], over_recordings: bool) -> Cell:
-    """One result: mean and standard error; below it the interval, what stands beside it, and the published value."""
+    """One result: mean and standard error; below it the interval, what is beside it, and the published value."""
     small = []
     if (entry := row.entries.get(metric.name)) is not None:
         is_one = over_recordings or len(entry.result.values) < 2

@@ -63,7 +63,7 @@ def _found(subjects: Sequence[Subject], task: str) -> dict[str, Measurement]:
 
 
 def table_of(title: str, found: Found, task: str = "") -> Table | None:
-    """What was measured of each row, one repetition, as a table; None where there is no number."""
+    """What was measured of each row, one repetition, as a table; None where nothing was measured."""
     each = {name: entries_of([[one]]) for name, one in found.items() if one.problem is None and one.values}
     metrics = merge_metrics([metrics for metrics, _ in each.values()])
     rows = [Row(name=name, method=name, entries=entries) for name, (_, entries) in each.items()]
@@ -74,7 +74,7 @@ def table_of(title: str, found: Found, task: str = "") -> Table | None:
 def _task_section(
     subjects: Sequence[Subject], found: Found, task: Task | None, again: str, is_tabled: bool, styles: Styles
 ) -> Section:
-    """The result in one line, the numbers of every row, figures, and every number when asked for."""
+    """The result in one line, the numbers of every row, figures, and every number in a folded part."""
     name = next(iter(found.values())).task
     title = task.title if task is not None else name.rsplit(":", 1)[-1]
     table = table_of(title, found, name)
@@ -107,7 +107,7 @@ def _all_tables(found: Found, *, is_about_frames: bool) -> list[Block]:
 
 
 def _pictures(found: Found, table: Table | None, task: Task | None, title: str, styles: Styles) -> list[Block]:
-    """The figures of the best row, and those of the others when asked for."""
+    """The figures of the best row, and those of the others in a folded part."""
     best = best_row(table.rows, table.metric(table.columns[0])) if table is not None else None
     rows = list(found) if best is None else [best.name, *(row for row in found if row != best.name)]
     drawn: dict[str, list[Block]] = {}
@@ -145,7 +145,7 @@ def _all_chains(found: Found, table: Table | None, styles: Styles) -> list[Block
 
 
 def _in_words(table: Table | None, row: str) -> str:
-    """The numbers of a row, for those who cannot see a figure."""
+    """The numbers of a row, for readers who cannot see a figure."""
     if table is None or all(one.name != row for one in table.rows):
         return ""
     entries = table.row(row).entries
@@ -188,7 +188,7 @@ def repeated_tasks_section(experiment: Experiment, tasks: Mapping[str, Task], st
 def _repeated(
     exhibit: Exhibit, table: Table, about: Mapping[str, Any], tasks: Mapping[str, Task], styles: Styles
 ) -> Section:
-    """One task: the result, its table, and when asked for the tests, what was published, and how it was measured."""
+    """One task: the result, its table, and folded the tests, what was published, and how it was measured."""
     task = tasks.get(table.task)
     title = task.title if task is not None else table.task.rsplit(":", 1)[-1]
     blocks: list[Block] = [Text(line) for line in (result_line(table), task.about if task is not None else "") if line]

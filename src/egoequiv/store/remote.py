@@ -58,7 +58,8 @@ def fetch_store(url: str, on_progress: Progress | None = None) -> Path:
     """The folder of the local copy of a store; fetched, unless the cache has what is at the URL now.
 
     Processes that want the same store wait for the one that fetches it. Only whole stores that can be opened get
-    into the cache; then what was fetched from this URL before is removed, and whoever has it mapped can read on.
+    into the cache; then what was fetched from this URL before is removed, and a process that has it mapped can
+    continue to read.
     """
     url = full_place(url)
     remote = _look(url)
@@ -99,7 +100,7 @@ class _Remote:
 
     @property
     def digest(self) -> str:
-        """What tells this store from another at the same URL."""
+        """What identifies this store among others at the same URL."""
         images = self.images or {}
         version = next((images[key] for key in (*_VERSIONS, *_TIMES) if images.get(key) is not None), None)
         read = [sha256(content).hexdigest() for content in self.small.values()]
@@ -125,7 +126,7 @@ def _look(url: str) -> _Remote:
         raise DataError(f"to read {url}, install fsspec: pip install 'egoequiv[remote]'") from problem
     with _reading(url):
         files, root = url_to_fs(url)
-        files.invalidate_cache()  # a long-lived process shall see that a store was replaced
+        files.invalidate_cache()  # a long-lived process must see that a store was replaced
         small = {name: files.cat_file(_join(root, name)) for name in (META, INDEX)}
         try:
             images = files.info(_join(root, IMAGES))
@@ -140,7 +141,7 @@ def _join(root: str, name: str) -> str:
 
 @contextmanager
 def _reading(url: str) -> Iterator[None]:
-    """Tell in one line why a URL cannot be read."""
+    """Say in one line why a URL cannot be read."""
     try:
         yield
     except EgoEquivError:
@@ -172,7 +173,7 @@ def _explain(url: str, problem: Exception, reason: str) -> str:
 
 @contextmanager
 def _writing(url: str, home: Path) -> Iterator[None]:
-    """Tell in one line why a copy cannot be kept."""
+    """Say in one line why a copy cannot be kept."""
     try:
         home.mkdir(parents=True, exist_ok=True)
         yield
@@ -197,7 +198,7 @@ def _alone(home: Path) -> Iterator[None]:
 def _fetch(remote: _Remote, copy: Path, report: Progress) -> None:
     """Fetch a store to a temporary folder, check it and rename it to `copy`; then remove older ones."""
     home, partial = copy.parent, copy.with_suffix(".partial")
-    for abandoned in home.glob("*.partial"):  # nobody else is at work here: whoever made it was killed
+    for abandoned in home.glob("*.partial"):  # no other process is at work here: the one that made it was killed
         shutil.rmtree(abandoned)
     partial.mkdir()
     try:
@@ -211,7 +212,7 @@ def _fetch(remote: _Remote, copy: Path, report: Progress) -> None:
         report(read, total)
         if remote.images is not None:
             remote.fetch_images(partial / IMAGES, lambda done: report(read + done, max(read + done, total)))
-            report(total, total)  # not every driver tells how far it is
+            report(total, total)  # not every driver reports progress
         _check(remote, partial)
         _flush(partial)
         os.rename(partial, copy)

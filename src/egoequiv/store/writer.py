@@ -53,7 +53,7 @@ def ingest(
 ) -> FrameStore:
     """Decode the frames of a source and write them as a store.
 
-    More than one worker needs a script whose main part stands under `if __name__ == "__main__":`.
+    More than one worker needs a script whose main part is under `if __name__ == "__main__":`.
 
     Args:
         source: where the frames come from, such as `open_source("kitti", folder)`.
@@ -73,7 +73,7 @@ def ingest(
     """
     out = Path(out)
     if strict and source.notes:
-        raise DataError(f"{source.notes[0]} (and strict was asked for)")
+        raise DataError(f"{source.notes[0]} (stopped because of strict)")
     if not source.frame_count:
         raise DataError(f"source {source.name!r} has no frames")
     _check(source)
@@ -139,8 +139,8 @@ def _broken_notes(broken: dict[int, str]) -> list[str]:
     """The pictures that were left out: how many, and the first few."""
     if not broken:
         return []
-    told = "; ".join(broken[row] for row in sorted(broken)[:3])
-    return [f"{len(broken)} pictures could not be read and were left out: {told}{'; ...' if len(broken) > 3 else ''}"]
+    listed = "; ".join(broken[row] for row in sorted(broken)[:3])
+    return [f"{len(broken)} pictures could not be read and were left out: {listed}{'; ...' if len(broken) > 3 else ''}"]
 
 
 def _leave_out(path: Path, broken: dict[int, str]) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from egoequiv.losses import StreamName
 from egoequiv.training.config import TrainConfig
 
-# The order of each stream has a random stream of its own, whichever other streams a method has.
+# The order of each stream has a random stream of its own, independent of the other streams of a method.
 _STREAM_SEEDS: dict[StreamName, int] = {"labelled": 1, "motion": 2, "neighbour": 3}
 
 

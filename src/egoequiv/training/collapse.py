@@ -17,7 +17,7 @@ from egoequiv.training.validation import CHUNK, Encodes, not_training
 SPREAD, RANK = "validation_spread", "validation_effective_rank"  # the keys in the metrics of a run
 FRAMES = 256  # looked at
 # Healthy runs of all methods on the embedded worlds keep a spread above 0.4 and an effective rank above 1.4; those
-# whose features no longer tell neighbours from strangers have a spread below 0.03 or a rank below 1.2.
+# whose features no longer separate neighbours from strangers have a spread below 0.03 or a rank below 1.2.
 LEAST_SPREAD, LEAST_RANK = 0.05, 1.25
 SMALLEST = 0.05  # of the length of untrained features: shorter ones count as this long
 

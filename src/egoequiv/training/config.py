@@ -55,8 +55,8 @@ class TrainConfig(BaseModel):
     # which frames
     split: str = Field("auto", description="auto, paper, by-recording, by-time, by-ATTRIBUTE or given")
     label_split: str | None = Field(None, description="of the labels' own store; None: given if it has parts, or split")
-    split_seed: Seed = 0
-    train_fraction: float = Field(0.67, gt=0, lt=1)
+    split_seed: Seed = Field(0, description="another seed, another split of the same kind")
+    train_fraction: float = Field(0.67, gt=0, lt=1, description="about this part of the frames is for training")
     holdout_split: str | None = Field(None, description="how the holdout is cut; None: like the split")
     holdout_fraction: float = Field(0.0, ge=0, lt=1, description="above 0: validate on this part of the training part")
 
@@ -73,23 +73,23 @@ class TrainConfig(BaseModel):
     term_settings: dict[str, dict[str, float]] = Field(
         default_factory=dict, description="NUMBER.TERM: any other number"
     )
-    optimizer: Literal["sgd", "adam"] = "sgd"
-    learning_rate: float = Field(0.01, gt=0)
+    optimizer: Literal["sgd", "adam"] = Field("sgd", description="how the weights are changed")
+    learning_rate: float = Field(0.01, gt=0, description="of the optimizer")
     decay: Literal["none", "cosine"] = Field("none", description="how the learning rate falls over the run")
-    momentum: float = Field(0.9, ge=0, lt=1)
-    weight_decay: float = Field(0.0, ge=0)
+    momentum: float = Field(0.9, ge=0, lt=1, description="of sgd")
+    weight_decay: float = Field(0.0, ge=0, description="of the optimizer")
     batch_size: PositiveInt = Field(16, description="labelled images, and pairs of each kind, in one iteration")
-    iterations: Annotated[int, Field(ge=0, le=MOST)] = 15_000
+    iterations: Annotated[int, Field(ge=0, le=MOST, description="how long to train")] = 15_000
     seed: Seed = Field(0, description="draws the initial weights and the labelled images")
     pair_seed: Seed = Field(0, description="draws the order of the pairs")
 
     # where and how often
-    device: str = "auto"
+    device: str = Field("auto", description="where torch computes: auto, cpu, cuda, cuda:1, mps")
     precision: Literal["float32", "bfloat16"] = Field("float32", description="in which the encoder computes")
-    threads: int | None = Field(None, ge=1, le=1024)
-    log_every: PositiveInt = 100
-    checkpoint_every: PositiveInt = 500
-    validate_every: PositiveInt = 1_000
+    threads: int | None = Field(None, ge=1, le=1024, description="of torch; None: as many as torch chooses")
+    log_every: PositiveInt = Field(100, description="iterations between two lines of metrics.jsonl")
+    checkpoint_every: PositiveInt = Field(500, description="iterations between two checkpoints")
+    validate_every: PositiveInt = Field(1_000, description="iterations between two validations")
 
     def objective(self) -> Method:
         """The method with this config's weights and margins."""

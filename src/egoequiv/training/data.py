@@ -149,7 +149,7 @@ def split_of(store: FrameStore, config: TrainConfig) -> Split:
 
 
 def _leakage(store: FrameStore, split: Split, config: TrainConfig) -> tuple[str, ...]:
-    """A warning where frames at random, which nobody asked for, make validation frames too easy."""
+    """A warning where frames at random, which were not chosen, make validation frames too easy."""
     leaked = count_leaked(store, split, config.max_gap_s)
     if not leaked:
         return ()

@@ -163,7 +163,7 @@ class SingleRun(Course):
         self._begun_at, self._clock = self.iteration, time.perf_counter()
 
     def finish(self) -> dict[str, Any]:
-        """Train to the end; what the finished run says of itself."""
+        """Train to the end; what the finished run reports."""
         self.train()
         if not self.last_iteration:
             self._save("last")

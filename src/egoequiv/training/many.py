@@ -34,7 +34,7 @@ def run_many(
 ) -> list[Outcome]:
     """Do all jobs and return their outcomes in order."""
     engine = engine or LocalEngine()
-    jobs = [settled(replace(job, out=job.out.absolute())) for job in jobs]  # workers may stand in other folders
+    jobs = [settled(replace(job, out=job.out.absolute())) for job in jobs]  # workers may run in other folders
     if len({job.out for job in jobs}) < len(jobs):
         raise ConfigError("two runs would share one folder: give each its own")
     past = {job.out: outcome for job in jobs if (outcome := past_outcome(job)) is not None}

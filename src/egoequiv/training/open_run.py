@@ -25,7 +25,7 @@ def open_run(path: str | Path, which: Which = "last", store: str | Path | None =
         store: Another store to look at in place of the run's own.
 
     Returns:
-        The run; its parts are opened when first asked for.
+        The run; its parts are opened when first needed.
 
     Example:
         run = open_run("run")

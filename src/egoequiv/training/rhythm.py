@@ -97,7 +97,7 @@ class Course(ABC):
             return values | aurocs(self._net, self._method, self._neighbours) | self._features(self._net)
 
     def summary(self, member: Member) -> dict[str, Any]:
-        """What a finished run says of itself."""
+        """What a finished run reports."""
         data, config = self.data, member.config
         return {
             "method": config.method,

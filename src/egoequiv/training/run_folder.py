@@ -176,12 +176,12 @@ class RunFolder:
         try:
             found = [json.loads(line) for line in lines if line.endswith("\n")]
         except (ValueError, RecursionError) as problem:
-            raise DataError(f"{path} is damaged ({problem}): mend that line, or train again") from problem
+            raise DataError(f"{path} is damaged ({problem}): correct that line, or train again") from problem
         for number, line in enumerate(found, 1):
             if not _is_line(line):
                 raise DataError(
-                    f"{path} line {number} is damaged (not an object of numbers with an iteration): mend that line, or "
-                    "train again"
+                    f"{path} line {number} is damaged (not an object of numbers with an iteration): correct that line, "
+                    "or train again"
                 )
         return found
 
@@ -200,7 +200,7 @@ class RunFolder:
         for key, value in begun.items():
             if key not in FREE_TO_CHANGE and asked[key] != value:
                 raise ConfigError(
-                    f"{self.path} began with {key}={value!r}, now {key}={asked[key]!r} was asked for: "
+                    f"{self.path} began with {key}={value!r}, now {key}={asked[key]!r} is given: "
                     "resume with the same settings, or choose another -o"
                 )
 

@@ -95,11 +95,11 @@ def _stream(
     store, recognition, config = opened.store, opened.recognition, opened.config
     if name == "labelled":
         if recognition is None:
-            raise ConfigError("labelled images were asked for without a recognition task")
+            raise ConfigError("labelled images need a recognition task")
         return labelled_stream(recognition, config, is_training)
     if name == "motion":
         if patterns is None:
-            raise ConfigError("motion pairs were asked for without patterns")
+            raise ConfigError("motion pairs need patterns")
         pairs = find_motion_pairs(store, frames, patterns, config.max_gap_s)
         if patterns.others_are_negatives:
             pairs = thin_out(pairs, config.motion_pairs, POSITIVE_FRACTION, config.pair_seed)

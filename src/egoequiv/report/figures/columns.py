@@ -196,7 +196,7 @@ def chart_blocks(table: Table, metrics: Sequence[Metric], styles: Styles) -> lis
 
 
 def column_words(table: Table, metrics: Sequence[Metric]) -> str:
-    """What a chart shows, in numbers, for those who cannot see it."""
+    """What a chart shows, in numbers, for readers who cannot see it."""
     parts = []
     for metric in metrics:
         found = {row.name: row.mean(metric.name) for row in table.rows if isfinite(row.mean(metric.name))}

@@ -53,7 +53,7 @@ def curves_figure(
 
     Args:
         curves: The lines of metrics of each run, by its name.
-        title: Stands above all panels.
+        title: Above all panels.
         styles: How each run looks; by default in the order of the names.
         panels: The title of each panel by the key of the metrics; by default each loss term and the accuracy.
 

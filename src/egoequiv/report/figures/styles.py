@@ -48,7 +48,7 @@ def row_styles(names: Sequence[str]) -> dict[str, Style]:
 def draw_lines(axes: Axes, curves: Mapping[str, Points], styles: Styles, *, dodge: float = 0.0) -> None:
     """A line for each name, none hidden under another.
 
-    Lines that coincide are drawn as dashes that alternate, and markers stand at other places on each line. Where the x
+    Lines that coincide are drawn as dashes that alternate, and markers are at other places on each line. Where the x
     axis has few places, each line is moved by `dodge` to the side of the one before it.
     """
     lines = {name: np.array(points, float).reshape(-1, 2) for name, points in curves.items() if len(points)}
