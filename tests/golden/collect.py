@@ -19,11 +19,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from egoequiv.evaluation.statistics import Result
 from tests.golden.drawn import drawing
 from tests.golden.folder import REPRODUCE, REPRODUCED
 from tests.golden.running import run
 from tests.golden.shown import shown_numbers
+
+from egoequiv.evaluation.statistics import Result
 
 Value = float | str | list[float]
 Numbers = dict[str, Value]
