@@ -23,7 +23,7 @@ TRAINED, TRAINED_RELATIVE, TRAINED_ABSOLUTE = "small MLP", 0.05, 0.02
 LEFT_OUT_NOW = {
     r"compare/runs/.*/ratio_[^/]*/(difference|stderr|p_value|seeds)": (
         28,
-        "The ratio of mean distances is a detail beside rho: `compare` gives it, and tests only what it shows as columns.",
+        "The ratio of mean distances is a detail beside rho: `compare` gives it, and tests only its columns.",
     ),
     r"(table/markdown|report/reproduced)/.*/equiv \(no labels\)/pairs left out( of rho)?": (
         2,
