@@ -115,7 +115,7 @@ def _ratios(errors: Sequence[MotionError], by_group: dict[str, list[MotionError]
 
 
 def _excluded(errors: Sequence[MotionError]) -> Value:
-    metric = Metric(name="excluded_pairs", title="excluded pairs", digits=0, better="neither", is_detail=True)
+    metric = Metric(name="excluded_pairs", title="excluded pairs", digits=1, better="neither", is_detail=True)
     return Value(metric=metric, value=float(sum(error.pairs_excluded for error in errors)))
 
 
