@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from egoequiv.cli.main import COMMANDS, load_command
+from egoequiv.experiments import TABLES
 from egoequiv.store import FrameStore
 from running import Cli
 
@@ -69,7 +70,7 @@ def test_ctrl_c_is_told_once_with_the_way_to_go_on(
     (out / "last.safetensors").touch()
     said = cli(*train, code=130).err
     assert said == f"stopped; go on from the last checkpoint with: egoequiv train -o '{out}' --resume\n"
-    monkeypatch.setattr("egoequiv.experiments.reproduce_norb", stopping)
+    monkeypatch.setitem(TABLES, "norb", stopping)
     said = cli("reproduce", "norb", "--quick", "-o", tmp_path / "table", code=130).err
     assert said == "stopped; what was finished is kept, go on with the same command\n"
     monkeypatch.setattr("egoequiv.auditing.audit", stopping)
