@@ -99,7 +99,7 @@ class Value(BaseModel):
 
     @property
     def is_marked(self) -> bool:
-        """Whether it is not better than each of its baselines: it then says nothing for the features."""
+        """Whether it is not better than each of its baselines: it is then no evidence for the features."""
         return is_marked(self.metric, self.value, self.all_baselines())
 
     def text(self) -> str:

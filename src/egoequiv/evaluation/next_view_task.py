@@ -41,8 +41,8 @@ METRICS["chosen_minus_random"] = Metric(
 )
 ACCURACY = METRICS["two_views"]
 NOTES = (
-    "a random move is the floor, the best move in hindsight the ceiling of what choosing a second view can give; "
-    "further moves of best are the best one at a time, which another walk may outdo",
+    "a random move is the lower limit, the best move in hindsight the upper limit of what choosing a second view can "
+    "give; with more views, best takes the best move at each step, and another walk may be better",
     "alone: the first view by those training frames only that begin the tuples which vote on all views, which is the "
     "fair thing to compare with: fewer tuples of training frames vote on two views than frames on one",
 )

@@ -87,7 +87,7 @@ class ReadOutResult:
         notes = [
             f"{self.frames:,} frames and {self.pairs:,} pairs; every {self.hold_out} is read by a probe fitted on "
             f"others ({self.folds} folds of {self.groups})",
-            "R2 is 1 for a perfect reading, 0 for always saying the mean, and below 0 where that would be better",
+            "R2 is 1 for a perfect reading, 0 for always predicting the mean, and below 0 where that would be better",
         ]
         known = {
             "pixels": f"pixels: of images of at most {SIDE} x {SIDE}, larger ones made smaller",

@@ -180,7 +180,9 @@ def mark_notes(table: Table, metrics: Sequence[Metric]) -> list[str]:
     marked = [metric for metric in metrics if any(table.is_marked(row, metric) for row in table.rows)]
     names = ", ".join(_baseline_names(table, marked))
     return (
-        [f"{MARK} not better than each of its baselines ({names}): it says nothing for the features."] if marked else []
+        [f"{MARK} not better than each of its baselines ({names}): it is no evidence for the features."]
+        if marked
+        else []
     )
 
 
