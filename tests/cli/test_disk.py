@@ -25,8 +25,9 @@ def run_limited(limit: int, *arguments: object) -> subprocess.CompletedProcess[s
 
 def assert_one_line(finished: subprocess.CompletedProcess[str], *words: str) -> None:
     assert finished.returncode == 2, finished.stderr
-    lines = [line for line in finished.stderr.splitlines() if line.strip()]
-    assert [line.startswith("egoequiv: error:") for line in lines] == [True], finished.stderr
+    lines = [line for line in finished.stderr.splitlines() if line.startswith("egoequiv: error:")]
+    assert len(lines) == 1, finished.stderr
+    assert "Traceback" not in finished.stderr
     for word in words:
         assert word in lines[0]
 

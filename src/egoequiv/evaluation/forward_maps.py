@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import TooFewPairsError
+from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.equivariance import RANK_TOLERANCE, fit_map, rank_of
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.models import EgoNet
@@ -80,6 +80,8 @@ def learned_forward_maps(net: EgoNet, space: MotionSpace, motions: Sequence[str]
     if net.maps is None:
         return {}
     weight, bias = (tensor.detach().double().cpu().numpy() for tensor in (net.maps.weight, net.maps.bias))
+    if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+        raise DataError("the equivariance maps of this network are not finite: it has diverged, train it again")
     steps: dict[str, Affine] = {}
     named = space.named_motions()
     for number, name in enumerate(net.spec.patterns):

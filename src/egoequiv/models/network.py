@@ -18,6 +18,7 @@ from egoequiv.user_code import is_built_in
 
 MapInit = Literal["identity", "xavier"]
 Precision = Literal["float32", "bfloat16"]
+LARGEST_SIDE = 65_536  # pixels of an image
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,12 @@ class NetSpec:
     @classmethod
     def from_description(cls, description: dict[str, Any]) -> NetSpec:
         try:
-            height, width, channels = description["image_shape"]
+            height, width, channels = (int(side) for side in description["image_shape"])
+            if not all(0 < side <= LARGEST_SIDE for side in (height, width, channels)):
+                raise ValueError(f"image_shape {height} x {width} x {channels}")
             return cls(
                 encoder=str(description["encoder"]),
-                image_shape=(int(height), int(width), int(channels)),
+                image_shape=(height, width, channels),
                 patterns=tuple(description["patterns"]),
                 class_names=tuple(description["class_names"]),
                 encoder_settings={str(key): value for key, value in description.get("encoder_settings", {}).items()},

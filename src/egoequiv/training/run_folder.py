@@ -23,6 +23,7 @@ from egoequiv.training.optimizer import optimizer_tensors, restore_optimizer
 
 CONFIG, DATA, METRICS, RESULT = "config.json", "data.json", "metrics.jsonl", "result.json"
 PATTERNS = "patterns.json"
+LARGEST = 1e300  # a number in a line of metrics; JSON knows integers that no float can hold
 
 # Settings that may differ when a run is resumed: they say where it is computed, not what.
 FREE_TO_CHANGE = frozenset({"device"})
@@ -172,8 +173,8 @@ class RunFolder:
         path = self.path / METRICS
         if not path.exists():
             return []
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         try:
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
             found = [json.loads(line) for line in lines if line.endswith("\n")]
         except (ValueError, RecursionError) as problem:
             raise DataError(f"{path} is damaged ({problem}): correct that line, or train again") from problem
@@ -213,7 +214,9 @@ def _is_line(line: Any) -> bool:
     """Whether a line of metrics is one: names and numbers, or null for what is not defined."""
     if not isinstance(line, dict) or not isinstance(line.get("iteration"), int):
         return False
-    return all(value is None or isinstance(value, int | float) for value in line.values())
+    return all(
+        value is None or (isinstance(value, int | float) and not abs(value) > LARGEST) for value in line.values()
+    )
 
 
 def _lay_out_like_weights(optimizer: torch.optim.Optimizer) -> None:
