@@ -173,19 +173,19 @@ def test_repeats_must_be_at_least_one(tmp_path: Path) -> None:
 
 
 def test_the_store_of_an_experiment_is_made_once(effort: Effort) -> None:
-    first = experiment_store(effort, "grid-8", {"data": None}, grid_source, 8)
+    first = experiment_store(effort, "grid-8", {"data": None}, grid_source(), 8)
     written = (first.path / "frames.npy").stat().st_mtime_ns
-    second = experiment_store(effort, "grid-8", {"data": None}, grid_source, 8)
+    second = experiment_store(effort, "grid-8", {"data": None}, grid_source(), 8)
     assert (second.path / "frames.npy").stat().st_mtime_ns == written
     assert first.image_shape == second.image_shape == (8, 8, 1)
     with pytest.raises(DataError, match="made from other data than is there now: choose another -o"):
-        experiment_store(effort, "grid-8", {"data": "elsewhere"}, grid_source, 8)
+        experiment_store(effort, "grid-8", {"data": "elsewhere"}, grid_source(), 8)
 
 
 def test_names_with_a_dot_are_different_stores(effort: Effort) -> None:
     for seconds in ("7.5", "7.25"):
-        experiment_store(effort, f"drive-{seconds}s-8", {"seconds": seconds}, grid_source, 8)
-        experiment_store(effort, f"drive-{seconds}s-8", {"seconds": seconds}, grid_source, 8)
+        experiment_store(effort, f"drive-{seconds}s-8", {"seconds": seconds}, grid_source(), 8)
+        experiment_store(effort, f"drive-{seconds}s-8", {"seconds": seconds}, grid_source(), 8)
     assert len(list((effort.out / "stores").glob("*.json"))) == 2
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from egoequiv.cli.console import output, print_json
 from egoequiv.cli.options import AsJson
 from egoequiv.errors import ConfigError
-
-if TYPE_CHECKING:
-    from egoequiv.blocks import Grid
 
 
 def settings(
@@ -23,6 +20,7 @@ def settings(
 
     Example: egoequiv settings
     """
+    from egoequiv.blocks import Grid
     from egoequiv.report.markdown import markdown_table
     from egoequiv.report.terminal import print_blocks
 
@@ -31,7 +29,7 @@ def settings(
     elif markdown:
         print(PAGE + "\n".join(markdown_table(COLUMNS, _rows())))
     else:
-        print_blocks([_grid()], output())
+        print_blocks([Grid.of("Settings of a run", COLUMNS, _rows())], output())
 
 
 COLUMNS = ("setting", "kind", "default", "meaning")
@@ -41,12 +39,6 @@ PAGE = """# Settings of a run
 in its `config.json`. This page is what `egoequiv settings --markdown` prints.
 
 """
-
-
-def _grid() -> Grid:
-    from egoequiv.blocks import Grid
-
-    return Grid.of("Settings of a run", COLUMNS, _rows())
 
 
 def _rows() -> list[tuple[str, str, str, str]]:

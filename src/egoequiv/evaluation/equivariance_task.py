@@ -10,7 +10,7 @@ import numpy as np
 
 from egoequiv.blocks import Grid
 from egoequiv.evaluation.equivariance import MotionError, errors_of_pairs
-from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, grid, measured, notes_of
+from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
@@ -126,11 +126,11 @@ def _table(errors: Sequence[MotionError], rhos: Sequence[Value], undefined: Sequ
         (
             error.motion,
             cell(rho),
-            *(rho.metric.text(rho.baselines[name]) for name in names),
+            *baseline_texts(rho, names),
             rho.metric.text(error.ratio_of_means),
             *(getattr(error, name) for name in counts),
         )
         for error, rho in zip(errors, rhos, strict=True)
     ]
     columns = ("motion", "rho", *names, "ratio of means", *("fitted", "scored", "left out")[: len(counts)])
-    return grid("equivariance error of each motion", columns, rows, [*undefined, *NOTES])
+    return Grid.of("equivariance error of each motion", columns, rows, [*undefined, *NOTES])

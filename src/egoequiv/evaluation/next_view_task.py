@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from egoequiv.blocks import Cell, Grid
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.chains import first_successors
-from egoequiv.evaluation.findings import grid, measured, notes_of, thumbnails
+from egoequiv.evaluation.findings import measured, notes_of, thumbnails
 from egoequiv.evaluation.metric import NO_INTERVAL, Metric, Value
 from egoequiv.evaluation.next_view import NextViewSelector, declare_moves
 from egoequiv.evaluation.statistics import group_interval
@@ -148,8 +148,8 @@ class NextViewResult:
         ]
         columns = ("move", "training pairs", "possible", "chosen", "accuracy after it %", "expected bits", "found bits")
         return [
-            grid(title, heads, [_views_row(row) for row in details["accuracy_pct"]], NOTES),
-            grid("each move as the first one", columns, moves),
+            Grid.of(title, heads, [_views_row(row) for row in details["accuracy_pct"]], NOTES),
+            Grid.of("each move as the first one", columns, moves),
         ]
 
     def _describe_views(self, views: int) -> dict[str, Any]:

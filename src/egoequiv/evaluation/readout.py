@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold
 
+from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
-from egoequiv.evaluation.findings import cell, grid, measured, notes_of, shrink
+from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of, shrink
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LINEAR, PROBES, Probe, Probes, TrainingPart, folds_of
@@ -78,7 +79,7 @@ class ReadOutResult:
         table = [
             (
                 *(row.read_from, row.quantity, row.probe, cell(value)),
-                *(value.metric.text(value.baselines[name]) for name in baselines),
+                *baseline_texts(value, list(baselines)),
                 *(f"{number:.3g}" for number in (row.rmse, row.spread)),
             )
             for row, value in each
@@ -99,7 +100,7 @@ class ReadOutResult:
         details = {name: getattr(self, name) for name in ("hold_out", "groups", "folds", "frames", "pairs")}
         details |= {"rows": plain([asdict(row) for row in self.rows])}
         title = "read-out of pose and motion"
-        return Finding(values, [grid(title, columns, table, notes)], details, notes=notes_of(values))
+        return Finding(values, [Grid.of(title, columns, table, notes)], details, notes=notes_of(values))
 
 
 def read_poses(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from egoequiv.blocks import Grid
-from egoequiv.evaluation.findings import cell, grid, measured, notes_of
+from egoequiv.evaluation.findings import cell, measured, notes_of
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.pair_search import (
@@ -68,9 +68,10 @@ class RetrievalResult:
 
     def finding(self, store: FrameStore) -> Finding:
         """The precision over all motions; the store has the pictures of the gallery."""
-        found, kind = self.precision["features"], self.exclusion.group_name
-        pixels = self.precision.get("pixels", (None,) * len(found))
-        values = [[row.value(score, name, kind, other) for score, name in SCORES] for row, other in self._rows(pixels)]
+        kind, features = self.exclusion.group_name, self.precision["features"]
+        pixels = self.precision.get("pixels", (None,) * len(features))
+        found = list(zip(features, pixels, strict=True))
+        values = [[row.value(score, name, kind, other) for score, name in SCORES] for row, other in found]
         dropped = self.neighbours["features"].dropped
         details, arrays = retrieval_gallery(store, self.pairs, self.neighbours)
         details |= {
@@ -87,25 +88,15 @@ class RetrievalResult:
             "chance is the share of the query's motion among the pairs it was compared with",
         ]
         lost = [f"{dropped:,} queries were dropped: fewer than {K} pairs to be compared with"] if dropped else []
-        table = self._table(values, pixels, [*notes, *lost])
-        return Finding(values[0], [table], details, arrays, notes=[*lost, *notes_of(values[0])])
-
-    def _rows(
-        self, pixels: Sequence[MotionPrecision | None]
-    ) -> Iterator[tuple[MotionPrecision, MotionPrecision | None]]:
-        return zip(self.precision["features"], pixels, strict=True)
-
-    def _table(
-        self, values: Sequence[Sequence[Value]], pixels: Sequence[MotionPrecision | None], notes: Sequence[str]
-    ) -> Grid:
         rows: list[Sequence[Any]] = []
-        for (own, other), (at_1, at_k) in zip(self._rows(pixels), values, strict=True):
+        for (own, other), (at_1, at_k) in zip(found, values, strict=True):
             rows.append((own.motion, "features", cell(at_1), cell(at_k), at_1.metric.text(own.chance), own.queries))
             if other is not None:
                 texts = (at_1.metric.text(number) for number in (other.at_1, other.at_k, other.chance))
                 rows.append((own.motion, "pixels", *texts, other.queries))
         columns = ("motion", "difference of", "precision@1", f"precision@{K}", "chance", "queries")
-        return grid("retrieval of pairs with the same motion", columns, rows, notes)
+        table = Grid.of("retrieval of pairs with the same motion", columns, rows, [*notes, *lost])
+        return Finding(values[0], [table], details, arrays, notes=[*lost, *notes_of(values[0])])
 
 
 def precision_of(groups: Indices, pairs: MotionPairs, neighbours: Neighbours) -> tuple[MotionPrecision, ...]:
@@ -164,16 +155,9 @@ def retrieve_pairs(
     exclusion = Exclusion(groups_of(store, hold_out), hold_out, neighbour_gap_s if has_gap else None)
 
     def search(space: str, differences: Differences) -> Neighbours:
+        what = f"pairs by {space}"
         return nearest_pairs(
-            store,
-            pairs,
-            differences,
-            queries,
-            exclusion,
-            k=K,
-            seed=seed,
-            on_progress=on_progress,
-            what=f"pairs by {space}",
+            store, pairs, differences, queries, exclusion, k=K, seed=seed, on_progress=on_progress, what=what
         )
 
     neighbours = {"features": search("features", feature_differences(features, pairs))}

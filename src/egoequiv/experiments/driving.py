@@ -20,7 +20,6 @@ from egoequiv.experiments.stores import PIXELS, experiment_store, pixel_row
 from egoequiv.experiments.table import Entry, Row, Table, compare_rows, merge_metrics
 from egoequiv.pairs import Split, count_leaked, draw_labelled, make_split
 from egoequiv.pairs.splits import GIVEN
-from egoequiv.sources import Source
 from egoequiv.store import FrameStore
 
 METHODS = ("random", "clsnet", "temporal", "drlim", "equiv", "equiv+drlim")
@@ -217,30 +216,23 @@ def _about(
 
 def _video(options: ReproduceOptions, scale: Scale) -> FrameStore:
     """The store of driving video."""
-    made: dict[str, Any] = {"data": str(options.data.resolve()) if options.data else None}
-    if not options.data:
-        made |= {"drives_per_area": scale.drives_per_area, "seconds": scale.seconds}
-    name = "kitti" if options.data else f"drive-{scale.drives_per_area}x{scale.seconds:g}s"
-
-    def open_it() -> Source:
-        if options.data:
-            return open_source("kitti", options.data)
-        return open_source("drive", drives_per_area=scale.drives_per_area, seconds=scale.seconds)
-
-    return experiment_store(options.effort(scale), f"{name}-{scale.size}", made, open_it, scale.size)
+    if options.data:
+        name, source = "kitti", open_source("kitti", options.data)
+        made: dict[str, Any] = {"data": str(options.data.resolve())}
+    else:
+        drawn: dict[str, Any] = {"drives_per_area": scale.drives_per_area, "seconds": scale.seconds}
+        name, made = f"drive-{scale.drives_per_area}x{scale.seconds:g}s", {"data": None, **drawn}
+        source = open_source("drive", **drawn)
+    return experiment_store(options.effort(scale), f"{name}-{scale.size}", made, source, scale.size)
 
 
 def _scenes(options: ReproduceOptions, scale: Scale) -> FrameStore:
     """The store of labelled scenes, cropped to the aspect of the video."""
-    made: dict[str, Any] = {
-        "scenes": str(options.scenes.resolve()) if options.scenes else None,
-        "partition": options.partition,
-    }
-    name = "scenes" if options.scenes else f"places-{scale.images_per_class}"
-
-    def open_it() -> Source:
-        if options.scenes:
-            return open_source("scenes", options.scenes, partition=options.partition, aspect=ASPECT)
-        return open_source("places", images_per_class=scale.images_per_class)
-
-    return experiment_store(options.effort(scale), f"{name}-{scale.size}", made, open_it, scale.size)
+    made = {"scenes": str(options.scenes.resolve()) if options.scenes else None, "partition": options.partition}
+    if options.scenes:
+        name = "scenes"
+        source = open_source("scenes", options.scenes, partition=options.partition, aspect=ASPECT)
+    else:
+        name = f"places-{scale.images_per_class}"
+        source = open_source("places", images_per_class=scale.images_per_class)
+    return experiment_store(options.effort(scale), f"{name}-{scale.size}", made, source, scale.size)

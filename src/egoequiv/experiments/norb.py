@@ -14,7 +14,6 @@ from egoequiv.experiments.selection import Settings
 from egoequiv.experiments.stores import experiment_store, pixel_row
 from egoequiv.experiments.table import Table, compare_rows, merge_metrics
 from egoequiv.pairs import count_leaked, make_split
-from egoequiv.sources import Source
 from egoequiv.store import FrameStore
 
 WHOLE = Scale()
@@ -105,13 +104,12 @@ def _store(options: ReproduceOptions, scale: Scale) -> FrameStore:
     """The store of the experiment, made once; another size or world has another one."""
     kind = "norb" if options.data else f"turntable-{scale.lightings}"
     made_from: dict[str, Any] = {"data": str(options.data.resolve()) if options.data else None, "part": options.part}
-
-    def open_it() -> Source:
-        if options.data:
-            return open_source("norb", options.data, part=options.part)
-        return open_source("turntable", lightings=scale.lightings)
-
-    return experiment_store(options.effort(scale), f"{kind}-{scale.size}", made_from, open_it, scale.size)
+    source = (
+        open_source("norb", options.data, part=options.part)
+        if options.data
+        else open_source("turntable", lightings=scale.lightings)
+    )
+    return experiment_store(options.effort(scale), f"{kind}-{scale.size}", made_from, source, scale.size)
 
 
 def _extra_settings(key: Key, iterations: int) -> Settings:

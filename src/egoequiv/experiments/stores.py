@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from egoequiv.errors import DataError
@@ -20,13 +19,10 @@ from egoequiv.store import FrameStore, ingest
 PIXELS = "nearest pixels"
 
 
-def experiment_store(
-    effort: Effort, name: str, made_from: dict[str, Any], open_it: Callable[[], Source], size: int
-) -> FrameStore:
+def experiment_store(effort: Effort, name: str, made_from: dict[str, Any], source: Source, size: int) -> FrameStore:
     """The store of that name, ingested the first time at size x size in gray."""
     path = effort.out / "stores" / name
     stamp = path.with_name(f"{name}.json")  # a name may hold a dot: drive-6x7.5s-32
-    source = open_it()
     made_from = made_from | {"recordings": len(source.recordings), "frames": source.frame_count}
     if path.exists():
         if read_json(stamp, "an experiment's store") != made_from:
