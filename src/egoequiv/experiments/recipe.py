@@ -27,14 +27,26 @@ MeasuredRow = tuple[list[Metric], Row]  # a row, and the metrics of its entries
 
 
 @dataclass(frozen=True)
-class Effort:
-    """How thoroughly a table is made, and where progress is reported."""
+class Scale:
+    """How much work a table is; each table has one for the whole and one for `--quick`."""
 
-    out: Path
     repeats: int = 5
     iterations: int = 25_000
     search_iterations: int = 6_000
+    batch_size: int = 16
+    size: int = 96
     select: bool = True  # choose settings by search, or take those chosen before
+    lightings: int = 6  # of the embedded turntable
+    drives_per_area: int = 6  # of the embedded drive
+    seconds: float = 30.0
+    images_per_class: int = 120  # of the embedded places
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort(Scale):
+    """How thoroughly a table is made, where, and where progress is reported."""
+
+    out: Path
     select_stop: bool = True  # choose by search when each method stops, or let all run to the end
     grid: Grid = field(default_factory=Grid)
     engine: Engine = field(default_factory=LocalEngine)

@@ -19,8 +19,9 @@ from egoequiv.store import FrameStore, ingest
 PIXELS = "nearest pixels"
 
 
-def experiment_store(effort: Effort, name: str, made_from: dict[str, Any], source: Source, size: int) -> FrameStore:
-    """The store of that name, ingested the first time at size x size in gray."""
+def experiment_store(effort: Effort, name: str, made_from: dict[str, Any], source: Source) -> FrameStore:
+    """The store of that name, ingested the first time in gray at the size of the table, which ends the name."""
+    name = f"{name}-{effort.size}"
     path = effort.out / "stores" / name
     stamp = path.with_name(f"{name}.json")  # a name may hold a dot: drive-6x7.5s-32
     made_from = made_from | {"recordings": len(source.recordings), "frames": source.frame_count}
@@ -32,7 +33,7 @@ def experiment_store(effort: Effort, name: str, made_from: dict[str, Any], sourc
     return ingest(
         source,
         path,
-        size=(size, size),
+        size=(effort.size, effort.size),
         engine=effort.engine,
         on_progress=lambda done, total: effort.on_progress(f"frames, {name}", done, total),
     )
