@@ -14,10 +14,10 @@ from egoequiv.evaluation.metric import Metric
 from egoequiv.evaluation.statistics import Result
 from egoequiv.experiments.options import ReproduceOptions
 from egoequiv.experiments.published import KITTI, SUN, Key, Metrics
-from egoequiv.experiments.recipe import Effort, MeasuredRow, Recipe, Scale, chosen_keys, make_rows
+from egoequiv.experiments.recipe import Effort, Recipe, Scale, chosen_keys, make_rows
 from egoequiv.experiments.selection import Grid, Settings
 from egoequiv.experiments.stores import PIXELS, experiment_store, pixel_row
-from egoequiv.experiments.table import Entry, Row, Table, compare_rows, merge_metrics
+from egoequiv.experiments.table import Entry, MeasuredRow, Row, Table, compare_rows, merge_metrics
 from egoequiv.pairs import Split, count_leaked, draw_labelled, make_split
 from egoequiv.pairs.splits import GIVEN
 from egoequiv.store import FrameStore

@@ -9,8 +9,8 @@ from egoequiv.evaluation import nearest_pixel_accuracy
 from egoequiv.evaluation.recognition import top_metric
 from egoequiv.evaluation.statistics import Result
 from egoequiv.experiments.published import Metrics
-from egoequiv.experiments.recipe import Effort, MeasuredRow
-from egoequiv.experiments.table import Entry, Row
+from egoequiv.experiments.recipe import Effort
+from egoequiv.experiments.table import Entry, MeasuredRow, Row
 from egoequiv.files import read_json, write_json
 from egoequiv.pairs import Split, draw_labelled
 from egoequiv.sources import Source
