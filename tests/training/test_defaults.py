@@ -142,7 +142,7 @@ def test_a_run_that_needs_too_much_is_refused_before_it_begins(
     small_store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(
-        ConfigError, match=r"needs about [\d,.]+ GB of memory and .* lower batch_size \(now 999999999\)"
+        ConfigError, match=r"needs about [\d,.]+ TB of memory and .* lower batch_size \(now 999999999\)"
     ):
         train(small_store.path, tmp_path / "run", **{**FEW, "batch_size": 999_999_999})
     monkeypatch.setattr(memory_module, "free_memory", lambda: 1_000_000)

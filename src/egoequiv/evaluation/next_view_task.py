@@ -21,7 +21,7 @@ from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions,
 from egoequiv.evaluation.walks import POLICIES, Floats, Policy, Walk, by_moves, take_walks
 from egoequiv.files import plain
 from egoequiv.pairs import MinedPatterns, MotionPatterns
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.store import FrameStore
 
 FEWEST_MOVES = 2  # with one there is nothing to choose
@@ -112,8 +112,7 @@ class NextViewResult:
     def gallery(self, store: FrameStore, seed: int = 0) -> dict[str, NDArray[Any]]:
         """Some walks at random by the chosen moves: what is seen and guessed at each view, -1 after a walk ended."""
         walk = self.walks["chosen"]
-        count = min(SHOWN, len(walk.frames))
-        shown = np.sort(np.random.default_rng([seed, 0x6A11]).choice(len(walk.frames), count, replace=False))
+        shown = thinned(np.arange(len(walk.frames)), SHOWN, [seed, 0x6A11])
         return {
             "gallery_images": thumbnails(store, walk.frames[shown]),
             "gallery_class": self.own_class[shown],

@@ -14,7 +14,7 @@ from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.ranking import COPY, FITTED, LEARNED, Questions, RankedResult, score_predictions
 from egoequiv.evaluation.task import Finding, Measure, OnProgress, TaskData, TaskOptions
 from egoequiv.pairs import MotionPairs
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.candidates import Indices, thinned
 
 QUESTIONS = 4_000  # at most: the standard error of a hit rate is then below one per cent
 IN_RECORDING, EVERYWHERE = "views of the recording", "all frames"
@@ -72,9 +72,7 @@ def check_motions(features: FrameFeatures, pairs: MotionPairs) -> None:
 def draw_views(pairs: MotionPairs, most: int, seed: int) -> tuple[Indices, Indices]:
     """At most `most` views with a motion that leads on from them: store rows and numbers of motions, (Q,) each."""
     known = pairs.pattern >= 0
-    both = np.unique(np.stack([pairs.pattern[known], pairs.i[known]], axis=1), axis=0)
-    if len(both) > most:
-        both = both[np.sort(np.random.default_rng([seed, 0xD2A]).choice(len(both), most, replace=False))]
+    both = thinned(np.unique(np.stack([pairs.pattern[known], pairs.i[known]], axis=1), axis=0), most, [seed, 0xD2A])
     return both[:, 1], both[:, 0]
 
 

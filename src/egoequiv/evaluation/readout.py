@@ -22,7 +22,7 @@ from egoequiv.evaluation.statistics import group_estimate
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
 from egoequiv.files import plain
 from egoequiv.pairs import sample_neighbour_pairs
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.store import FrameStore
 
 Array = NDArray[np.float64]
@@ -112,7 +112,7 @@ def read_poses(
     probes: Probes | None = None,
 ) -> tuple[ReadOut, ...]:
     """Read the pose of each frame from its features; cyclic coordinates as sine and cosine."""
-    frames = _some(features.frames, most, seed)
+    frames = thinned(features.frames, most, [seed, 0x5A])
     targets = pose_targets(features.store.space, features.store.poses[frames])
     return read_out(FRAME, features.of(frames), targets, groups_of(features.store, hold_out)[frames], seed, probes)
 
@@ -188,10 +188,6 @@ def _r2(sums: Array) -> Array:
     variation = squares - total**2 / count
     known = variation > 1e-12 * np.maximum(squares, 1e-300)
     return np.where(known, 1 - error / np.where(known, variation, 1.0), np.nan)
-
-
-def _some(rows: Indices, most: int, seed: int) -> Indices:
-    return rows if len(rows) <= most else np.sort(np.random.default_rng([seed, 0x5A]).choice(rows, most, replace=False))
 
 
 def read_features(

@@ -13,7 +13,7 @@ from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_o
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.store import FrameStore
 from egoequiv.training.data import Recognition
 
@@ -125,6 +125,4 @@ def _labelled(data: TaskData, task: Recognition, seed: int) -> Indices:
     rows = data.labelled
     if rows is None:
         rows = task.split.train[task.classes[task.split.train] >= 0]
-    if len(rows) > MOST_LABELLED:
-        rows = np.sort(np.random.default_rng([seed, 0x1AB]).choice(rows, MOST_LABELLED, replace=False))
-    return rows
+    return thinned(rows, MOST_LABELLED, [seed, 0x1AB])

@@ -27,7 +27,7 @@ from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest, silent
 from egoequiv.files import plain
 from egoequiv.pairs import MotionPairs
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.store import FrameStore
 
 MOST_PAIRS, MOST_QUERIES = 100_000, 1_000
@@ -149,7 +149,7 @@ def retrieve_pairs(
     """
     check_motions(features, pairs)
     store = features.store
-    pairs = some_pairs(pairs, most_pairs, seed)
+    pairs = pairs.take(thinned(np.arange(len(pairs)), most_pairs, [seed, 0x50E]))
     queries = draw_queries(pairs, most_queries, seed)
     has_gap = hold_out == "recording" and store.times_s is not None
     exclusion = Exclusion(groups_of(store, hold_out), hold_out, neighbour_gap_s if has_gap else None)
@@ -165,14 +165,6 @@ def retrieve_pairs(
         neighbours["pixels"] = once(lambda: search("pixels", pixel_differences(store, pairs)))
     precision = {space: precision_of(exclusion.group, pairs, found) for space, found in neighbours.items()}
     return RetrievalResult(precision, neighbours, pairs, exclusion)
-
-
-def some_pairs(pairs: MotionPairs, most: int, seed: int) -> MotionPairs:
-    """At most `most` of the pairs, at random."""
-    if len(pairs) <= most:
-        return pairs
-    kept: Indices = np.sort(np.random.default_rng([seed, 0x50E]).choice(len(pairs), most, replace=False))
-    return MotionPairs(pairs.i[kept], pairs.j[kept], pairs.pattern[kept], pairs.names)
 
 
 def retrieval(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
