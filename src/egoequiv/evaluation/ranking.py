@@ -175,8 +175,12 @@ def _rank_block(
 def score_ranks(ranks: Ranks, copied: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str) -> RankScore:
     """MRR and hit@k of some questions, which are of the given recordings or other groups (Q,)."""
     shapes = list(zip(ranks.candidates.tolist(), ranks.answers.tolist(), strict=True))
-    chance = np.array([chance_levels(*shape) for shape in shapes]).mean(axis=0)
-    numbers = {"": _scores(ranks.rank), "copy_": _scores(copied.rank), "chance_": chance.tolist()}
+    chance = np.array([chance_levels(*shape) for shape in shapes])
+    numbers = {
+        "": _scores(ranks.rank),
+        "copy_": _scores(copied.rank),
+        "chance_": [float(level.mean()) for level in chance.T],
+    }
     return RankScore(
         motion=motion,
         prediction=prediction,
