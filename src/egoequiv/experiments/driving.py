@@ -28,7 +28,6 @@ KITTI_PER_CLASS = 4
 SUN_CLASSES = 397  # published numbers stand beside a task of as many classes only
 ASPECT = "1242x375"  # KITTI's, to which scenes are cropped
 GRID = Grid(learning_rates=(0.1, 0.01, 0.001), weights=(0.1, 0.316, 1.0, 3.16, 10.0), rate_seeds=2, seeds=2)
-SEARCH: dict[str, Any] = {"select_stop": False, "grid": GRID}  # what is chosen by it
 COMPARED = ("top1", "top1_class_mean", "top10", "rho_atomic")  # in this order before the single motions
 
 WHOLE = Scale(iterations=2_000, search_iterations=600, size=32)
@@ -49,7 +48,7 @@ CHOSEN: dict[Key, Settings] = {
 
 def reproduce_kitti(options: ReproduceOptions) -> dict[str, Table]:
     """Recognition of places from 4 labelled frames a class, for each split, and how much the split changes it."""
-    effort = options.effort(WHOLE, QUICK, **SEARCH)
+    effort = options.effort(WHOLE, QUICK, select_stop=False, grid=GRID)
     _recipe(options, effort, "", {}, {})  # a wrong name of a method is reported before the long work begins
     store = _video(options, effort)
     splits = options.splits or SPLITS
@@ -73,7 +72,7 @@ def reproduce_kitti(options: ReproduceOptions) -> dict[str, Table]:
 
 def reproduce_scenes(options: ReproduceOptions, is_sun: bool = False) -> dict[str, Table]:
     """Recognition of scenes from a few labels each, with what is learned from driving; one table for each few."""
-    effort = options.effort(WHOLE_SCENES, QUICK, **SEARCH)
+    effort = options.effort(WHOLE_SCENES, QUICK, select_stop=False, grid=GRID)
     numbers = options.per_class[:1] if options.quick else options.per_class
     _recipe(options, effort, "", {}, {})  # a wrong name of a method is reported before the long work begins
     if options.scenes is None and options.data is not None:
