@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 NUMBER = re.compile(r"[-+]?\d")  # what a number begins with
 
@@ -68,9 +68,21 @@ class Grid:
     kind: ClassVar[str] = "grid"
 
     @classmethod
-    def of(cls, caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> Grid:
-        """A table of plain text."""
-        return cls(caption, tuple(columns), [[Cell(text) for text in row] for row in rows], tuple(notes))
+    def of(
+        cls,
+        caption: str,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        notes: Sequence[str] = (),
+        *,
+        is_words: bool = False,
+    ) -> Grid:
+        """A table of cells, texts and counts."""
+        cells = [
+            [one if isinstance(one, Cell) else Cell(one if isinstance(one, str) else f"{one:,}") for one in row]
+            for row in rows
+        ]
+        return cls(caption, tuple(columns), cells, tuple(notes), is_words)
 
     def is_number(self, column: int) -> bool:
         """Whether a column holds numbers; the first one, the heads of the rows, never does."""

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 from pathlib import Path
 
 from egoequiv.errors import ConfigError, DataError
 
-# Where Linux says how much memory a container may use, and uses: version 2 of control groups, then version 1.
+# Where Linux says how much memory a container may use, uses, and for what: version 2 of control groups, then version 1.
 _LIMITS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory/memory.stat",
+    ),
 )
+_CACHES = ("inactive_file ", "active_file ")  # of files, which are given up where memory is needed
+
+
+def whole_memory() -> int:
+    """Bytes of memory of this machine, or what its container may use of them."""
+    limits = [number for most, _, _ in _LIMITS if (number := _number(most)) is not None]
+    return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *limits])
 
 
 def free_memory() -> int | None:
@@ -21,10 +33,11 @@ def free_memory() -> int | None:
     for line in _lines("/proc/meminfo"):
         if line.startswith("MemAvailable:"):
             known.append(1024 * int(line.split()[1]))
-    for most, used in _LIMITS:
-        numbers = [_lines(path)[:1] for path in (most, used)]
-        if all(number and number[0].isdigit() for number in numbers):
-            known.append(max(int(numbers[0][0]) - int(numbers[1][0]), 0))
+    for most, used, what_for in _LIMITS:
+        limit, taken = _number(most), _number(used)
+        if limit is not None and taken is not None:
+            cached = sum(int(line.split()[1]) for line in _lines(what_for) if line.startswith(_CACHES))
+            known.append(max(limit - max(taken - cached, 0), 0))
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY:
         pages = _lines("/proc/self/statm")[:1]
@@ -59,3 +72,8 @@ def _lines(path: str) -> list[str]:
         return Path(path).read_text(encoding="ascii").splitlines()
     except (OSError, ValueError):
         return []
+
+
+def _number(path: str) -> int | None:
+    first = _lines(path)[:1]
+    return int(first[0]) if first and first[0].isdigit() else None

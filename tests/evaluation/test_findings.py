@@ -9,7 +9,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egoequiv.evaluation.findings import cell, grid, measured, notes_of, shrink, some_of, thumbnails
+from egoequiv.blocks import Grid
+from egoequiv.evaluation.findings import cell, measured, notes_of, shrink, some_of, thumbnails
 from egoequiv.evaluation.metric import Metric
 from egoequiv.store import FrameStore
 
@@ -28,7 +29,7 @@ def test_fewer_than_five_recordings_give_no_interval_and_say_so() -> None:
 def test_cells_by_hand() -> None:
     assert cell(measured(RHO, 0.5, (0.4, 0.6), groups=5)).line == "0.500 [0.400, 0.600]"
     assert cell(measured(RHO, 1.25, groups=5)).line == "1.250*"
-    table = grid("title", ("a", "b", "c"), [("x", 1234, cell(measured(RHO, nan, groups=5)))])
+    table = Grid.of("title", ("a", "b", "c"), [("x", 1234, cell(measured(RHO, nan, groups=5)))])
     assert [one.text for one in table.rows[0]] == ["x", "1,234", "not defined"]
     assert some_of(list("abcdefg")) == "a, b, c, d, e and 2 more"
     assert some_of(["a"]) == "a"

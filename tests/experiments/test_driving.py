@@ -305,8 +305,8 @@ def test_there_are_settings_for_every_row() -> None:
 def test_options_for_scenes_and_in_a_hurry(tmp_path: Path) -> None:
     plain = ReproduceOptions(tmp_path)
     assert (WHOLE.batch_size, WHOLE_SCENES.batch_size) == (16, 128)
-    assert plain.scaled(WHOLE_SCENES, QUICK).iterations * 4 == plain.scaled(WHOLE, QUICK).iterations
-    quick = replace(plain, quick=True, repeats=7).scaled(WHOLE, QUICK)
+    assert plain.effort(WHOLE_SCENES, QUICK).iterations * 4 == plain.effort(WHOLE, QUICK).iterations
+    quick = replace(plain, quick=True, repeats=7).effort(WHOLE, QUICK)
     assert (quick.repeats, quick.iterations, quick.select) == (7, 100, False)
 
 

@@ -41,6 +41,7 @@ def effort(tmp_path: Path) -> Effort:
         repeats=2,
         iterations=4,
         search_iterations=2,
+        size=8,
         select=False,
         select_stop=False,
         grid=SMALL,
@@ -169,23 +170,23 @@ def test_only_some_methods() -> None:
 
 def test_repeats_must_be_at_least_one(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="repeats must be at least 1, found 0"):
-        Effort(tmp_path, repeats=0)
+        Effort(out=tmp_path, repeats=0)
 
 
 def test_the_store_of_an_experiment_is_made_once(effort: Effort) -> None:
-    first = experiment_store(effort, "grid-8", {"data": None}, grid_source, 8)
+    first = experiment_store(effort, "grid", {"data": None}, grid_source())
     written = (first.path / "frames.npy").stat().st_mtime_ns
-    second = experiment_store(effort, "grid-8", {"data": None}, grid_source, 8)
+    second = experiment_store(effort, "grid", {"data": None}, grid_source())
     assert (second.path / "frames.npy").stat().st_mtime_ns == written
     assert first.image_shape == second.image_shape == (8, 8, 1)
     with pytest.raises(DataError, match="made from other data than is there now: choose another -o"):
-        experiment_store(effort, "grid-8", {"data": "elsewhere"}, grid_source, 8)
+        experiment_store(effort, "grid", {"data": "elsewhere"}, grid_source())
 
 
 def test_names_with_a_dot_are_different_stores(effort: Effort) -> None:
     for seconds in ("7.5", "7.25"):
-        experiment_store(effort, f"drive-{seconds}s-8", {"seconds": seconds}, grid_source, 8)
-        experiment_store(effort, f"drive-{seconds}s-8", {"seconds": seconds}, grid_source, 8)
+        experiment_store(effort, f"drive-{seconds}s", {"seconds": seconds}, grid_source())
+        experiment_store(effort, f"drive-{seconds}s", {"seconds": seconds}, grid_source())
     assert len(list((effort.out / "stores").glob("*.json"))) == 2
 
 

@@ -16,9 +16,9 @@ from egoequiv.pose import ColumnsSpace
 from egoequiv.report.motion_figures import (
     DROPPED,
     SHOWN,
-    cluster_name,
+    clusters_figure,
+    clusters_of,
     sample_pairs,
-    scatter_figure,
     write_interactive_scatter,
 )
 from egoequiv.store import FrameStore, ingest
@@ -35,7 +35,7 @@ def mining(drives: FrameStore) -> Mining:
 
 
 def test_dropped_clusters_are_named_after_what_they_do(mining: Mining) -> None:
-    names = [cluster_name(mining, k) for k in range(6)]
+    names = [mining.patterns.cluster_names()[k] for k in range(6)]
     assert tuple(names[:3]) == mining.patterns.names
     assert all(name.startswith("dropped: ") for name in names[3:])
     slow = int(np.argmax(mining.patterns.centres[3:, 0])) + 3
@@ -43,7 +43,7 @@ def test_dropped_clusters_are_named_after_what_they_do(mining: Mining) -> None:
 
 
 def test_the_scatter_shows_every_motion_in_the_colour_of_its_cluster(mining: Mining) -> None:
-    figure = scatter_figure(mining, "a title")
+    figure = clusters_figure(clusters_of(mining), "a title")
     (axes,) = figure.axes
     clouds = axes.collections
     assert sum(len(cloud.get_offsets()) for cloud in clouds) == min(SHOWN, len(mining.sample))
@@ -59,28 +59,28 @@ def test_the_scatter_shows_every_motion_in_the_colour_of_its_cluster(mining: Min
 
 def test_a_single_component_is_a_histogram(drives: FrameStore, tmp_path: Path) -> None:
     found = mine_patterns(drives.in_space(ColumnsSpace(("forward_m",))), clusters=3, keep=2)
-    figure = scatter_figure(found, "one")
+    figure = clusters_figure(clusters_of(found), "one")
     (axes,) = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("forward (m)", "motions")
     assert not axes.collections
     drawn = sum(patch.get_height() for bars in axes.containers for patch in bars)
     assert drawn == min(SHOWN, len(found.sample))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        f"{cluster_name(found, k)} ({count:,})" for k, count in enumerate(found.counts)
+        f"{found.patterns.cluster_names()[k]} ({count:,})" for k, count in enumerate(found.counts)
     ]
-    write_interactive_scatter(found, "one", tmp_path / "one.html")
+    write_interactive_scatter(clusters_of(found), "one", tmp_path / "one.html")
     assert '"type":"histogram"' in (tmp_path / "one.html").read_text(encoding="utf-8")
 
 
 def test_the_page_opens_offline_and_names_every_cluster(mining: Mining, tmp_path: Path) -> None:
-    write_interactive_scatter(mining, "motions of a town", tmp_path / "motions.html")
+    write_interactive_scatter(clusters_of(mining), "motions of a town", tmp_path / "motions.html")
     page = (tmp_path / "motions.html").read_text(encoding="utf-8")
     assert not re.search(r"<script[^>]*\bsrc\s*=", page)
     assert not re.search(r"<link[^>]*\bhref\s*=", page)
     assert "motions of a town" in page
     for k in range(6):
-        shown = cluster_name(mining, k).replace("°", "\\u00b0")
-        assert shown in page or cluster_name(mining, k) in page
+        shown = mining.patterns.cluster_names()[k].replace("°", "\\u00b0")
+        assert shown in page or mining.patterns.cluster_names()[k] in page
     assert len(page) > 1_000_000  # the library itself is in it
 
 
@@ -156,6 +156,6 @@ def test_blocks_do_not_change_the_samples(drives: FrameStore, mining: Mining, mo
 
 def test_a_cluster_without_shown_motions_is_drawn_all_the_same(mining: Mining, tmp_path: Path) -> None:
     few = replace(mining, sample=mining.sample[:2], sample_cluster=mining.sample_cluster[:2])
-    scatter_figure(few, "few")
-    write_interactive_scatter(few, "few", tmp_path / "few.html")
+    clusters_figure(clusters_of(few), "few")
+    write_interactive_scatter(clusters_of(few), "few", tmp_path / "few.html")
     assert (tmp_path / "few.html").exists()

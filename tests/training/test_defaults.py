@@ -142,10 +142,10 @@ def test_a_run_that_needs_too_much_is_refused_before_it_begins(
     small_store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(
-        ConfigError, match=r"needs about [\d,.]+ GB of memory and .* lower batch_size \(now 999999999\)"
+        ConfigError, match=r"needs about [\d,.]+ TB of memory and .* lower batch_size \(now 999999999\)"
     ):
         train(small_store.path, tmp_path / "run", **{**FEW, "batch_size": 999_999_999})
-    monkeypatch.setattr(memory_module, "available_bytes", lambda: 1_000_000)
+    monkeypatch.setattr(memory_module, "free_memory", lambda: 1_000_000)
     configs = [make_config({"data": str(small_store.path), **FEW, "seed": seed}) for seed in range(9)]
     with pytest.raises(ConfigError, match=r"1.0 MB are available: choose a smaller encoder"):
         run_many([Job(config, tmp_path / str(config.seed)) for config in configs], engine=LocalEngine(1))

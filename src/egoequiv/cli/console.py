@@ -9,7 +9,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from egoequiv.cli.log_lines import lines_for_log
 
@@ -40,7 +48,8 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     A terminal gets one bar for each; a log file gets lines, few and far between.
     """
     start = time.monotonic()
-    with _bars() if messages.is_terminal else lines_for_log(say) as update:
+    columns = (MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    with bars(*columns) if messages.is_terminal else lines_for_log(say) as update:
         yield update
     took_s = time.monotonic() - start
     if took_s > WORTH_SAYING_S:
@@ -48,21 +57,15 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 
 
 @contextmanager
-def _bars() -> Iterator[Callable[[str, int, int], None]]:
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=messages) as progress:
-        bars: dict[str, Any] = {}
+def bars(*columns: ProgressColumn) -> Iterator[Callable[[str, int, int], None]]:
+    """A function `(what, done, total)` that draws a bar for each `what` on the terminal, these columns behind it."""
+    shown = (TextColumn("{task.description}", markup=False), BarColumn(), *columns)
+    with Progress(*shown, console=messages) as progress:
+        known: dict[str, Any] = {}
 
         def update(what: str, done: int, total: int) -> None:
-            if what not in bars:
-                bars[what] = progress.add_task(what, total=total)
-            progress.update(bars[what], completed=done, total=total)
+            if what not in known:
+                known[what] = progress.add_task(what, total=total)
+            progress.update(known[what], completed=done, total=total)
 
         yield update

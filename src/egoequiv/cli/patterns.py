@@ -104,13 +104,11 @@ def _open(store: str) -> FrameStore:
 
 
 def _describe(mining: Mining, stability: int, max_gap_s: float, seed: int) -> dict[str, Any]:
-    from egoequiv.report.motion_figures import cluster_name
-
     axes = mining.patterns.space.axes
     return {
         "patterns": [
             {
-                "name": cluster_name(mining, k),
+                "name": name,
                 "kept": k < len(mining.patterns),
                 "pairs": count,
                 **{
@@ -118,7 +116,7 @@ def _describe(mining: Mining, stability: int, max_gap_s: float, seed: int) -> di
                     for axis, value in zip(axes, mining.patterns.centres[k], strict=True)
                 },
             }
-            for k, count in enumerate(mining.counts)
+            for k, (name, count) in enumerate(zip(mining.patterns.cluster_names(), mining.counts, strict=True))
         ],
         "pairs": mining.motions,
         "clustered": mining.clustered,
@@ -130,12 +128,13 @@ def _describe(mining: Mining, stability: int, max_gap_s: float, seed: int) -> di
 
 def _draw(store: FrameStore, mining: Mining, max_gap_s: float, out: Path) -> list[str]:
     from egoequiv.report.figures import save_figure
-    from egoequiv.report.motion_figures import sample_pairs, scatter_figure, write_interactive_scatter
+    from egoequiv.report.motion_figures import clusters_figure, clusters_of, sample_pairs, write_interactive_scatter
     from egoequiv.report.pictures import save_picture
 
     title = f"{mining.motions:,} motions of at most {max_gap_s:g} s: patterns kept in colour, dropped in gray"
-    save_figure(scatter_figure(mining, title), out / "motions.png")
-    write_interactive_scatter(mining, title, out / "motions.html")
+    clusters = clusters_of(mining)
+    save_figure(clusters_figure(clusters, title), out / "motions.png")
+    write_interactive_scatter(clusters, title, out / "motions.html")
     files = [out / "patterns.json", out / "motions.png", out / "motions.html"]
     if store.has_images:
         save_picture(sample_pairs(store, mining, max_gap_s), out / "pairs.png")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from egoequiv.cli.console import output, print_json
 from egoequiv.cli.options import AsJson
 from egoequiv.errors import ConfigError
-
-if TYPE_CHECKING:
-    from egoequiv.blocks import Grid
 
 
 def settings(
@@ -23,6 +20,7 @@ def settings(
 
     Example: egoequiv settings
     """
+    from egoequiv.blocks import Grid
     from egoequiv.report.terminal import print_blocks
 
     if as_json:
@@ -30,7 +28,7 @@ def settings(
     elif markdown:
         print(_page())
     else:
-        print_blocks([_grid()], output())
+        print_blocks([Grid.of("Settings of a run", COLUMNS, _rows())], output())
 
 
 COLUMNS = ("setting", "kind", "default", "meaning")
@@ -49,12 +47,6 @@ def _page() -> str:
     heads = markdown_table(COLUMNS, [])
     rows = [f"| {code_span(n)} | {kind} | {code_span(d)} | {paragraph(meaning)} |" for n, kind, d, meaning in _rows()]
     return PAGE + "\n".join([*heads, *rows])
-
-
-def _grid() -> Grid:
-    from egoequiv.blocks import Grid
-
-    return Grid.of("Settings of a run", COLUMNS, _rows())
 
 
 def _rows() -> list[tuple[str, str, str, str]]:

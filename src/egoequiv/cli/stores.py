@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from collections.abc import Callable
+from contextlib import ExitStack
 
-from egoequiv.cli.console import messages, say
+from rich.progress import DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
+
+from egoequiv.cli.console import bars, messages, say
 
 
 def fetch(*places: str | None) -> None:
@@ -13,31 +16,19 @@ def fetch(*places: str | None) -> None:
 
     for place in dict.fromkeys(places):
         if place is not None and is_url(place):
-            with _FetchProgress(place) as progress:
-                fetch_store(place, progress.update)
+            with ExitStack() as stack:
+                fetch_store(place, _shown(place, stack))
 
 
-class _FetchProgress:
+def _shown(url: str, stack: ExitStack) -> Callable[[int, int], None]:
     """A bar on a terminal, one line in a log; nothing at all where nothing has to be fetched."""
+    begun: list[Callable[[str, int, int], None]] = []
 
-    def __init__(self, url: str) -> None:
-        self._url = url
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        self._progress = Progress(*columns, TimeRemainingColumn(compact=True), console=messages)
-        self._bar = self._progress.add_task("fetching", total=None)
-        self._begun = False
+    def update(done: int, total: int) -> None:
+        if not begun:
+            say(f"fetching {url} ({total / 1e6:.1f} MB)")
+            columns = (DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn(compact=True))
+            begun.append(stack.enter_context(bars(*columns)) if messages.is_terminal else lambda *_: None)
+        begun[0]("fetching", done, total)
 
-    def __enter__(self) -> _FetchProgress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if messages.is_terminal:
-            self._progress.stop()  # elsewhere it would print an empty line
-
-    def update(self, done: int, total: int) -> None:
-        if not self._begun:
-            self._begun = True
-            say(f"fetching {self._url} ({total / 1e6:.1f} MB)")
-            if messages.is_terminal:
-                self._progress.start()
-        self._progress.update(self._bar, completed=done, total=total)
+    return update

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
-from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps, learned_forward_maps
+from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
-from egoequiv.evaluation.prediction import answers_of, check_motions, draw_views, mapped
-from egoequiv.evaluation.ranking import COPY, FITTED, LEARNED, Questions, RankedResult, rank_table, score_predictions
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.evaluation.prediction import answers_of, check_motions, draw_views, mapped, ranked_task
+from egoequiv.evaluation.ranking import COPY, FITTED, LEARNED, Questions, RankedResult, score_predictions
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
 
 QUESTIONS = 2_000  # at most
 SCOPE, DIFFERENCE = "all frames", "difference"
-
-
-@dataclass(frozen=True)
-class AnalogyResult(RankedResult):
-    """How often the fourth frame of an analogy is found."""
-
-    def tables(self) -> list[Grid]:
-        notes = [
-            f"x_i and x_j are of another {self.hold_out} than x_k; all frames but these three are candidates",
-            "difference: z_k + (z_j - z_i); maps: of the motion from x_i to x_j, applied to z_k; copy: z_k itself",
-            f"maps were fitted on one half of the frames and measured on the other, with no {self.hold_out} in common",
-        ]
-        return [rank_table("analogies x_i : x_j = x_k : ?", self.scores, SCOPE, self.hold_out, notes)]
 
 
 def complete_analogies(
@@ -43,7 +27,7 @@ def complete_analogies(
     hold_out: str = "recording",
     most: int = QUESTIONS,
     seed: int = 0,
-) -> AnalogyResult:
+) -> RankedResult:
     """Find the frame that the motion from x_i to x_j leads to from x_k, a view of another recording.
 
     The features of that frame are predicted by the difference z_k + (z_j - z_i), by the forward map of the motion, by
@@ -72,9 +56,13 @@ def complete_analogies(
         COPY: z_k,
     }
     questions = Questions(view, *answers_of(pairs, view, number), np.stack([i, j, view], axis=1))
-    scopes = {SCOPE: False}
-    scores = score_predictions(features, questions, predicted, motion, scopes=scopes, hold_out=hold_out)
-    return AnalogyResult(scores, fitted.left_out, hold_out)
+    scores = score_predictions(features, questions, predicted, motion, scopes={SCOPE: False}, hold_out=hold_out)
+    notes = [
+        f"x_i and x_j are of another {hold_out} than x_k; all frames but these three are candidates",
+        "difference: z_k + (z_j - z_i); maps: of the motion from x_i to x_j, applied to z_k; copy: z_k itself",
+        f"maps were fitted on one half of the frames and measured on the other, with no {hold_out} in common",
+    ]
+    return RankedResult(scores, fitted.left_out, hold_out, {SCOPE: "analogies x_i : x_j = x_k : ?"}, notes)
 
 
 def _examples(groups: Indices, pairs: MotionPairs, view: Indices, number: Indices, seed: int) -> NDArray[np.int64]:
@@ -92,11 +80,4 @@ def _examples(groups: Indices, pairs: MotionPairs, view: Indices, number: Indice
     return chosen
 
 
-def analogy(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
-    """The task: on the validation frames of a run, with the motions it is measured for."""
-    on_progress("analogies", 0, 1)
-    pairs = data.pairs(data.split.validation, data.named_patterns(options.motions))
-    learned = learned_forward_maps(data.net, data.store.space, pairs.names)
-    result = complete_analogies(data.validation, pairs, learned, hold_out=options.hold_out, seed=options.seed)
-    on_progress("analogies", 1, 1)
-    return result.finding()
+analogy = ranked_task("analogies", complete_analogies)

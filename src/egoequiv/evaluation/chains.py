@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from egoequiv.pairs import MotionPairs
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.candidates import Indices, thinned
 
 MOST = 200_000  # chains of one sequence of motions; of more, so many at random
+SEED = 0xC4A1
 
 
 def find_chains(pairs: MotionPairs, motions: Sequence[str], most: int = MOST) -> Indices:
@@ -21,8 +22,8 @@ def find_chains(pairs: MotionPairs, motions: Sequence[str], most: int = MOST) ->
     first = pairs.of(motions[0])
     chains = np.stack([first.i, first.j], axis=1)
     for motion in motions[1:]:
-        chains = _extend(_thin(chains, most), pairs.of(motion))
-    return _thin(chains, most)
+        chains = _extend(thinned(chains, most, SEED), pairs.of(motion))
+    return thinned(chains, most, SEED)
 
 
 def first_successors(pairs: MotionPairs, motion: str, frames: int) -> Indices:
@@ -43,9 +44,3 @@ def _extend(chains: Indices, pairs: MotionPairs) -> Indices:
     count = np.searchsorted(begins, chains[:, -1], side="right") - low
     within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
     return np.column_stack([np.repeat(chains, count, axis=0), ends[np.repeat(low, count) + within]])
-
-
-def _thin(chains: Indices, most: int) -> Indices:
-    if len(chains) <= most:
-        return chains
-    return chains[np.sort(np.random.default_rng(0xC4A1).choice(len(chains), most, replace=False))]

@@ -21,7 +21,7 @@ from egoequiv.evaluation.equivariance import (
     score_mapped,
 )
 from egoequiv.evaluation.equivariance_task import rho_metric
-from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, grid, measured, notes_of, some_of
+from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, measured, notes_of, some_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.motion_chains import MotionChains, Motions, find_motion_chains, name_of
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, silent
@@ -126,13 +126,13 @@ class CompositionResult:
         tables = []
         if self.composites:
             rows = [(error.name, *error.cells()) for error in self.composites]
-            tables.append(grid("composite motions: the product of the atomic maps", ("motion", *heads), rows))
+            tables.append(Grid.of("composite motions: the product of the atomic maps", ("motion", *heads), rows))
         if chains:
-            tables.append(grid("chains of steps: the product of their maps", ("chain", "steps", *heads), chains))
+            tables.append(Grid.of("chains of steps: the product of their maps", ("chain", "steps", *heads), chains))
         if self.returns:
             back = [(error.motion, cell(_return_value(error)), error.pairs_scored) for error in self.returns]
             title = "there and back: the product of a motion's map and of the map that undoes it"
-            tables.append(grid(title, ("motion", "error, of one step", "pairs scored"), back, [*NOTES, *missing]))
+            tables.append(Grid.of(title, ("motion", "error, of one step", "pairs scored"), back, [*NOTES, *missing]))
         return tables
 
 
@@ -223,8 +223,7 @@ def product_error(pairs: MotionFeatures, motions: Motions, maps: Mapping[str, Ma
     mapped = np.asarray(pairs.z_j[held], np.float64)
     for motion in reversed(motions):
         mapped = apply_map(maps[motion], mapped)
-    score = score_mapped(mapped, pairs.z_i[held], pairs.z_j[held], pairs.groups[held])
-    return score.of(name_of(motions), len(fit))
+    return score_mapped(mapped, pairs.z_i[held], pairs.z_j[held], pairs.groups[held], name_of(motions), len(fit))
 
 
 def return_error(pairs: MotionFeatures, motion: str, seed: int = 0) -> MotionError:
@@ -235,8 +234,7 @@ def return_error(pairs: MotionFeatures, motion: str, seed: int = 0) -> MotionErr
     fit, held = halves(len(pairs.z_i), seed)
     there, back = fit_map(pairs.z_i[fit], pairs.z_j[fit]), fit_map(pairs.z_j[fit], pairs.z_i[fit])
     returned = apply_map(back, apply_map(there, pairs.z_i[held]))
-    score = score_mapped(returned, pairs.z_i[held], pairs.z_j[held], pairs.groups[held])
-    return score.of(motion, len(fit))
+    return score_mapped(returned, pairs.z_i[held], pairs.z_j[held], pairs.groups[held], motion, len(fit))
 
 
 def _growing(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import inf, isfinite, nan
 
 import numpy as np
@@ -53,21 +53,6 @@ class MotionError:
         return f"{self.pairs_scored:,} pairs are too few to fit and measure a map{least}"
 
 
-@dataclass(frozen=True)
-class MapScore:
-    """The error of one map on some pairs, as `MotionError` has it."""
-
-    rho: float
-    interval: tuple[float, float]
-    ratio_of_means: float
-    pairs_scored: int
-    pairs_excluded: int
-
-    def of(self, motion: str, pairs_fitted: int) -> MotionError:
-        """The same as the error of a motion, whose map was fitted on so many pairs."""
-        return MotionError(motion, pairs_fitted=pairs_fitted, **asdict(self))
-
-
 def fit_map(z_from: Features, z_to: Features) -> NDArray[np.float64]:
     """The affine map that best takes z_from to z_to, by least squares; (N, D), (N, E) -> (D + 1, E), bias last.
 
@@ -113,7 +98,7 @@ def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: s
         return MotionError(motion, nan, (nan, nan), nan, 0, count, 0, needed)
     fit, held = halves(count, seed)
     mapped = apply_map(fit_map(z_j[fit], z_i[fit]), z_j[held])
-    error = score_mapped(mapped, z_i[held], z_j[held], groups[held]).of(motion, len(fit))
+    error = score_mapped(mapped, z_i[held], z_j[held], groups[held], motion, len(fit))
     return replace(error, constant=constant_rho(z_i[fit], z_i[held], z_j[held]))
 
 
@@ -138,14 +123,23 @@ def halves(count: int, seed: int) -> tuple[Indices, Indices]:
     return order[: count // 2], order[count // 2 :]
 
 
-def score_mapped(mapped: NDArray[np.float64], z_i: Features, z_j: Features, groups: NDArray[np.int64]) -> MapScore:
+def score_mapped(
+    mapped: NDArray[np.float64],
+    z_i: Features,
+    z_j: Features,
+    groups: NDArray[np.int64],
+    motion: str = "",
+    pairs_fitted: int = 0,
+) -> MotionError:
     """Eq. 9 for features z_j that some map has taken to where z_i should be; (N, D) each, (N,)."""
     error, moved, distinct = _distances(mapped, z_i, z_j)
     relative = error[distinct] / moved[distinct]
-    return MapScore(
+    return MotionError(
+        motion=motion,
         rho=float(relative.mean()) if len(relative) else nan,
         interval=group_interval(relative, groups[distinct], within=(0.0, inf)),
         ratio_of_means=float(error.mean() / moved.mean()) if moved.mean() > 0 else nan,
+        pairs_fitted=pairs_fitted,
         pairs_scored=len(moved),
         pairs_excluded=int((~distinct).sum()),
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from egoequiv.blocks import Grid
 from egoequiv.evaluation.equivariance import MotionError, errors_of_pairs
-from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, grid, measured, notes_of
+from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
@@ -23,13 +23,15 @@ NOTES = (
 )
 
 
-def rho_metric(name: str, title: str = "", *, motion: str | None = None, is_detail: bool = False) -> Metric:
-    """An equivariance error: 1 is what copying the features gives."""
+def rho_metric(
+    name: str, title: str = "", *, motion: str | None = None, is_detail: bool = False, family: str = "rho"
+) -> Metric:
+    """An equivariance error, rho or a ratio: 1 is what copying the features gives."""
     return Metric(
         name=name,
         title=title or name.replace("_", " ", 1),
         better="lower",
-        family="rho",
+        family=family,
         motion=motion,
         is_detail=is_detail,
         baselines={"copy": 1.0},
@@ -97,21 +99,9 @@ def _ratios(errors: Sequence[MotionError], by_group: dict[str, list[MotionError]
     """Ratios of means, which leave no pair out."""
     numbers = {group: float(np.mean([e.ratio_of_means for e in own])) for group, own in by_group.items() if own}
     numbers |= {error.motion: error.ratio_of_means for error in errors}
-    return [
-        Value(
-            metric=Metric(
-                name=f"ratio_{name}",
-                title=f"ratio {name}",
-                better="lower",
-                family="ratio",
-                motion=None if name in by_group else name,
-                is_detail=True,
-                baselines={"copy": 1.0},
-            ),
-            value=value,
-        )
-        for name, value in numbers.items()
-    ]
+    motions = {name: None if name in by_group else name for name in numbers}
+    metrics = [rho_metric(f"ratio_{n}", motion=motions[n], is_detail=True, family="ratio") for n in numbers]
+    return [Value(metric=metric, value=value) for metric, value in zip(metrics, numbers.values(), strict=True)]
 
 
 def _excluded(errors: Sequence[MotionError]) -> Value:
@@ -126,11 +116,11 @@ def _table(errors: Sequence[MotionError], rhos: Sequence[Value], undefined: Sequ
         (
             error.motion,
             cell(rho),
-            *(rho.metric.text(rho.baselines[name]) for name in names),
+            *baseline_texts(rho, names),
             rho.metric.text(error.ratio_of_means),
             *(getattr(error, name) for name in counts),
         )
         for error, rho in zip(errors, rhos, strict=True)
     ]
     columns = ("motion", "rho", *names, "ratio of means", *("fitted", "scored", "left out")[: len(counts)])
-    return grid("equivariance error of each motion", columns, rows, [*undefined, *NOTES])
+    return Grid.of("equivariance error of each motion", columns, rows, [*undefined, *NOTES])

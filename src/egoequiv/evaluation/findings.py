@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.blocks import Cell, Grid
+from egoequiv.blocks import Cell
 from egoequiv.evaluation.metric import NO_INTERVAL, Metric, Value
 from egoequiv.evaluation.statistics import why_no_interval
 from egoequiv.store import FrameStore
@@ -49,13 +49,9 @@ def cell(value: Value) -> Cell:
     return Cell(value.text(), (ends,) if ends else ())
 
 
-def grid(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], notes: Sequence[str] = ()) -> Grid:
-    """A table of cells, texts and counts."""
-    cells = [
-        [one if isinstance(one, Cell) else Cell(one if isinstance(one, str) else f"{one:,}") for one in row]
-        for row in rows
-    ]
-    return Grid(caption, tuple(columns), cells, tuple(notes))
+def baseline_texts(value: Value, names: Sequence[str]) -> list[str]:
+    """The baselines of these names beside a value, as texts; a dash where there is none."""
+    return [value.metric.text(value.baselines[name]) if name in value.baselines else "-" for name in names]
 
 
 def some_of(words: Sequence[str]) -> str:

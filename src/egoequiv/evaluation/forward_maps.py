@@ -55,10 +55,7 @@ def fit_forward_maps(
             f"{features.store.path}: no motion has enough pairs to fit a map of {features.z.shape[1]} features on one "
             f"half of the frames and to measure it on another {hold_out} (found {counts}): measure on more frames"
         )
-    rows = np.concatenate(held)
-    return FittedMaps(
-        maps, MotionPairs(pairs.i[rows], pairs.j[rows], pairs.pattern[rows], pairs.names), tuple(left_out)
-    )
+    return FittedMaps(maps, pairs.take(np.concatenate(held)), tuple(left_out))
 
 
 def one_half(groups: Indices, seed: int) -> Indices:

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.evaluation.findings import grid
+from egoequiv.blocks import Grid
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
 from egoequiv.pairs import DeclaredPatterns, MinedPatterns
 from egoequiv.pairs.candidates import close_pairs, half_a_step_s
-from egoequiv.pairs.mining import name_motions
 
 SHOWN = 6_000  # motions of the scatter
 Counted = tuple[NDArray[np.int64], dict[str, NDArray[Any]]]  # of each motion or cluster; and arrays to draw
@@ -21,11 +20,9 @@ def motions(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fi
     """The task: no number, but how many pairs of training frames each motion has."""
     on_progress("motions", 0, 1)
     patterns = data.named_patterns(options.motions)
-    names = list(patterns.names)
-    mined = None
+    names, mined = list(patterns.names), None
     if isinstance(patterns, MinedPatterns):
-        dropped = patterns.centres[len(names) :, None]
-        names += [f"dropped: {name_motions(patterns.space, one, patterns.spread)[0]}" for one in dropped]
+        names = patterns.cluster_names()
         counts, arrays = clustered(data, patterns, options.seed)
         mined = {"motions": int(counts.sum()), "kept": len(patterns.names)}
     else:
@@ -43,7 +40,7 @@ def motions(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fi
         "mined": mined,
         "axes": [f"{axis.name} ({axis.unit})" if axis.unit else axis.name for axis in patterns.space.axes],
     }
-    table = grid("motions between training frames", ("motion", "pairs", "share", "learned by the run"), rows)
+    table = Grid.of("motions between training frames", ("motion", "pairs", "share", "learned by the run"), rows)
     return Finding([], [table], details, arrays)
 
 

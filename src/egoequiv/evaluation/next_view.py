@@ -67,8 +67,7 @@ class NextViewSelector:
         self.moves = pairs.names
         self._net = net
         self._classes = classes
-        labelled = classes[pairs.i] >= 0
-        self._pairs = MotionPairs(pairs.i[labelled], pairs.j[labelled], pairs.pattern[labelled], pairs.names)
+        self._pairs = pairs.take(classes[pairs.i] >= 0)
         known = frames[classes[frames] >= 0]
         if len(known) < k:
             raise DataError(f"{len(known)} training frames with a label are fewer than the {k} neighbours that vote")

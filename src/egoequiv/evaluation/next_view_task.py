@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from egoequiv.blocks import Cell, Grid
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.chains import first_successors
-from egoequiv.evaluation.findings import grid, measured, notes_of, thumbnails
+from egoequiv.evaluation.findings import measured, notes_of, thumbnails
 from egoequiv.evaluation.metric import NO_INTERVAL, Metric, Value
 from egoequiv.evaluation.next_view import NextViewSelector, declare_moves
 from egoequiv.evaluation.statistics import group_interval
@@ -21,7 +21,7 @@ from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions,
 from egoequiv.evaluation.walks import POLICIES, Floats, Policy, Walk, by_moves, take_walks
 from egoequiv.files import plain
 from egoequiv.pairs import MinedPatterns, MotionPatterns
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.store import FrameStore
 
 FEWEST_MOVES = 2  # with one there is nothing to choose
@@ -112,8 +112,7 @@ class NextViewResult:
     def gallery(self, store: FrameStore, seed: int = 0) -> dict[str, NDArray[Any]]:
         """Some walks at random by the chosen moves: what is seen and guessed at each view, -1 after a walk ended."""
         walk = self.walks["chosen"]
-        count = min(SHOWN, len(walk.frames))
-        shown = np.sort(np.random.default_rng([seed, 0x6A11]).choice(len(walk.frames), count, replace=False))
+        shown = thinned(np.arange(len(walk.frames)), SHOWN, [seed, 0x6A11])
         return {
             "gallery_images": thumbnails(store, walk.frames[shown]),
             "gallery_class": self.own_class[shown],
@@ -148,8 +147,8 @@ class NextViewResult:
         ]
         columns = ("move", "training pairs", "possible", "chosen", "accuracy after it %", "expected bits", "found bits")
         return [
-            grid(title, heads, [_views_row(row) for row in details["accuracy_pct"]], NOTES),
-            grid("each move as the first one", columns, moves),
+            Grid.of(title, heads, [_views_row(row) for row in details["accuracy_pct"]], NOTES),
+            Grid.of("each move as the first one", columns, moves),
         ]
 
     def _describe_views(self, views: int) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,14 +100,33 @@ def nearest_pairs(
     The pairs are gone through in random order, so that where differences are equal, as in a collapsed feature space,
     the first found is a random one and not one of the first motion.
     """
-    report = partial(on_progress, what)
     order = np.random.default_rng([seed, 0x0DE]).permutation(len(pairs))
-    width = differences(queries[:1]).shape[1]
-    step = int(np.clip(WIDEST // width, 1, MOST_AT_ONCE))
-    found = [
-        _search(store, pairs, differences, queries[start : start + step], order, exclusion, k, step, report)
-        for start in range(0, len(queries), step)
-    ]
+    step = int(np.clip(WIDEST // differences(queries[:1]).shape[1], 1, MOST_AT_ONCE))
+
+    def search(queries: Indices) -> tuple[Indices, NDArray[np.float64], Indices, Indices]:
+        """Nearest pairs, their distances, and how many pairs were allowed, in all and of the same motion."""
+        wanted = differences(queries)
+        size = np.square(wanted).sum(axis=1)[:, None]
+        nearest, squared = np.full((len(queries), k), -1), np.full((len(queries), k), np.inf)
+        allowed, same = np.zeros(len(queries), np.int64), np.zeros(len(queries), np.int64)
+        for start in range(0, len(order), step):
+            block = order[start : start + step]
+            there = differences(block)
+            apart = size + np.square(there).sum(axis=1)[None] - 2 * (wanted @ there.T)
+            barred = exclusion.mask(store, pairs, queries, block)
+            apart[barred] = np.inf
+            allowed += (~barred).sum(axis=1)
+            same += (~barred & (pairs.pattern[queries][:, None] == pairs.pattern[block][None])).sum(axis=1)
+            both = np.concatenate([squared, apart], axis=1)
+            numbers = np.concatenate([nearest, np.broadcast_to(block, apart.shape)], axis=1)
+            best = np.argpartition(both, k - 1, axis=1)[:, :k]
+            squared, nearest = np.take_along_axis(both, best, axis=1), np.take_along_axis(numbers, best, axis=1)
+            on_progress(what, min(start + step, len(order)), len(order))
+        rank = np.argsort(squared, axis=1, kind="stable")
+        distance = np.sqrt(np.maximum(np.take_along_axis(squared, rank, axis=1), 0))
+        return np.take_along_axis(nearest, rank, axis=1), distance, allowed, same
+
+    found = [search(queries[start : start + step]) for start in range(0, len(queries), step)]
     nearest, distance, allowed, same = (np.concatenate(column) for column in zip(*found, strict=True))
     enough = allowed >= k
     if not enough.any():
@@ -119,38 +137,3 @@ def nearest_pairs(
     return Neighbours(
         queries[enough], nearest[enough], distance[enough], allowed[enough], same[enough], int((~enough).sum())
     )
-
-
-def _search(
-    store: FrameStore,
-    pairs: MotionPairs,
-    differences: Differences,
-    queries: Indices,
-    order: Indices,
-    exclusion: Exclusion,
-    k: int,
-    step: int,
-    on_progress: Callable[[int, int], None],
-) -> tuple[Indices, NDArray[np.float64], Indices, Indices]:
-    """Nearest pairs, their distances, and how many pairs were allowed, in all and of the same motion."""
-    wanted = differences(queries)
-    size = np.square(wanted).sum(axis=1)[:, None]
-    nearest = np.full((len(queries), k), -1)
-    squared = np.full((len(queries), k), np.inf)
-    allowed, same = np.zeros(len(queries), np.int64), np.zeros(len(queries), np.int64)
-    for start in range(0, len(order), step):
-        block = order[start : start + step]
-        there = differences(block)
-        apart = size + np.square(there).sum(axis=1)[None] - 2 * (wanted @ there.T)
-        barred = exclusion.mask(store, pairs, queries, block)
-        apart[barred] = np.inf
-        allowed += (~barred).sum(axis=1)
-        same += (~barred & (pairs.pattern[queries][:, None] == pairs.pattern[block][None])).sum(axis=1)
-        both = np.concatenate([squared, apart], axis=1)
-        numbers = np.concatenate([nearest, np.broadcast_to(block, apart.shape)], axis=1)
-        best = np.argpartition(both, k - 1, axis=1)[:, :k]
-        squared, nearest = np.take_along_axis(both, best, axis=1), np.take_along_axis(numbers, best, axis=1)
-        on_progress(min(start + step, len(order)), len(order))
-    rank = np.argsort(squared, axis=1, kind="stable")
-    distance = np.sqrt(np.maximum(np.take_along_axis(squared, rank, axis=1), 0))
-    return np.take_along_axis(nearest, rank, axis=1), distance, allowed, same

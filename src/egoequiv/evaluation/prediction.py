@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.equivariance import apply_map
 from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps, learned_forward_maps
 from egoequiv.evaluation.frame_features import FrameFeatures
-from egoequiv.evaluation.ranking import COPY, FITTED, LEARNED, Questions, RankedResult, rank_table, score_predictions
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.evaluation.ranking import COPY, FITTED, LEARNED, Questions, RankedResult, score_predictions
+from egoequiv.evaluation.task import Finding, Measure, OnProgress, TaskData, TaskOptions
 from egoequiv.pairs import MotionPairs
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.candidates import Indices, thinned
 
 QUESTIONS = 4_000  # at most: the standard error of a hit rate is then below one per cent
 IN_RECORDING, EVERYWHERE = "views of the recording", "all frames"
-
-
-@dataclass(frozen=True)
-class PredictionResult(RankedResult):
-    """How well maps predict the features after a motion."""
-
-    def tables(self) -> list[Grid]:
-        notes = [
-            "candidates are sorted by their Euclidean distance to the prediction",
-            f"maps were fitted on one half of the frames and measured on the other, with no {self.hold_out} in common",
-            "the view x itself is not a candidate, so that copying z(x) is a strong baseline",
-        ]
-        title = "prediction of z(gx), ranked among the views of the recording"
-        return [
-            rank_table(title, self.scores, IN_RECORDING, self.hold_out),
-            rank_table("the same, ranked among all frames", self.scores, EVERYWHERE, self.hold_out, notes),
-        ]
 
 
 def predict_views(
@@ -47,7 +28,7 @@ def predict_views(
     hold_out: str = "recording",
     most: int = QUESTIONS,
     seed: int = 0,
-) -> PredictionResult:
+) -> RankedResult:
     """Predict z(gx) from z(x), and rank the true gx among the frames of its recording and among all frames.
 
     For every motion the forward map is fitted on one half of the recordings and scored on the other; with `hold_out`
@@ -65,7 +46,16 @@ def predict_views(
     questions = Questions(view, answer_to, answer, view[:, None])
     scopes = {IN_RECORDING: True, EVERYWHERE: False}
     scores = score_predictions(features, questions, predicted, motion, scopes=scopes, hold_out=hold_out)
-    return PredictionResult(scores, fitted.left_out, hold_out)
+    titles = {
+        IN_RECORDING: "prediction of z(gx), ranked among the views of the recording",
+        EVERYWHERE: "the same, ranked among all frames",
+    }
+    notes = [
+        "candidates are sorted by their Euclidean distance to the prediction",
+        f"maps were fitted on one half of the frames and measured on the other, with no {hold_out} in common",
+        "the view x itself is no candidate, so that copying z(x) is a strong baseline",
+    ]
+    return RankedResult(scores, fitted.left_out, hold_out, titles, notes)
 
 
 def check_motions(features: FrameFeatures, pairs: MotionPairs) -> None:
@@ -82,9 +72,7 @@ def check_motions(features: FrameFeatures, pairs: MotionPairs) -> None:
 def draw_views(pairs: MotionPairs, most: int, seed: int) -> tuple[Indices, Indices]:
     """At most `most` views with a motion that leads on from them: store rows and numbers of motions, (Q,) each."""
     known = pairs.pattern >= 0
-    both = np.unique(np.stack([pairs.pattern[known], pairs.i[known]], axis=1), axis=0)
-    if len(both) > most:
-        both = both[np.sort(np.random.default_rng([seed, 0xD2A]).choice(len(both), most, replace=False))]
+    both = thinned(np.unique(np.stack([pairs.pattern[known], pairs.i[known]], axis=1), axis=0), most, [seed, 0xD2A])
     return both[:, 1], both[:, 0]
 
 
@@ -108,11 +96,18 @@ def mapped(z: NDArray[np.float64], motion: NDArray[np.str_], maps: Mapping[str, 
     return moved
 
 
-def prediction(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
-    """The task: on the validation frames of a run, with the motions it is measured for."""
-    on_progress("prediction", 0, 1)
-    pairs = data.pairs(data.split.validation, data.named_patterns(options.motions))
-    learned = learned_forward_maps(data.net, data.store.space, pairs.names)
-    result = predict_views(data.validation, pairs, learned, hold_out=options.hold_out, seed=options.seed)
-    on_progress("prediction", 1, 1)
-    return result.finding()
+def ranked_task(what: str, ask: Callable[..., RankedResult]) -> Measure:
+    """The task that asks for frames: on the validation frames of a run, with the motions it is measured for."""
+
+    def measure(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+        on_progress(what, 0, 1)
+        pairs = data.pairs(data.split.validation, data.named_patterns(options.motions))
+        learned = learned_forward_maps(data.net, data.store.space, pairs.names)
+        result = ask(data.validation, pairs, learned, hold_out=options.hold_out, seed=options.seed)
+        on_progress(what, 1, 1)
+        return result.finding()
+
+    return measure
+
+
+prediction = ranked_task("prediction", predict_views)

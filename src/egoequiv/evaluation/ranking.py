@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.blocks import Grid
-from egoequiv.evaluation.findings import cell, grid, measured, notes_of
+from egoequiv.evaluation.findings import cell, measured, notes_of
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.statistics import group_interval
@@ -89,15 +89,17 @@ class RankScore:
 
 @dataclass(frozen=True)
 class RankedResult:
-    """The scores of a task that ranks frames."""
+    """The scores of a task that ranks frames, and what its tables say."""
 
     scores: tuple[RankScore, ...]
     left_out: tuple[str, ...]  # motions with too few pairs
-    hold_out: str = "recording"  # what maps were fitted on one half of, and measured on the other
+    hold_out: str  # what maps were fitted on one half of, and measured on the other
+    titles: Mapping[str, str]  # of the table of each scope, in words which frames are candidates; the first counts
+    notes: Sequence[str]  # below the last of them
 
     def finding(self) -> Finding:
         """Over all motions: the mean reciprocal rank of each way to predict, the fitted map first, and hit rates."""
-        first, *further = self.scopes()
+        first, *further = self.titles
         whole = {(score.scope, score.prediction): score for score in self.scores if score.motion == ALL}
         fitted = whole[first, FITTED]
         ways = [name for scope, name in whole if scope == first and name != COPY]
@@ -111,15 +113,9 @@ class RankedResult:
         missing = [f"{motion}: left out, too few pairs to fit a map and to measure it" for motion in self.left_out]
         details: dict[str, Any] = {"hold_out": self.hold_out, "left_out": list(self.left_out)}
         details["scores"] = plain([asdict(score) for score in self.scores])
-        return Finding(values, self.tables(), details, notes=[*missing, *notes_of(values[:1])])
-
-    def scopes(self) -> list[str]:
-        """Which frames are candidates, in words; the first is what counts."""
-        return list(dict.fromkeys(score.scope for score in self.scores))
-
-    def tables(self) -> list[Grid]:
-        """One for each scope."""
-        raise NotImplementedError
+        notes = dict.fromkeys(self.titles, ()) | {[first, *further][-1]: self.notes}
+        tables = [rank_table(t, self.scores, scope, self.hold_out, notes[scope]) for scope, t in self.titles.items()]
+        return Finding(values, tables, details, notes=[*missing, *notes_of(values[:1])])
 
 
 def rank_answers(
@@ -178,9 +174,13 @@ def _rank_block(
 
 def score_ranks(ranks: Ranks, copied: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str) -> RankScore:
     """MRR and hit@k of some questions, which are of the given recordings or other groups (Q,)."""
-    reciprocal = 1 / ranks.rank
     shapes = list(zip(ranks.candidates.tolist(), ranks.answers.tolist(), strict=True))
     chance = np.array([chance_levels(*shape) for shape in shapes])
+    numbers = {
+        "": _scores(ranks.rank),
+        "copy_": _scores(copied.rank),
+        "chance_": [float(level.mean()) for level in chance.T],
+    }
     return RankScore(
         motion=motion,
         prediction=prediction,
@@ -188,17 +188,14 @@ def score_ranks(ranks: Ranks, copied: Ranks, groups: Indices, *, motion: str, pr
         questions=len(ranks.rank),
         candidates=float(ranks.candidates.mean()),
         groups=len(np.unique(groups)),
-        mrr=float(reciprocal.mean()),
-        mrr_interval=group_interval(reciprocal, groups, within=(0.0, 1.0)),
-        hit_at_1=float((ranks.rank <= 1).mean()),
-        hit_at_5=float((ranks.rank <= 5).mean()),
-        copy_mrr=float((1 / copied.rank).mean()),
-        copy_hit_at_1=float((copied.rank <= 1).mean()),
-        copy_hit_at_5=float((copied.rank <= 5).mean()),
-        chance_mrr=float(chance[:, 0].mean()),
-        chance_hit_at_1=float(chance[:, 1].mean()),
-        chance_hit_at_5=float(chance[:, 2].mean()),
+        mrr_interval=group_interval(1 / ranks.rank, groups, within=(0.0, 1.0)),
+        **{f"{way}{name}": own for way, each in numbers.items() for name, own in zip(SCORES, each, strict=True)},
     )
+
+
+def _scores(rank: Indices) -> list[float]:
+    """The numbers of `SCORES`."""
+    return [float(each.mean()) for each in (1 / rank, rank <= 1, rank <= 5)]
 
 
 def score_predictions(
@@ -248,7 +245,7 @@ def rank_table(
         for way in (COPY, CHANCE) if own else ():
             texts = [f"{getattr(own[0], f'{way}_{name}'):.3f}" for name in SCORES]
             rows.append((motion, way, *texts, own[0].questions, round(own[0].candidates)))
-    return grid(title, ("motion", "prediction", *SCORES.values(), "asked", "of"), rows, notes)
+    return Grid.of(title, ("motion", "prediction", *SCORES.values(), "asked", "of"), rows, notes)
 
 
 @cache

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold
 
+from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
-from egoequiv.evaluation.findings import cell, grid, measured, notes_of, shrink
+from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of, shrink
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LINEAR, PROBES, Probe, Probes, TrainingPart, folds_of
@@ -21,7 +22,7 @@ from egoequiv.evaluation.statistics import group_estimate
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
 from egoequiv.files import plain
 from egoequiv.pairs import sample_neighbour_pairs
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.store import FrameStore
 
 Array = NDArray[np.float64]
@@ -78,7 +79,7 @@ class ReadOutResult:
         table = [
             (
                 *(row.read_from, row.quantity, row.probe, cell(value)),
-                *(value.metric.text(value.baselines[name]) for name in baselines),
+                *baseline_texts(value, list(baselines)),
                 *(f"{number:.3g}" for number in (row.rmse, row.spread)),
             )
             for row, value in each
@@ -99,7 +100,7 @@ class ReadOutResult:
         details = {name: getattr(self, name) for name in ("hold_out", "groups", "folds", "frames", "pairs")}
         details |= {"rows": plain([asdict(row) for row in self.rows])}
         title = "read-out of pose and motion"
-        return Finding(values, [grid(title, columns, table, notes)], details, notes=notes_of(values))
+        return Finding(values, [Grid.of(title, columns, table, notes)], details, notes=notes_of(values))
 
 
 def read_poses(
@@ -111,7 +112,7 @@ def read_poses(
     probes: Probes | None = None,
 ) -> tuple[ReadOut, ...]:
     """Read the pose of each frame from its features; cyclic coordinates as sine and cosine."""
-    frames = _some(features.frames, most, seed)
+    frames = thinned(features.frames, most, [seed, 0x5A])
     targets = pose_targets(features.store.space, features.store.poses[frames])
     return read_out(FRAME, features.of(frames), targets, groups_of(features.store, hold_out)[frames], seed, probes)
 
@@ -187,10 +188,6 @@ def _r2(sums: Array) -> Array:
     variation = squares - total**2 / count
     known = variation > 1e-12 * np.maximum(squares, 1e-300)
     return np.where(known, 1 - error / np.where(known, variation, 1.0), np.nan)
-
-
-def _some(rows: Indices, most: int, seed: int) -> Indices:
-    return rows if len(rows) <= most else np.sort(np.random.default_rng([seed, 0x5A]).choice(rows, most, replace=False))
 
 
 def read_features(

@@ -6,17 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from egoequiv.blocks import Grid
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.features import class_scores, embed
-from egoequiv.evaluation.findings import cell, grid, measured, notes_of
+from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.store import FrameStore
 from egoequiv.training.data import Recognition
 
 TOP = (1, 5, 10)
+PIXEL_BASELINES = ("chance", "nearest pixels")
 MOST_LABELLED = 5_000  # images that the nearest in pixels is looked for among, at most
 
 
@@ -82,10 +84,10 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
         "chance: guessing, each class equally often; nearest pixels: the class of the nearest of "
         f"{len(labelled):,} labelled training images, by the distance of pixels"
     ]
-    table = [(value.metric.title, cell(value), *_baselines(value)) for value in values]
+    table = [(value.metric.title, cell(value), *baseline_texts(value, PIXEL_BASELINES)) for value in values]
     return Finding(
         values,
-        [grid(f"recognition of {len(rows):,} frames", ("", "accuracy", "chance", "nearest pixels"), table, notes)],
+        [Grid.of(f"recognition of {len(rows):,} frames", ("", "accuracy", *PIXEL_BASELINES), table, notes)],
         {"frames": len(rows), "classes": list(task.class_names), "labelled": len(labelled)},
         notes=notes_of(values[:1]),
     )
@@ -118,18 +120,9 @@ def _metric(name: str, title: str) -> Metric:
     return Metric(name=name, title=title, digits=2, is_percent=True, family="top")
 
 
-def _baselines(value: Value) -> list[str]:
-    return [
-        value.metric.text(value.baselines[name]) if name in value.baselines else "-"
-        for name in ("chance", "nearest pixels")
-    ]
-
-
 def _labelled(data: TaskData, task: Recognition, seed: int) -> Indices:
     """The labelled images that the network learned from, or all of the training part; of many, some at random."""
     rows = data.labelled
     if rows is None:
         rows = task.split.train[task.classes[task.split.train] >= 0]
-    if len(rows) > MOST_LABELLED:
-        rows = np.sort(np.random.default_rng([seed, 0x1AB]).choice(rows, MOST_LABELLED, replace=False))
-    return rows
+    return thinned(rows, MOST_LABELLED, [seed, 0x1AB])

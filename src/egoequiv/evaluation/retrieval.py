@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from egoequiv.blocks import Grid
-from egoequiv.evaluation.findings import cell, grid, measured, notes_of
+from egoequiv.evaluation.findings import cell, measured, notes_of
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.pair_search import (
@@ -27,7 +27,7 @@ from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest, silent
 from egoequiv.files import plain
 from egoequiv.pairs import MotionPairs
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.store import FrameStore
 
 MOST_PAIRS, MOST_QUERIES = 100_000, 1_000
@@ -68,9 +68,10 @@ class RetrievalResult:
 
     def finding(self, store: FrameStore) -> Finding:
         """The precision over all motions; the store has the pictures of the gallery."""
-        found, kind = self.precision["features"], self.exclusion.group_name
-        pixels = self.precision.get("pixels", (None,) * len(found))
-        values = [[row.value(score, name, kind, other) for score, name in SCORES] for row, other in self._rows(pixels)]
+        kind, features = self.exclusion.group_name, self.precision["features"]
+        pixels = self.precision.get("pixels", (None,) * len(features))
+        found = list(zip(features, pixels, strict=True))
+        values = [[row.value(score, name, kind, other) for score, name in SCORES] for row, other in found]
         dropped = self.neighbours["features"].dropped
         details, arrays = retrieval_gallery(store, self.pairs, self.neighbours)
         details |= {
@@ -87,25 +88,15 @@ class RetrievalResult:
             "chance is the share of the query's motion among the pairs it was compared with",
         ]
         lost = [f"{dropped:,} queries were dropped: fewer than {K} pairs to be compared with"] if dropped else []
-        table = self._table(values, pixels, [*notes, *lost])
-        return Finding(values[0], [table], details, arrays, notes=[*lost, *notes_of(values[0])])
-
-    def _rows(
-        self, pixels: Sequence[MotionPrecision | None]
-    ) -> Iterator[tuple[MotionPrecision, MotionPrecision | None]]:
-        return zip(self.precision["features"], pixels, strict=True)
-
-    def _table(
-        self, values: Sequence[Sequence[Value]], pixels: Sequence[MotionPrecision | None], notes: Sequence[str]
-    ) -> Grid:
         rows: list[Sequence[Any]] = []
-        for (own, other), (at_1, at_k) in zip(self._rows(pixels), values, strict=True):
+        for (own, other), (at_1, at_k) in zip(found, values, strict=True):
             rows.append((own.motion, "features", cell(at_1), cell(at_k), at_1.metric.text(own.chance), own.queries))
             if other is not None:
                 texts = (at_1.metric.text(number) for number in (other.at_1, other.at_k, other.chance))
                 rows.append((own.motion, "pixels", *texts, other.queries))
         columns = ("motion", "difference of", "precision@1", f"precision@{K}", "chance", "queries")
-        return grid("retrieval of pairs with the same motion", columns, rows, notes)
+        table = Grid.of("retrieval of pairs with the same motion", columns, rows, [*notes, *lost])
+        return Finding(values[0], [table], details, arrays, notes=[*lost, *notes_of(values[0])])
 
 
 def precision_of(groups: Indices, pairs: MotionPairs, neighbours: Neighbours) -> tuple[MotionPrecision, ...]:
@@ -158,22 +149,15 @@ def retrieve_pairs(
     """
     check_motions(features, pairs)
     store = features.store
-    pairs = some_pairs(pairs, most_pairs, seed)
+    pairs = pairs.take(thinned(np.arange(len(pairs)), most_pairs, [seed, 0x50E]))
     queries = draw_queries(pairs, most_queries, seed)
     has_gap = hold_out == "recording" and store.times_s is not None
     exclusion = Exclusion(groups_of(store, hold_out), hold_out, neighbour_gap_s if has_gap else None)
 
     def search(space: str, differences: Differences) -> Neighbours:
+        what = f"pairs by {space}"
         return nearest_pairs(
-            store,
-            pairs,
-            differences,
-            queries,
-            exclusion,
-            k=K,
-            seed=seed,
-            on_progress=on_progress,
-            what=f"pairs by {space}",
+            store, pairs, differences, queries, exclusion, k=K, seed=seed, on_progress=on_progress, what=what
         )
 
     neighbours = {"features": search("features", feature_differences(features, pairs))}
@@ -181,14 +165,6 @@ def retrieve_pairs(
         neighbours["pixels"] = once(lambda: search("pixels", pixel_differences(store, pairs)))
     precision = {space: precision_of(exclusion.group, pairs, found) for space, found in neighbours.items()}
     return RetrievalResult(precision, neighbours, pairs, exclusion)
-
-
-def some_pairs(pairs: MotionPairs, most: int, seed: int) -> MotionPairs:
-    """At most `most` of the pairs, at random."""
-    if len(pairs) <= most:
-        return pairs
-    kept: Indices = np.sort(np.random.default_rng([seed, 0x50E]).choice(len(pairs), most, replace=False))
-    return MotionPairs(pairs.i[kept], pairs.j[kept], pairs.pattern[kept], pairs.names)
 
 
 def retrieval(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:

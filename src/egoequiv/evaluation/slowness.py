@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from math import isnan, nan
-from typing import Any
 
+from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
-from egoequiv.evaluation.findings import cell, grid
+from egoequiv.evaluation.findings import cell
 from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
@@ -16,6 +16,7 @@ from egoequiv.pairs import NeighbourPairs, sample_neighbour_pairs
 from egoequiv.training.auroc import Norm, slowness_auroc
 
 PAIRS = 10_000
+TITLE = "slowness AUROC: neighbours against strangers"
 NORMS: tuple[Norm, ...] = (2, 1)
 NOTES = (
     "0.5 is chance; 1 means that a distance of features separates all neighbours from all strangers",
@@ -41,31 +42,6 @@ class Auroc:
         return Value(metric=metric, value=self.value, baselines=known, note="pairs across recordings: no interval")
 
 
-@dataclass(frozen=True)
-class SlownessResult:
-    """How slow features are."""
-
-    rows: tuple[Auroc, ...]
-
-    def finding(self) -> Finding:
-        """The AUROC by Euclidean distance, of validation frames first."""
-        each = [(row, row.as_value()) for row in self.rows]
-        table = [
-            (row.part, f"l{row.norm}", cell(value), value.metric.text(row.untrained), row.pairs) for row, value in each
-        ]
-        details: dict[str, Any] = {
-            "rows": [
-                {"part": row.part, "norm": f"l{row.norm}", "auroc": row.value, "pairs": row.pairs} for row in self.rows
-            ]
-        }
-        title = "slowness AUROC: neighbours against strangers"
-        return Finding(
-            [value for row, value in reversed(each) if row.norm == 2],
-            [grid(title, ("frames", "norm", "AUROC", "untrained", "pairs"), table, NOTES)],
-            details,
-        )
-
-
 def measure_slowness(
     features: FrameFeatures, pairs: NeighbourPairs, part: str, untrained: FrameFeatures | None = None
 ) -> tuple[Auroc, ...]:
@@ -78,7 +54,7 @@ def measure_slowness(
 
 
 def slowness(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
-    """The task: on the training and the validation frames of a run."""
+    """The task: on the training and the validation frames of a run; the AUROC by Euclidean distance is what counts."""
     if not data.store.space.axes and data.store.times_s is None:
         raise DataError(f"{data.store.path} has neither poses nor times to say which frames are neighbours")
     parts = {"training": data.split.train, "validation": data.split.validation}
@@ -92,4 +68,12 @@ def slowness(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> F
         untrained = None if before is None else FrameFeatures(data.store, frames, before[frames])
         rows += measure_slowness(FrameFeatures(data.store, frames, data.features[frames]), pairs, part, untrained)
     on_progress("slowness", len(parts), len(parts))
-    return SlownessResult(tuple(rows)).finding()
+    each = [(row, row.as_value()) for row in rows]
+    table = [
+        (row.part, f"l{row.norm}", cell(value), value.metric.text(row.untrained), row.pairs) for row, value in each
+    ]
+    return Finding(
+        [value for row, value in reversed(each) if row.norm == 2],
+        [Grid.of(TITLE, ("frames", "norm", "AUROC", "untrained", "pairs"), table, NOTES)],
+        {"rows": [{"part": one.part, "norm": f"l{one.norm}", "auroc": one.value, "pairs": one.pairs} for one in rows]},
+    )

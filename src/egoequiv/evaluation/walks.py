@@ -124,42 +124,33 @@ def look_ahead(
         found_bits=np.full(shape, np.inf),
     )
     groups = list(by_moves(walk.moves))
+
+    def try_move(walks: Indices, made: Indices, g: int) -> None:
+        """Try move number `g` from the ends of some walks that made the same moves so far; fill in what is found."""
+        target = successors[walk.frames[walks, -1], g]
+        can = (target >= 0) & (target[:, None] != walk.frames[walks]).all(axis=1)
+        walks, target = walks[can], target[can]
+        if not len(walks):
+            return
+        seen, move = selector.features[walk.frames[walks]], selector.moves[g]
+        predicted = np.concatenate([seen, selector.predict(seen[:, -1], move)[:, None]], axis=1)
+        real = np.concatenate([seen, selector.features[target][:, None]], axis=1)
+        # Asked for together: the classifier of a long sequence is made for this one question.
+        votes = selector.look(np.concatenate([predicted, real]), (*(selector.moves[m] for m in made), move))
+        if votes is None:
+            return
+        after = slice(len(walks), None)
+        ahead.frame[walks, g] = target
+        ahead.guess[walks, g] = votes.guess[after]
+        ahead.own_votes[walks, g] = votes.counts[after][np.arange(len(walks)), classes[walk.frames[walks, 0]]]
+        ahead.expected_bits[walks, g] = votes.uncertainty_bits[: len(walks)]
+        ahead.found_bits[walks, g] = votes.uncertainty_bits[after]
+
     for number, (walks, made) in enumerate(groups):
         for g in range(len(selector.moves)):
-            _try(selector, classes, successors, walk.frames, walks, made, g, ahead)
+            try_move(walks, made, g)
             on_progress(what, number * len(selector.moves) + g + 1, len(groups) * len(selector.moves))
     return ahead
-
-
-def _try(
-    selector: NextViewSelector,
-    classes: Indices,
-    successors: Indices,
-    frames: Indices,
-    walks: Indices,
-    made: Indices,
-    g: int,
-    ahead: Ahead,
-) -> None:
-    """Try move number `g` from the ends of some walks that made the same moves so far, and fill in what is found."""
-    target = successors[frames[walks, -1], g]
-    can = (target >= 0) & (target[:, None] != frames[walks]).all(axis=1)
-    walks, target = walks[can], target[can]
-    if not len(walks):
-        return
-    seen, move = selector.features[frames[walks]], selector.moves[g]
-    predicted = np.concatenate([seen, selector.predict(seen[:, -1], move)[:, None]], axis=1)
-    real = np.concatenate([seen, selector.features[target][:, None]], axis=1)
-    # All at once: the classifier of a long sequence is made for this one question.
-    votes = selector.look(np.concatenate([predicted, real]), (*(selector.moves[m] for m in made), move))
-    if votes is None:
-        return
-    after = slice(len(walks), None)
-    ahead.frame[walks, g] = target
-    ahead.guess[walks, g] = votes.guess[after]
-    ahead.own_votes[walks, g] = votes.counts[after][np.arange(len(walks)), classes[frames[walks, 0]]]
-    ahead.expected_bits[walks, g] = votes.uncertainty_bits[: len(walks)]
-    ahead.found_bits[walks, g] = votes.uncertainty_bits[after]
 
 
 def by_moves(moves: Indices) -> Iterator[tuple[Indices, Indices]]:

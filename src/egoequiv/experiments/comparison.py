@@ -14,6 +14,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import class_scores, embed
 from egoequiv.evaluation.comparison import AnswersCompared, compare_answers
 from egoequiv.evaluation.measurement import Measurement
+from egoequiv.evaluation.recognition import top_k_right
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.evaluation.tasks import TASKS
 from egoequiv.experiments.measure import BASIC, RunMeasurer, defined
@@ -174,6 +175,4 @@ def right_answers(run: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         raise ConfigError(f"{run} was trained without labels: there are no answers to compare")
     rows = task.split.validation[task.classes[task.split.validation] >= 0]
     scores = class_scores(data.net, embed(data.net, task.store, rows))
-    own = scores[np.arange(len(rows)), task.classes[rows]]
-    right = (scores < own[:, None]).sum(axis=1) == scores.shape[1] - 1  # a tie is no success, as in top-1
-    return right.astype(np.float64), task.store.recording[rows]
+    return top_k_right(scores, task.classes[rows]).astype(np.float64), task.store.recording[rows]

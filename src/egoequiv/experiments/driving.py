@@ -12,15 +12,14 @@ from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.metric import Metric
 from egoequiv.evaluation.statistics import Result
-from egoequiv.experiments.options import ReproduceOptions, Scale
+from egoequiv.experiments.options import ReproduceOptions
 from egoequiv.experiments.published import KITTI, SUN, Key, Metrics
-from egoequiv.experiments.recipe import MeasuredRow, Recipe, chosen_keys, make_rows
+from egoequiv.experiments.recipe import Effort, Recipe, Scale, chosen_keys, make_rows
 from egoequiv.experiments.selection import Grid, Settings
 from egoequiv.experiments.stores import PIXELS, experiment_store, pixel_row
-from egoequiv.experiments.table import Entry, Row, Table, compare_rows, merge_metrics
+from egoequiv.experiments.table import Entry, MeasuredRow, Row, Table, compare_rows, merge_metrics
 from egoequiv.pairs import Split, count_leaked, draw_labelled, make_split
 from egoequiv.pairs.splits import GIVEN
-from egoequiv.sources import Source
 from egoequiv.store import FrameStore
 
 METHODS = ("random", "clsnet", "temporal", "drlim", "equiv", "equiv+drlim")
@@ -49,21 +48,21 @@ CHOSEN: dict[Key, Settings] = {
 
 def reproduce_kitti(options: ReproduceOptions) -> dict[str, Table]:
     """Recognition of places from 4 labelled frames a class, for each split, and how much the split changes it."""
-    scale = options.scaled(WHOLE, QUICK)
-    _recipe(options, scale, "", {}, {})  # a wrong name of a method is reported before the long work begins
-    store = _video(options, scale)
+    effort = options.effort(WHOLE, QUICK, select_stop=False, grid=GRID)
+    _recipe(options, effort, "", {}, {})  # a wrong name of a method is reported before the long work begins
+    store = _video(options, effort)
     splits = options.splits or SPLITS
     tables = {}
     for kind in splits:
         split = make_split(store, kind)
-        base = _base(options, scale, store) | {"per_class": KITTI_PER_CLASS, "split": kind, "holdout_split": "paper"}
-        recipe = _recipe(options, scale, f"kitti-{kind}", base, KITTI if options.data else {})
+        base = _base(options, effort, store) | {"per_class": KITTI_PER_CLASS, "split": kind, "holdout_split": "paper"}
+        recipe = _recipe(options, effort, f"kitti-{kind}", base, KITTI if options.data else {})
         rows = [
-            pixel_row(store, split, KITTI_PER_CLASS, scale.repeats),
-            *make_rows(recipe, options.effort(scale, select_stop=False, grid=GRID)),
+            pixel_row(store, split, KITTI_PER_CLASS, effort.repeats),
+            *make_rows(recipe, effort),
         ]
         title = f"{_video_name(options)}: recognition of places, split {kind}"
-        about = _about(options, scale, store, kind, split, KITTI_PER_CLASS, store)
+        about = _about(options, effort, store, kind, split, KITTI_PER_CLASS, store)
         published_on = "KITTI with 4 classes, split at random" if options.data else ""
         tables[f"table-{kind}"] = _table(title, rows, about, published_on)
     if len(tables) > 1:
@@ -73,13 +72,13 @@ def reproduce_kitti(options: ReproduceOptions) -> dict[str, Table]:
 
 def reproduce_scenes(options: ReproduceOptions, is_sun: bool = False) -> dict[str, Table]:
     """Recognition of scenes from a few labels each, with what is learned from driving; one table for each few."""
-    scale = options.scaled(WHOLE_SCENES, QUICK)
+    effort = options.effort(WHOLE_SCENES, QUICK, select_stop=False, grid=GRID)
     numbers = options.per_class[:1] if options.quick else options.per_class
-    _recipe(options, scale, "", {}, {})  # a wrong name of a method is reported before the long work begins
+    _recipe(options, effort, "", {}, {})  # a wrong name of a method is reported before the long work begins
     if options.scenes is None and options.data is not None:
         option = "--sun" if is_sun else "--scenes"
         raise ConfigError(f"KITTI's video needs pictures to be tried on: give their folder with {option}")
-    video, scenes = _video(options, scale), _scenes(options, scale)
+    video, scenes = _video(options, effort), _scenes(options, effort)
     kind = GIVEN if "part" in scenes.attributes else "paper"
     split = make_split(scenes, kind)
     classes, names = scenes.classes()
@@ -87,7 +86,7 @@ def reproduce_scenes(options: ReproduceOptions, is_sun: bool = False) -> dict[st
         draw_labelled(classes, split.train, per_class, names, 0)
     tables = {}
     for per_class in numbers:
-        base = _base(options, scale, video) | {
+        base = _base(options, effort, video) | {
             "labels": str(scenes.path),
             "label_split": kind,
             "per_class": per_class,
@@ -96,16 +95,16 @@ def reproduce_scenes(options: ReproduceOptions, is_sun: bool = False) -> dict[st
         published = SUN.get(per_class, {}) if is_sun and len(names) == SUN_CLASSES else {}
         # The paper chooses settings with 6 labels a class; other numbers of labels keep them.
         recipe = replace(
-            _recipe(options, scale, f"scenes-{per_class}", base, published),
-            search_name=f"scenes-{numbers[0]}-{scale.size}",
+            _recipe(options, effort, f"scenes-{per_class}", base, published),
+            search_name=f"scenes-{numbers[0]}-{effort.size}",
             search_base={"per_class": numbers[0]},
         )
         rows = [
-            pixel_row(scenes, split, per_class, scale.repeats, dict(published.get((PIXELS, True), {}))),
-            *make_rows(recipe, options.effort(scale, select_stop=False, grid=GRID)),
+            pixel_row(scenes, split, per_class, effort.repeats, dict(published.get((PIXELS, True), {}))),
+            *make_rows(recipe, effort),
         ]
         title = f"{_video_name(options)} to scenes: {per_class} labelled images a class"
-        about = _about(options, scale, video, "paper", split, per_class, scenes)
+        about = _about(options, effort, video, "paper", split, per_class, scenes)
         tables[f"table-{per_class}"] = _table(title, rows, about, "SUN397" if published else "")
     return tables
 
@@ -115,12 +114,12 @@ def reproduce_sun(options: ReproduceOptions) -> dict[str, Table]:
     return reproduce_scenes(options, is_sun=True)
 
 
-def _base(options: ReproduceOptions, scale: Scale, video: FrameStore) -> Settings:
+def _base(options: ReproduceOptions, effort: Effort, video: FrameStore) -> Settings:
     """What all runs share: the network and the pairs of the paper."""
     return {
         "data": str(video.path),
         "encoder": "kitti",
-        "batch_size": scale.batch_size,
+        "batch_size": effort.batch_size,
         "motion_pairs": 47_984,
         "neighbour_pairs": 98_460,
         "precision": options.precision,
@@ -128,10 +127,10 @@ def _base(options: ReproduceOptions, scale: Scale, video: FrameStore) -> Setting
 
 
 def _recipe(
-    options: ReproduceOptions, scale: Scale, name: str, base: Settings, published: dict[Key, Metrics]
+    options: ReproduceOptions, effort: Effort, name: str, base: Settings, published: dict[Key, Metrics]
 ) -> Recipe:
     keys = chosen_keys([(method, True) for method in METHODS], options.methods)
-    return Recipe(f"{name}-{scale.size}", base, keys, CHOSEN, published)
+    return Recipe(f"{name}-{effort.size}", base, keys, CHOSEN, published)
 
 
 def _table(title: str, each: Sequence[MeasuredRow], about: dict[str, Any], published_on: str) -> Table:
@@ -182,7 +181,7 @@ def _video_name(options: ReproduceOptions) -> str:
 
 def _about(
     options: ReproduceOptions,
-    scale: Scale,
+    effort: Effort,
     video: FrameStore,
     kind: str,
     split: Split,
@@ -205,42 +204,35 @@ def _about(
         "split": split.kind if labelled is not video else kind,
         "validation_frames": len(split.validation),
         "leaked_validation_frames": count_leaked(labelled, split),
-        "iterations": scale.iterations,
-        "batch_size": scale.batch_size,
+        "iterations": effort.iterations,
+        "batch_size": effort.batch_size,
         "precision": options.precision,
-        "repeats": scale.repeats,
-        "settings_selected": scale.select,
+        "repeats": effort.repeats,
+        "settings_selected": effort.select,
         "left_out": [note for store in stores.values() for note in store.meta.get("notes", [])],
         "version": __version__,
     }
 
 
-def _video(options: ReproduceOptions, scale: Scale) -> FrameStore:
+def _video(options: ReproduceOptions, effort: Effort) -> FrameStore:
     """The store of driving video."""
-    made: dict[str, Any] = {"data": str(options.data.resolve()) if options.data else None}
-    if not options.data:
-        made |= {"drives_per_area": scale.drives_per_area, "seconds": scale.seconds}
-    name = "kitti" if options.data else f"drive-{scale.drives_per_area}x{scale.seconds:g}s"
-
-    def open_it() -> Source:
-        if options.data:
-            return open_source("kitti", options.data)
-        return open_source("drive", drives_per_area=scale.drives_per_area, seconds=scale.seconds)
-
-    return experiment_store(options.effort(scale), f"{name}-{scale.size}", made, open_it, scale.size)
+    if options.data:
+        name, source = "kitti", open_source("kitti", options.data)
+        made: dict[str, Any] = {"data": str(options.data.resolve())}
+    else:
+        drawn: dict[str, Any] = {"drives_per_area": effort.drives_per_area, "seconds": effort.seconds}
+        name, made = f"drive-{effort.drives_per_area}x{effort.seconds:g}s", {"data": None, **drawn}
+        source = open_source("drive", **drawn)
+    return experiment_store(effort, name, made, source)
 
 
-def _scenes(options: ReproduceOptions, scale: Scale) -> FrameStore:
+def _scenes(options: ReproduceOptions, effort: Effort) -> FrameStore:
     """The store of labelled scenes, cropped to the aspect of the video."""
-    made: dict[str, Any] = {
-        "scenes": str(options.scenes.resolve()) if options.scenes else None,
-        "partition": options.partition,
-    }
-    name = "scenes" if options.scenes else f"places-{scale.images_per_class}"
-
-    def open_it() -> Source:
-        if options.scenes:
-            return open_source("scenes", options.scenes, partition=options.partition, aspect=ASPECT)
-        return open_source("places", images_per_class=scale.images_per_class)
-
-    return experiment_store(options.effort(scale), f"{name}-{scale.size}", made, open_it, scale.size)
+    made = {"scenes": str(options.scenes.resolve()) if options.scenes else None, "partition": options.partition}
+    if options.scenes:
+        name = "scenes"
+        source = open_source("scenes", options.scenes, partition=options.partition, aspect=ASPECT)
+    else:
+        name = f"places-{effort.images_per_class}"
+        source = open_source("places", images_per_class=effort.images_per_class)
+    return experiment_store(effort, name, made, source)

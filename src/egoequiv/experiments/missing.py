@@ -31,13 +31,7 @@ class Work:
     frames: str
 
 
-@dataclass(frozen=True, eq=False)
-class Done:
-    """What became of it: the measurements, or why the run could not be opened."""
-
-    run: Path
-    measurements: dict[str, Measurement]
-    problem: str | None = None
+Done = tuple[Path, dict[str, Measurement], str | None]  # a run, what was measured of it, why it could not be opened
 
 
 def measure_missing(
@@ -65,12 +59,12 @@ def measure_missing(
     total = sum(len(one.tasks) for one in work)
     on_progress(STAGE, 0, total)
     each = engine.run(_measure, _shares(work, engine.workers), lambda done: on_progress(STAGE, min(done, total), total))
-    done = [one for share in each for one in share]
-    found = {(one.run, task): measured for one in done for task, measured in one.measurements.items()}
+    done: list[Done] = [one for share in each for one in share]
+    found = {(run, task): one for run, measured, _ in done for task, one in measured.items()}
     reasons: dict[str, list[str]] = {}
-    for one in done:
-        if one.problem is not None:
-            reasons.setdefault(one.problem, []).append(one.run.name)
+    for run, _, problem in done:
+        if problem is not None:
+            reasons.setdefault(problem, []).append(run.name)
     return found, [f"Could not be measured: {', '.join(runs)}: {problem}" for problem, runs in reasons.items()]
 
 
@@ -131,7 +125,7 @@ def _measure(work: list[Work], tick: Tick) -> list[Done]:
                 tick(len(one.tasks) - len(measured))
                 break
             tick(1)
-        done.append(Done(one.run, measured, problem))
+        done.append((one.run, measured, problem))
     return done
 
 

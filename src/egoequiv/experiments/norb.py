@@ -7,14 +7,13 @@ from typing import Any
 from egoequiv import __version__
 from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError
-from egoequiv.experiments.options import ReproduceOptions, Scale
+from egoequiv.experiments.options import ReproduceOptions
 from egoequiv.experiments.published import NORB, NORB_NAME, Key
-from egoequiv.experiments.recipe import Recipe, chosen_keys, make_rows
+from egoequiv.experiments.recipe import Effort, Recipe, Scale, chosen_keys, make_rows
 from egoequiv.experiments.selection import Settings
 from egoequiv.experiments.stores import experiment_store, pixel_row
 from egoequiv.experiments.table import Table, compare_rows, merge_metrics
 from egoequiv.pairs import count_leaked, make_split
-from egoequiv.sources import Source
 from egoequiv.store import FrameStore
 
 WHOLE = Scale()
@@ -43,22 +42,21 @@ CHOSEN: dict[Key, Settings] = {
 
 def reproduce_norb(options: ReproduceOptions) -> dict[str, Table]:
     """Measure every row of the NORB columns, beside the published ones; one table for each split."""
-    scale, keys = options.scaled(WHOLE, QUICK), _keys(options)
-    effort = options.effort(scale)
-    store = _store(options, scale)
+    effort, keys = options.effort(WHOLE, QUICK), _keys(options)
+    store = _store(options, effort)
     splits = options.splits or ("paper",)
     tables = {}
     for kind in splits:
         split = make_split(store, kind)
         recipe = Recipe(
-            name=f"{scale.size}-{kind}",
+            name=f"{effort.size}-{kind}",
             base={"data": str(store.path), "encoder": "norb", "per_class": PER_CLASS, "split": kind},
             keys=keys,
             chosen=CHOSEN,
             published=NORB,
             extra=_extra_settings,
         )
-        each = [pixel_row(store, split, PER_CLASS, scale.repeats), *make_rows(recipe, effort)]
+        each = [pixel_row(store, split, PER_CLASS, effort.repeats), *make_rows(recipe, effort)]
         metrics, rows = merge_metrics([own for own, _ in each]), [row for _, row in each]
         with_labels = [row for row in rows if row.uses_labels]
         tables["table" if len(splits) == 1 else f"table-{kind}"] = Table(
@@ -79,9 +77,9 @@ def reproduce_norb(options: ReproduceOptions) -> dict[str, Table]:
                 "split": kind,
                 "validation_frames": len(split.validation),
                 "leaked_validation_frames": count_leaked(store, split),
-                "iterations": scale.iterations,
-                "repeats": scale.repeats,
-                "settings_selected": scale.select,
+                "iterations": effort.iterations,
+                "repeats": effort.repeats,
+                "settings_selected": effort.select,
                 "version": __version__,
             },
             published_on=NORB_NAME,
@@ -101,17 +99,16 @@ def _keys(options: ReproduceOptions) -> list[Key]:
     return kept
 
 
-def _store(options: ReproduceOptions, scale: Scale) -> FrameStore:
+def _store(options: ReproduceOptions, effort: Effort) -> FrameStore:
     """The store of the experiment, made once; another size or world has another one."""
-    kind = "norb" if options.data else f"turntable-{scale.lightings}"
+    kind = "norb" if options.data else f"turntable-{effort.lightings}"
     made_from: dict[str, Any] = {"data": str(options.data.resolve()) if options.data else None, "part": options.part}
-
-    def open_it() -> Source:
-        if options.data:
-            return open_source("norb", options.data, part=options.part)
-        return open_source("turntable", lightings=scale.lightings)
-
-    return experiment_store(options.effort(scale), f"{kind}-{scale.size}", made_from, open_it, scale.size)
+    source = (
+        open_source("norb", options.data, part=options.part)
+        if options.data
+        else open_source("turntable", lightings=effort.lightings)
+    )
+    return experiment_store(effort, kind, made_from, source)
 
 
 def _extra_settings(key: Key, iterations: int) -> Settings:

@@ -1,34 +1,17 @@
-"""What `egoequiv reproduce` takes: one typed object for all tables, and how much work each table is by default."""
+"""What `egoequiv reproduce` takes: one typed object for all tables."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from egoequiv.engines import Engine, LocalEngine
 from egoequiv.evaluation.task import OnProgress, silent
-from egoequiv.experiments.recipe import Effort
-from egoequiv.experiments.selection import Grid
+from egoequiv.experiments.recipe import Effort, Scale
 from egoequiv.models.network import Precision
 
 RowKind = Literal["all", "labelled", "unlabelled"]
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How much work a table is; each table has one for the whole and one for `--quick`."""
-
-    repeats: int = 5
-    iterations: int = 25_000
-    search_iterations: int = 6_000
-    batch_size: int = 16
-    size: int = 96
-    select: bool = True  # choose settings by search, or take those chosen before
-    lightings: int = 6  # of the embedded turntable
-    drives_per_area: int = 6  # of the embedded drive
-    seconds: float = 30.0
-    images_per_class: int = 120  # of the embedded places
 
 
 @dataclass(frozen=True)
@@ -66,23 +49,10 @@ class ReproduceOptions:
     engine: Engine = field(default_factory=LocalEngine)
     on_progress: OnProgress = silent
 
-    def scaled(self, whole: Scale, quick: Scale) -> Scale:
-        """The scale of a table, with what was given in place of its defaults."""
+    def effort(self, whole: Scale, quick: Scale, **own: Any) -> Effort:
+        """How thoroughly a table is made: by its scale, what was given in place of it, and what is of its own."""
         chosen = self.scale or (quick if self.quick else whole)
         names = {one.name for one in fields(Scale)} & {one.name for one in fields(self)}
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return replace(chosen, **given)
-
-    def effort(self, scale: Scale, *, select_stop: bool = True, grid: Grid | None = None) -> Effort:
-        """How thoroughly the rows of a table are made."""
-        return Effort(
-            out=self.out,
-            repeats=scale.repeats,
-            iterations=scale.iterations,
-            search_iterations=scale.search_iterations,
-            select=scale.select,
-            select_stop=select_stop,
-            grid=grid or Grid(),
-            engine=self.engine,
-            on_progress=self.on_progress,
-        )
+        given |= {"out": self.out, "engine": self.engine, "on_progress": self.on_progress}
+        return Effort(**{**vars(chosen), **given, **own})

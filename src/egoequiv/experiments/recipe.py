@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,30 +10,39 @@ from pathlib import Path
 from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.measurement import Measurement
-from egoequiv.evaluation.metric import Metric
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.experiments.measure import defined, measure_run
 from egoequiv.experiments.published import Key, Metrics
 from egoequiv.experiments.run_groups import row_name
 from egoequiv.experiments.selection import Grid, Settings, select_iterations, select_labelled, select_unlabelled
-from egoequiv.experiments.table import Row, entries_of
+from egoequiv.experiments.table import MeasuredRow, row_of
 from egoequiv.methods import get_method
 from egoequiv.training import make_config
 from egoequiv.training.jobs import Job, Outcome
 from egoequiv.training.many import run_many
 
-MeasuredRow = tuple[list[Metric], Row]  # a row, and the metrics of its entries
-
 
 @dataclass(frozen=True)
-class Effort:
-    """How thoroughly a table is made, and where progress is reported."""
+class Scale:
+    """How much work a table is; each table has one for the whole and one for `--quick`."""
 
-    out: Path
     repeats: int = 5
     iterations: int = 25_000
     search_iterations: int = 6_000
+    batch_size: int = 16
+    size: int = 96
     select: bool = True  # choose settings by search, or take those chosen before
+    lightings: int = 6  # of the embedded turntable
+    drives_per_area: int = 6  # of the embedded drive
+    seconds: float = 30.0
+    images_per_class: int = 120  # of the embedded places
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort(Scale):
+    """How thoroughly a table is made, where, and where progress is reported."""
+
+    out: Path
     select_stop: bool = True  # choose by search when each method stops, or let all run to the end
     grid: Grid = field(default_factory=Grid)
     engine: Engine = field(default_factory=LocalEngine)
@@ -158,19 +166,16 @@ def _rows(
         else:
             diverged[key] += 1
     effort.on_progress(stage, len(jobs), len(jobs))
-    rows = []
-    for key, members in measured.items():
-        metrics, entries = entries_of([found for _, found in members])
-        row = Row(
-            name=row_name(*key),
-            method=key[0],
-            uses_labels=key[1],
-            runs=tuple(os.path.relpath(job.out, effort.out) for job, _ in members),
-            seeds=tuple((job.config.seed, job.config.pair_seed) for job, _ in members),
-            entries=entries,
+    return [
+        row_of(
+            row_name(*key),
+            key,
+            [(job.out, (job.config.seed, job.config.pair_seed)) for job, _ in members],
+            [found for _, found in members],
+            effort.out,
             published=dict(recipe.published.get(key, {})),
             diverged=diverged[key],
             settings=settings[key] | recipe.extra(key, effort.iterations),
         )
-        rows.append((metrics, row))
-    return rows
+        for key, members in measured.items()
+    ]

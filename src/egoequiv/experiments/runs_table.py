@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from egoequiv.evaluation.measurement import Measurement
-from egoequiv.evaluation.metric import Metric
 from egoequiv.experiments.run_groups import RunGroup, have_same_frames
-from egoequiv.experiments.table import Row, Table, compare_rows, entries_of, merge_metrics
+from egoequiv.experiments.table import MeasuredRow, Table, compare_rows, merge_metrics, row_of
 from egoequiv.training.run_folder import RunFolder
 
 COUNTS = ("train_frames", "validation_frames", "leaked_validation_frames")  # what `about` says of frames
 Measured = Mapping[Path, Sequence[Measurement]]  # by run
 
 
-def row_of_group(name: str, group: RunGroup, measured: Measured, folder: Path) -> tuple[list[Metric], Row]:
+def row_of_group(name: str, group: RunGroup, measured: Measured, folder: Path) -> MeasuredRow:
     """The row of the repetitions of a group that were measured."""
-    members = [(seeds, run) for seeds, run in zip(group.repetitions, group.runs, strict=True) if run in measured]
-    metrics, entries = entries_of([measured[run] for _, run in members])
-    row = Row(
-        name=name,
-        method=group.method,
-        uses_labels=group.uses_labels,
-        runs=tuple(os.path.relpath(run, folder) for _, run in members),
-        seeds=tuple(seeds for seeds, _ in members),
-        entries=entries,
-        unfinished=tuple(seeds for seeds, run in members if RunFolder(run).result is None),
-    )
-    return metrics, row
+    members = [(run, seeds) for seeds, run in zip(group.repetitions, group.runs, strict=True) if run in measured]
+    unfinished = tuple(seeds for run, seeds in members if RunFolder(run).result is None)
+    found = [measured[run] for run, _ in members]
+    return row_of(name, (group.method, group.uses_labels), members, found, folder, unfinished=unfinished)
 
 
 def table_of_runs(

@@ -68,19 +68,10 @@ def select_iterations(
     decides, as the mean over two draws of labels and weights.
     """
     every = max(100, base["iterations"] // 10 // 100 * 100)
+    held = {"holdout_fraction": HOLDOUT, "validate_every": every, "checkpoint_every": every}
     jobs = [
         Job(
-            make_config(
-                {
-                    **base,
-                    **settings,
-                    "method": method,
-                    "seed": seed,
-                    "holdout_fraction": HOLDOUT,
-                    "validate_every": every,
-                    "checkpoint_every": every,
-                }
-            ),
+            make_config({**base, **settings, "method": method, "seed": seed, **held}),
             folder / f"{method},iterations={base['iterations']},seed={seed}",
         )
         for method, settings in methods.items()
@@ -108,12 +99,11 @@ def select_unlabelled(base: Settings, folder: Path, method: str, engine: Engine,
 
     The loss itself would be a poor judge: features shrunk to a point have a low loss and no equivariance.
     """
-    jobs = []
-    for rate in LEARNING_RATES[:3]:
-        config = make_config(
-            {**base, "holdout_fraction": HOLDOUT, "method": method, "use_labels": False, "learning_rate": rate}
-        )
-        jobs.append(Job(config, folder / f"{method},no-labels,rate={rate:g}"))
+    own = {**base, "holdout_fraction": HOLDOUT, "method": method, "use_labels": False}
+    jobs = [
+        Job(make_config({**own, "learning_rate": rate}), folder / f"{method},no-labels,rate={rate:g}")
+        for rate in LEARNING_RATES[:3]
+    ]
     stage = f"search, {method} without labels"
     outcomes = run_many(jobs, engine=engine, on_progress=lambda done, total: on_progress(stage, done, total))
     scores = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from egoequiv.errors import DataError
@@ -10,8 +9,8 @@ from egoequiv.evaluation import nearest_pixel_accuracy
 from egoequiv.evaluation.recognition import top_metric
 from egoequiv.evaluation.statistics import Result
 from egoequiv.experiments.published import Metrics
-from egoequiv.experiments.recipe import Effort, MeasuredRow
-from egoequiv.experiments.table import Entry, Row
+from egoequiv.experiments.recipe import Effort
+from egoequiv.experiments.table import Entry, MeasuredRow, Row
 from egoequiv.files import read_json, write_json
 from egoequiv.pairs import Split, draw_labelled
 from egoequiv.sources import Source
@@ -20,13 +19,11 @@ from egoequiv.store import FrameStore, ingest
 PIXELS = "nearest pixels"
 
 
-def experiment_store(
-    effort: Effort, name: str, made_from: dict[str, Any], open_it: Callable[[], Source], size: int
-) -> FrameStore:
-    """The store of that name, ingested the first time at size x size in gray."""
+def experiment_store(effort: Effort, name: str, made_from: dict[str, Any], source: Source) -> FrameStore:
+    """The store of that name, ingested the first time in gray at the size of the table, which ends the name."""
+    name = f"{name}-{effort.size}"
     path = effort.out / "stores" / name
     stamp = path.with_name(f"{name}.json")  # a name may hold a dot: drive-6x7.5s-32
-    source = open_it()
     made_from = made_from | {"recordings": len(source.recordings), "frames": source.frame_count}
     if path.exists():
         if read_json(stamp, "an experiment's store") != made_from:
@@ -36,7 +33,7 @@ def experiment_store(
     return ingest(
         source,
         path,
-        size=(size, size),
+        size=(effort.size, effort.size),
         engine=effort.engine,
         on_progress=lambda done, total: effort.on_progress(f"frames, {name}", done, total),
     )

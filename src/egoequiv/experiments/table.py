@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import isfinite
@@ -15,7 +16,7 @@ from egoequiv.errors import DataError
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import NO_INTERVAL, Metric, is_marked
 from egoequiv.evaluation.statistics import Interval, Number, Result, paired_test
-from egoequiv.experiments.published import Published
+from egoequiv.experiments.published import Key, Published
 from egoequiv.files import write_text
 
 FEWEST_FOR_TEST = 3  # repetitions of a paired test, and of an interval over repetitions
@@ -202,6 +203,31 @@ def entries_of(repetitions: Sequence[Sequence[Measurement]]) -> tuple[list[Metri
     return [metrics[name] for name in order], entries
 
 
+MeasuredRow = tuple[list[Metric], Row]  # a row, and the metrics of its entries
+
+
+def row_of(
+    name: str,
+    key: Key,
+    members: Sequence[tuple[Path, tuple[int, int]]],
+    found: Sequence[Sequence[Measurement]],
+    folder: Path,
+    **more: Any,
+) -> MeasuredRow:
+    """The row of some runs, each given with its seeds, from the measurements of each."""
+    metrics, entries = entries_of(found)
+    row = Row(
+        name=name,
+        method=key[0],
+        uses_labels=key[1],
+        runs=tuple(os.path.relpath(run, folder) for run, _ in members),
+        seeds=tuple(seeds for _, seeds in members),
+        entries=entries,
+        **more,
+    )
+    return metrics, row
+
+
 def merge_metrics(each: Sequence[Sequence[Metric]]) -> list[Metric]:
     """All metrics of several rows, each once."""
     found: dict[str, Metric] = {}
@@ -219,17 +245,7 @@ def compare_rows(rows: Sequence[Row], metric: str) -> list[Comparison]:
         common = [seed for seed in first if seed in second]
         if len(common) >= FEWEST_FOR_TEST and not a.diverged and not b.diverged:
             found = paired_test([second[seed] for seed in common], [first[seed] for seed in common])
-            comparisons.append(
-                Comparison(
-                    metric=metric,
-                    a=b.name,
-                    b=a.name,
-                    difference=found.difference,
-                    stderr=found.stderr,
-                    p_value=found.p_value,
-                    repetitions=len(common),
-                )
-            )
+            comparisons.append(Comparison(metric=metric, a=b.name, b=a.name, repetitions=len(common), **vars(found)))
     return comparisons
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,3 +69,11 @@ def _counting(lengths: Indices) -> Indices:
     ends = np.cumsum(lengths)
     counted: Indices = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
     return counted
+
+
+def thinned(rows: NDArray[np.int64], most: int, seed: int | Sequence[int]) -> NDArray[np.int64]:
+    """At most `most` of the rows (N, ...), drawn at random, in their order."""
+    if len(rows) <= most:
+        return rows
+    kept: NDArray[np.int64] = rows[np.sort(np.random.default_rng(seed).choice(len(rows), most, replace=False))]
+    return kept

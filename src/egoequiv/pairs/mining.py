@@ -49,6 +49,11 @@ class MinedPatterns(MotionPatterns):
         off: Array = np.linalg.norm((motion - self.centres[cluster]) / self.spread, axis=-1)
         return off
 
+    def cluster_names(self) -> list[str]:
+        """The names of the kept patterns, and what the dropped clusters do."""
+        dropped = self.centres[len(self.names) :, None]
+        return [*self.names, *(f"dropped: {name_motions(self.space, one, self.spread)[0]}" for one in dropped)]
+
     def assign(self, motion: Array) -> NDArray[np.int64]:
         cluster = self.assign_cluster(motion)
         return np.where(cluster < len(self.names), cluster, -1)

@@ -26,8 +26,11 @@ class MotionPairs:
 
     def of(self, name: str) -> MotionPairs:
         """Only the pairs of one pattern."""
-        chosen = self.pattern == self.names.index(name)
-        return MotionPairs(self.i[chosen], self.j[chosen], self.pattern[chosen], self.names)
+        return self.take(self.pattern == self.names.index(name))
+
+    def take(self, rows: Indices | NDArray[np.bool_]) -> MotionPairs:
+        """Only these pairs, by their numbers or a mask (N,)."""
+        return MotionPairs(self.i[rows], self.j[rows], self.pattern[rows], self.names)
 
     def counts(self) -> dict[str, int]:
         """How many pairs each pattern has."""
@@ -82,4 +85,4 @@ def thin_out(pairs: MotionPairs, count: int, positive_fraction: float, seed: int
         wanted = min(len(positive), count)
     positive = positive if wanted == len(positive) else rng.choice(positive, wanted, replace=False)
     kept = np.sort(np.concatenate([positive, negative]))
-    return MotionPairs(pairs.i[kept], pairs.j[kept], pairs.pattern[kept], pairs.names)
+    return pairs.take(kept)

@@ -14,7 +14,6 @@ from egoequiv.evaluation.metric import MARK, Metric
 from egoequiv.report.figures.columns import Dot, dot_chart
 from egoequiv.report.figures.styles import row_styles
 from egoequiv.report.markdown import markdown_document
-from egoequiv.report.table_blocks import words_grid
 
 RHO = Metric(name="rho", title="rho", better="lower", family="rho", baselines={"copy": 1.0})
 
@@ -87,18 +86,14 @@ def _models_grid(table: AuditTable) -> Grid:
         for row in table.rows
     ]
     heads = ("model", "kind", "input", "fit chosen", "pairs left out")
-    return words_grid("models", heads, rows)
+    return Grid.of("models", heads, rows, is_words=True)
 
 
 def _pairs_grid(table: AuditTable) -> Grid:
     """How many pairs of each motion were used for what."""
     rows = [
         (
-            counts.motion,
-            f"{counts.fitted:,}",
-            f"{counts.chosen_on:,}",
-            f"{counts.measured:,}",
-            f"{counts.groups_measured:,}",
+            *(counts.motion, counts.fitted, counts.chosen_on, counts.measured, counts.groups_measured),
             table.hold_out if counts.divided_by == "groups" else counts.divided_by,
         )
         for counts in table.pairs

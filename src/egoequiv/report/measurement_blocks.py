@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from egoequiv.blocks import Block, Cell, Grid, Points, Text
+from egoequiv.blocks import Block, Grid, Points, Text
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import MARK, Value
 from egoequiv.evaluation.task import Task
@@ -64,8 +64,8 @@ def comparison_blocks(compared: RunComparison) -> list[Block]:
         lines.append(f"{letter}: {name}, seed {seeds}: {where}")
     blocks: list[Block] = [Points(lines)]
     if compared.settings:
-        rows = [[Cell(name), *(Cell(words(value)) for value in each)] for name, each in compared.settings.items()]
-        blocks.append(Grid("Settings that differ", ("setting", *compared.groups), rows, is_words=True))
+        rows = [(name, *map(words, each)) for name, each in compared.settings.items()]
+        blocks.append(Grid.of("Settings that differ", ("setting", *compared.groups), rows, is_words=True))
     elif len(compared.groups) == 1:
         blocks.append(Text("All runs have the same settings; they differ in the seed alone."))
     table = compared.table

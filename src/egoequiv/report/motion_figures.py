@@ -26,7 +26,6 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.files import write_text
 from egoequiv.pairs import MinedPatterns, Mining
 from egoequiv.pairs.candidates import Indices, close_pairs, half_a_step_s
-from egoequiv.pairs.mining import name_motions
 from egoequiv.report.figures.drawing import add_legend, add_title, panels_of
 from egoequiv.report.figures.styles import COLORS
 from egoequiv.report.pictures import picture_grid
@@ -158,7 +157,7 @@ def clusters_of(mining: Mining) -> MotionClusters:
     """What is drawn of a mining."""
     patterns = mining.patterns
     return MotionClusters(
-        names=[cluster_name(mining, number) for number in range(len(mining.counts))],
+        names=patterns.cluster_names(),
         counts=mining.counts,
         kept=len(patterns),
         centres=patterns.centres,
@@ -168,16 +167,10 @@ def clusters_of(mining: Mining) -> MotionClusters:
     )
 
 
-def scatter_figure(mining: Mining, title: str) -> Figure:
-    """Motions along the first and the last component, patterns in colour, dropped clusters in gray."""
-    return clusters_figure(clusters_of(mining), title)
-
-
-def write_interactive_scatter(mining: Mining, title: str, path: Path) -> None:
-    """The same as a page that opens offline: hover, zoom, and switch clusters on and off."""
+def write_interactive_scatter(clusters: MotionClusters, title: str, path: Path) -> None:
+    """The figure of clusters as a page that opens offline: hover, zoom, and switch clusters on and off."""
     import plotly.graph_objects as go  # here, because it takes most of a second to import
 
-    clusters = clusters_of(mining)
     across, up = clusters.components
     is_histogram = across == up
     figure = go.Figure(layout={"barmode": "stack"} if is_histogram else {})
@@ -209,14 +202,6 @@ def write_interactive_scatter(mining: Mining, title: str, path: Path) -> None:
         template="plotly_white",
     )
     write_text(path, figure.to_html(include_plotlyjs=True, full_html=True, div_id="motions"))
-
-
-def cluster_name(mining: Mining, cluster: int) -> str:
-    """The name of a kept pattern, or what a dropped cluster does."""
-    if cluster < len(mining.patterns):
-        return mining.patterns.names[cluster]
-    patterns = mining.patterns
-    return f"dropped: {name_motions(patterns.space, patterns.centres[cluster : cluster + 1], patterns.spread)[0]}"
 
 
 def sample_pairs(store: FrameStore, mining: Mining, max_gap_s: float, count: int = 3, width: int = 310) -> Image.Image:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from egoequiv.blocks import Block, Code, Fold, Section, Text
+from egoequiv.blocks import Block, Code, Fold, Grid, Section, Text
 from egoequiv.experiments.collect import Exhibit, Experiment
 from egoequiv.experiments.record import machine, versions
 from egoequiv.experiments.run_groups import differing_settings
-from egoequiv.experiments.table import describe_about, words
+from egoequiv.experiments.table import words
 from egoequiv.report.figures.curves import AUROC, Lines, curves_figure, loss_terms, mean_lines
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.figures.styles import Styles
-from egoequiv.report.table_blocks import words_grid
+from egoequiv.report.table_blocks import about_blocks
 
 LEAKED, FRAMES = "leaked_validation_frames", "validation_frames"
 
@@ -75,9 +75,8 @@ def configuration_section(exhibit: Exhibit) -> Section:
     """What the runs were made with: data and split, settings that differ and settings that do not, seeds."""
     leaked = leakage(exhibit)
     blocks: list[Block] = [Text(f"Leakage: {leaked}.")] if leaked else []
-    about = describe_about(exhibit.table.about) if exhibit.table is not None else {}
-    if about:
-        blocks.append(words_grid(f"{exhibit.title}: data and protocol", ("what", "value"), list(about.items())))
+    if exhibit.table is not None:
+        blocks += about_blocks(exhibit.table, f"{exhibit.title}: data and protocol")
     groups = [subject.group for subject in exhibit.subjects]
     if groups:
         differing = differing_settings(groups)
@@ -87,9 +86,9 @@ def configuration_section(exhibit: Exhibit) -> Section:
             for one in exhibit.subjects
         ]
         title = f"{exhibit.title}: seeds and settings that differ"
-        blocks.append(words_grid(title, ("method", "seeds", *names), rows))
+        blocks.append(Grid.of(title, ("method", "seeds", *names), rows, is_words=True))
         same = [(name, words(value)) for name, value in groups[0].settings.items() if name not in differing]
-        grid = words_grid(f"{exhibit.title}: settings that all runs share", ("setting", "value"), same)
+        grid = Grid.of(f"{exhibit.title}: settings that all runs share", ("setting", "value"), same, is_words=True)
         blocks.append(Fold(f"{len(same)} settings that all runs share", [grid]))
     known = {subject.name for subject in exhibit.subjects}
     trained = [row.name for row in (exhibit.table.rows if exhibit.table else ()) if row.settings or row.runs]
@@ -127,5 +126,6 @@ def making_section(experiment: Experiment, *, is_only: bool = True) -> Section:
     then = made.versions if made is not None else {}
     rows = [(name, then.get(name, "not recorded"), now[name]) for name in now]
     heads = ("what", "when it was made", "when this report was written")
-    blocks += [words_grid(f"{experiment.title}: versions", heads, rows), Text(f"This report: {machine()}.", "note")]
+    blocks.append(Grid.of(f"{experiment.title}: versions", heads, rows, is_words=True))
+    blocks.append(Text(f"This report: {machine()}.", "note"))
     return Section("How it was made" if is_only else f"How it was made: {experiment.title}", blocks)

@@ -283,16 +283,14 @@ def result_line(table: Table) -> str:
 def making_blocks(table: Table) -> list[Block]:
     """The settings in which rows differ, and how the table was made."""
     settings = [(row.name, _settings(row)) for row in table.rows if row.settings]
+    grid = Grid.of(f"{table.title}: settings", ("method", "settings"), settings, is_words=True)
+    return [*([grid] if settings else []), *about_blocks(table, f"{table.title}: protocol")]
+
+
+def about_blocks(table: Table, caption: str) -> list[Block]:
+    """What a table says of how it was made, if anything."""
     about = list(describe_about(table.about).items())
-    return [
-        *([words_grid(f"{table.title}: settings", ("method", "settings"), settings)] if settings else []),
-        *([words_grid(f"{table.title}: protocol", ("what", "value"), about)] if about else []),
-    ]
-
-
-def words_grid(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
-    """A table of names and settings."""
-    return Grid(caption, tuple(columns), [[Cell(text) for text in row] for row in rows], is_words=True)
+    return [Grid.of(caption, ("what", "value"), about, is_words=True)] if about else []
 
 
 def _settings(row: Row) -> str:

@@ -11,7 +11,7 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import Task
 from egoequiv.experiments.collect import Exhibit, Experiment, Subject
 from egoequiv.experiments.measure import BASIC
-from egoequiv.experiments.table import Row, Table, describe_about, entries_of, merge_metrics
+from egoequiv.experiments.table import Row, Table, entries_of, merge_metrics
 from egoequiv.report.figures.chains import chains_figure, chains_of
 from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.drawing import as_picture
@@ -20,13 +20,13 @@ from egoequiv.report.figures.tasks import draw, guarded
 from egoequiv.report.published import published_blocks
 from egoequiv.report.table_blocks import (
     MOST_COLUMNS,
+    about_blocks,
     best_row,
     motion_blocks,
     paired_blocks,
     result_line,
     summary_blocks,
     summary_metrics,
-    words_grid,
 )
 
 OVER_ALL = "What the features are good for, over all repetitions"
@@ -194,11 +194,10 @@ def _repeated(
     blocks: list[Block] = [Text(line) for line in (result_line(table), task.about if task is not None else "") if line]
     charts = chart_blocks(table, summary_metrics(table)[:MOST_COLUMNS], styles)
     blocks += [*charts, *summary_blocks(table), *motion_blocks(table)]
-    rows = list(describe_about(table.about).items())
     folds: dict[str, Sequence[Block]] = {
         "Paired tests": paired_blocks(table),
         "Where it differs from the paper": published_blocks(table, about),
-        "How it was measured": [words_grid(f"{table.title}: protocol", ("what", "value"), rows)] if rows else [],
+        "How it was measured": about_blocks(table, f"{table.title}: protocol"),
     }
     part = " ".join(exhibit.part.replace("hold_out-", "held out by ").strip("-").split("-"))
     return Section(f"{title}, {part}" if part else title, [*blocks, *(Fold(s, own) for s, own in folds.items() if own)])

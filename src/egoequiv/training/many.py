@@ -13,13 +13,14 @@ from pathlib import Path
 
 from egoequiv.engines import Engine, LocalEngine, Tick
 from egoequiv.errors import ConfigError, DivergedError
+from egoequiv.machine import whole_memory
 from egoequiv.models import can_stack, get_encoder
 from egoequiv.pairs.splits import AUTO
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.jobs import Job, Outcome, note_divergence, past_outcome, settled
 from egoequiv.training.loop import run_training
-from egoequiv.training.memory import machine_bytes, network_bytes
+from egoequiv.training.memory import network_bytes
 from egoequiv.training.stack_files import left_stacks
 from egoequiv.training.stacked_runs import run_stack, stack_key
 
@@ -86,7 +87,7 @@ def _cut(group: list[Job], pieces: int, workers: int) -> Iterator[list[Job]]:
 def stack_size(job: Job, workers: int) -> int:
     """How many networks like this one a stack may have, from the memory of this machine."""
     at_a_time = min(workers, os.cpu_count() or 1)  # here: a cluster has other machines, taken to be like this one
-    return max(1, min(MAX_STACK, int(machine_bytes() * MEMORY_SHARE / at_a_time / _member_bytes(job.config))))
+    return max(1, min(MAX_STACK, int(whole_memory() * MEMORY_SHARE / at_a_time / _member_bytes(job.config))))
 
 
 def _member_bytes(config: TrainConfig) -> int:

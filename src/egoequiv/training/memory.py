@@ -1,16 +1,15 @@
-"""How much memory a run needs, and how much there is: said before the work, not by a crash in the middle of it."""
+"""How much memory a run needs: said before the work, not by a crash in the middle of it."""
 
 from __future__ import annotations
 
-import os
 from math import prod
-from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError
+from egoequiv.machine import free_memory, size
 from egoequiv.models import build_encoder
 from egoequiv.models.encoders import ImageShape
 from egoequiv.pairs.candidates import count_close_pairs, half_a_step_s
@@ -35,10 +34,10 @@ def check_memory(config: TrainConfig, store: FrameStore, networks: int = 1) -> N
     if choose_device(config.device).type == "cpu":
         parts.append((networks * network_bytes(config, shape), "choose a smaller encoder, or ingest smaller images"))
         parts.append((batch_bytes(config, shape), f"lower batch_size (now {config.batch_size})"))
-    needed, there = sum(count for count, _ in parts), available_bytes()
-    if needed > there:
+    needed, there = sum(count for count, _ in parts), free_memory()
+    if there is not None and needed > there:
         raise ConfigError(
-            f"this run needs about {_in_words(needed)} of memory and {_in_words(there)} are available: {max(parts)[1]}"
+            f"this run needs about {size(needed)} of memory and {size(there)} are available: {max(parts)[1]}"
         )
 
 
@@ -65,42 +64,6 @@ def pair_bytes(config: TrainConfig, store: FrameStore) -> int:
     return PAIR_BYTES * max((count_close_pairs(store, every, gap) for gap in wanted), default=0)
 
 
-def machine_bytes() -> int:
-    """The memory of this machine, or what a container may use of it."""
-    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min(whole, _number(Path("/sys/fs/cgroup/memory.max")) or whole)
-
-
-def available_bytes() -> int:
-    """How much of the memory is free, or would be if caches were given up."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration):
-        return machine_bytes()
-    limit, used = (_number(Path(f"/sys/fs/cgroup/memory.{name}")) for name in ("max", "current"))
-    if limit is None or used is None:
-        return free
-    return min(free, limit - max(used - _cached(), 0))
-
-
-def _cached() -> int:
-    """What the container uses for caches of files, which it can give up."""
-    try:
-        lines = Path("/sys/fs/cgroup/memory.stat").read_text().splitlines()
-    except OSError:
-        return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith(("inactive_file ", "active_file ")))
-
-
-def _number(path: Path) -> int | None:
-    try:
-        text = path.read_text().strip()
-    except OSError:
-        return None
-    return int(text) if text.isdigit() else None
-
-
 def _encoder(config: TrainConfig, shape: ImageShape) -> nn.Module:
     return build_encoder(config.encoder, shape, config.encoder_settings)
 
@@ -120,7 +83,3 @@ def _activations(config: TrainConfig, shape: ImageShape) -> int:
             module.register_forward_hook(add)
         encoder(torch.empty(1, channels, height, width))
     return count
-
-
-def _in_words(count: int) -> str:
-    return f"{count / 1e9:,.1f} GB" if count >= 1e8 else f"{count / 1e6:,.1f} MB"
