@@ -217,7 +217,7 @@ def test_a_loss_as_a_method_is_described_by_its_first_line() -> None:
             f"{HERE}:PAPER",
             "expected a Method, a function that returns one, or a loss (a Term or a class of terms), f",
         ),
-        (f"{HERE}:Path", "found the class Path, which returns a PosixPath"),
+        (f"{HERE}:Path", "is part of Python itself, or a module"),
         (f"{HERE}:failing_method", "test_methods.py line 141: ValueError: not today"),
         (f"{HERE}:Needy", "missing 1 required positional argument: 'size'"),
         (f"equiv+{HERE}:Needy", "loss test_methods:Needy: "),

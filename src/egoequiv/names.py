@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from egoequiv.errors import ConfigError
@@ -107,6 +108,9 @@ def load_code(name: str) -> Any:
                 hint = f", did you mean {near[0]!r}?" if near else ""
                 raise ConfigError(f"{match['place']} has no {match['attribute']!r}{hint}")
             found = getattr(found, part)
+    owner = str(getattr(found, "__module__", "")).partition(".")[0]
+    if isinstance(found, ModuleType) or owner in sys.stdlib_module_names - {"__main__"}:
+        raise ConfigError(f"{name} is part of Python itself, or a module: name a function, class or object of your own")
     return found
 
 

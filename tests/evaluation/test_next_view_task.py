@@ -150,10 +150,10 @@ def test_mined_patterns_are_chosen_by_name() -> None:
 
 
 def test_nothing_to_choose_is_told(data: MadeData) -> None:
-    with pytest.raises(DataError, match="there is nothing to choose"):
+    with pytest.raises(ConfigError, match="next-view chooses between motions: name at least two"):
         choose_views(data, TaskOptions(motions=("up",), neighbours=5))
     with pytest.raises(ConfigError, match="'sideways' is not known here"):
-        choose_views(data, TaskOptions(motions=("sideways",)))
+        choose_views(data, TaskOptions(motions=("sideways", "up")))
     with pytest.raises(ConfigError, match="--steps must be at least 1, found 0"):
         choose_views(data, TaskOptions(steps=0))
     bare = bare_store(data.store.poses, data.store.recording.tolist())

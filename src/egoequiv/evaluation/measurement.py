@@ -132,7 +132,7 @@ def read_measurement(run: Path, subject: Subject) -> Measurement | None:
 def write_measurement(run: Path, measurement: Measurement) -> None:
     """Keep a measurement; a run on a read-only disk can be measured, but nothing is kept."""
     path = measurement_path(run, measurement.subject)
-    with suppress(DataError, OSError):
+    with suppress(DataError, OSError, SafetensorError):
         if measurement.array_names:  # first, so that a record never names arrays that are not there
             with replacing(path.with_suffix(".safetensors")) as temporary:
                 save_file(dict(measurement.arrays), temporary)

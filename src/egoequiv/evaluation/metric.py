@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, nan
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from egoequiv.evaluation.statistics import Interval, Number, Result
 
@@ -35,7 +35,7 @@ class Metric(BaseModel):
 
     name: str
     title: str
-    digits: int = 3
+    digits: Annotated[int, Field(ge=0, le=12)] = 3
     better: Literal["higher", "lower", "neither"] = "higher"
     is_percent: bool = False
     family: str = ""

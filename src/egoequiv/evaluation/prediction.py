@@ -53,7 +53,7 @@ def predict_views(
     notes = [
         "candidates are sorted by their Euclidean distance to the prediction",
         f"maps were fitted on one half of the frames and measured on the other, with no {hold_out} in common",
-        "the view x itself is no candidate, so that copying z(x) is a strong baseline",
+        "the view x itself is not a candidate, so that copying z(x) is a strong baseline",
     ]
     return RankedResult(scores, fitted.left_out, hold_out, titles, notes)
 

@@ -114,9 +114,10 @@ class TaskData:
 
     def once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
         """What depends on the frames alone, not on the network: computed for the first run, shared with the others."""
-        if key not in self.shared:
-            self.shared[key] = make()
-        return cast(T, self.shared[key])
+        whole = (*key, str(self.store.path), digest(self.store.space.describe()))
+        if whole not in self.shared:
+            self.shared[whole] = make()
+        return cast(T, self.shared[whole])
 
 
 def digest(*parts: Any) -> str:

@@ -152,6 +152,11 @@ def get_tasks(names: Sequence[str]) -> dict[str, Task]:
     return {task.name: task for task in (_task(name) for name in names)}
 
 
+def file_digest(code: Any) -> str:
+    """A digest of the file that a function or class is defined in: it changes when the code does."""
+    return sha256(Path(str(inspect.getsourcefile(code))).read_bytes()).hexdigest()[:CODE_LETTERS]
+
+
 def _task(name: str) -> Task:
     """The task of a name; a plain function becomes a task that is called as it is."""
     found = DOOR.find(name)
@@ -159,7 +164,7 @@ def _task(name: str) -> Task:
         return TASKS[name]
     measure = found.measure if isinstance(found, Task) else found
     full = str(full_name(name))
-    digest = sha256(Path(str(inspect.getsourcefile(measure))).read_bytes()).hexdigest()[:CODE_LETTERS]
+    digest = file_digest(measure)
     if isinstance(found, Task):
         return replace(found, name=full, code=digest)
     about = (inspect.getdoc(measure) or "").split("\n\n")[0].replace("\n", " ")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.errors import DataError, EgoEquivError
-from egoequiv.evaluation.measurement import FOLDER, Measurement
+from egoequiv.evaluation.measurement import FOLDER, Measurement, read_measurement
 from egoequiv.evaluation.tasks import TASKS
 from egoequiv.experiments.measure import BASIC, RunMeasurer, defined
 from egoequiv.experiments.record import CommandRecord, read_command
@@ -65,16 +65,19 @@ class Subject:
             return None  # without weights nothing can have been measured
 
     def other_measurements(self) -> list[Measurement]:
-        """What tasks that are not part of the program measured of the first repetition as it is now."""
+        """What other tasks than the built-in ones measured of the first repetition as it is now, by default options.
+
+        Their code need not be there any more: a report shows what was measured.
+        """
         found = []
         for path in sorted((self.run / FOLDER).glob("*.json")):
             try:
-                one = Measurement.model_validate_json(path.read_bytes())
-                if one.task not in TASKS and one.subject.weights == self._measurers[self.run].weights:
-                    found.append(one)
+                subject = Measurement.model_validate_json(path.read_bytes()).subject
+                if subject.task not in TASKS and self._measurers[self.run].is_own(subject):
+                    found.append(read_measurement(self.run, subject))
             except (ValueError, OSError, EgoEquivError):
                 continue  # it can be measured again
-        return found
+        return [one for one in found if one is not None]
 
     def is_finished(self, run: Path) -> bool:
         """Whether the training of a repetition has ended."""

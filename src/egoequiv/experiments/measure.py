@@ -16,12 +16,13 @@ import torch
 from egoequiv import __version__, evaluation
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
-from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions, silent
-from egoequiv.evaluation.tasks import get_tasks
+from egoequiv.evaluation.task import Finding, OnProgress, Task, TaskData, TaskOptions, silent
+from egoequiv.evaluation.tasks import file_digest, get_tasks
 from egoequiv.experiments.run_groups import SPLITTING
 from egoequiv.files import read_json
-from egoequiv.models import EgoNet, initialise
+from egoequiv.models import EgoNet, get_encoder, initialise
 from egoequiv.models.checkpoint import RUN_KIND, Which
+from egoequiv.names import is_code
 from egoequiv.pairs import Split, count_leaked, draw_labelled
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
@@ -86,15 +87,26 @@ class RunMeasurer:
 
     def subject(self, task: Task, options: TaskOptions) -> Subject:
         """What a task would measure."""
-        frames = {name: getattr(self.config, name) for name in (*SPLITTING, "space", "max_gap_s")}
         return Subject(
             task=task.name,
             weights=self.weights,
             data=self.fingerprint,
-            frames="all" if self.everything else json.dumps(frames, sort_keys=True),
+            frames=self._frames,
             settings=options.only(task.options),
-            code=task.code or program_digest(),
+            code=" ".join([program_digest(), *filter(None, [task.code, encoder_digest(self.config.encoder)])]),
         )
+
+    @property
+    def _frames(self) -> str:
+        """Which frames are measured: what decides the split, or all."""
+        deciding = {name: getattr(self.config, name) for name in (*SPLITTING, "space", "max_gap_s")}
+        return "all" if self.everything else json.dumps(deciding, sort_keys=True)
+
+    def is_own(self, subject: Subject) -> bool:
+        """Whether a measurement is of these weights and frames, by the default options; its code may be gone."""
+        defaults = TaskOptions().only([name for name in subject.settings if hasattr(TaskOptions, name)])
+        mine = (self.weights, self.fingerprint, self._frames, defaults)
+        return mine == (subject.weights, subject.data, subject.frames, subject.settings)
 
     def kept(self, task: Task, options: TaskOptions | None = None) -> Measurement | None:
         """What was measured before, of the same weights, frames and settings."""
@@ -121,17 +133,11 @@ class RunMeasurer:
         try:
             with user_code(f"task {task.name}") if task.code else nullcontext():
                 found = task.measure(self.data, options, on_progress)
+                if not isinstance(found, Finding):
+                    raise DataError(f"task {task.name} must return a Finding, it returns a {type(found).__name__}")
+                record = with_finding(record, found, self._notes())
         except EgoEquivError as problem:
-            record = record.model_copy(update={"problem": str(problem)})
-        else:
-            record = record.model_copy(
-                update={
-                    "values": list(found.values),
-                    "tables": list(found.tables),
-                    "details": dict(found.details),
-                    "notes": [*found.notes, *self._notes()],
-                }
-            ).with_arrays(found.arrays)
+            return record.model_copy(update={"problem": str(problem)})  # not kept: the cause may be gone next time
         write_measurement(self.run, record)
         return record
 
@@ -155,10 +161,32 @@ class RunMeasurer:
         ]
 
 
+def with_finding(record: Measurement, found: Finding, notes: Sequence[str]) -> Measurement:
+    """The record of what a task found, checked as if it was read from its file."""
+    values = record.model_dump() | {
+        "values": list(found.values),
+        "tables": list(found.tables),
+        "details": json.loads(json.dumps(dict(found.details), allow_nan=False)),
+        "notes": [*found.notes, *notes],
+    }
+    arrays = {str(name): np.asarray(array) for name, array in found.arrays.items()}
+    unfit = [name for name, array in arrays.items() if array.dtype.kind not in "biuf"]
+    if unfit:
+        raise DataError(f"array {unfit[0]!r} of a finding must hold numbers, found {arrays[unfit[0]].dtype}")
+    return Measurement(**values).with_arrays(arrays)
+
+
+def encoder_digest(name: str) -> str:
+    """What identifies the code of an encoder that is not part of the program; empty for one that is."""
+    return file_digest(get_encoder(name)) if is_code(name) else ""
+
+
 @cache
 def program_digest() -> str:
-    """What identifies the code that measures: the version, and a digest of the package of tasks."""
-    files = sorted(Path(evaluation.__file__).parent.glob("*.py"))
+    """What identifies the code that measures: the version, and a digest of the packages that numbers come from."""
+    root = Path(evaluation.__file__).parents[1]
+    folders = ("evaluation", "experiments", "models", "pairs", "pose", "store", "training")
+    files = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
     return f"{__version__}-{sha256(b''.join(path.read_bytes() for path in files)).hexdigest()[:8]}"
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from egoequiv.errors import DataError
 from egoequiv.evaluation.measurement import Measurement
@@ -130,6 +130,17 @@ class Table(Strict):
     about: dict[str, Any] = {}
     published_on: str = ""
     task: str = ""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        """Columns and comparisons name metrics and rows that there are."""
+        metrics, rows = {metric.name for metric in self.metrics}, {row.name for row in self.rows}
+        named = {*self.columns, *(test.metric for test in self.comparisons)}
+        tested = {name for test in self.comparisons for name in (test.a, test.b)}
+        unknown = sorted((named - metrics) | (tested - rows))
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is neither a metric nor a row of the table")
+        return self
 
     def metric(self, name: str) -> Metric:
         """The metric of that name."""

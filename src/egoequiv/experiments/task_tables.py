@@ -9,13 +9,14 @@ from typing import Any
 
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.evaluation.measurement import Measurement
-from egoequiv.evaluation.task import OnProgress, TaskOptions, silent
+from egoequiv.evaluation.task import OnProgress, Task, TaskOptions, silent
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.collect import Exhibit, collect
 from egoequiv.experiments.measure import RunMeasurer, Shared
 from egoequiv.experiments.published import NORB, NORB_NAME
 from egoequiv.experiments.runs_table import table_of_runs
 from egoequiv.experiments.table import Table
+from egoequiv.names import short_name
 
 STAGE = "tasks of runs"
 
@@ -49,7 +50,7 @@ def task_tables(
         on_progress: Called with the progress.
     """
     options = options or TaskOptions()
-    get_tasks(tasks)  # before anything is opened: a wrong name is reported at once
+    known_tasks = get_tasks(tasks)  # before anything is opened: a wrong name is reported at once
     found = [(one, exhibit) for one in collect(folder) for exhibit in one.exhibits if exhibit.subjects]
     known = dict.fromkeys(name for _, x in found for s in x.subjects for name in (s.name, s.group.method))
     for name in methods or ():
@@ -63,11 +64,11 @@ def task_tables(
             continue
         some = [name for name in methods or () if len(chosen) < len(exhibit.subjects)]
         ending = exhibit.part + _ending(some, options)
-        for task in tasks:
+        for task in known_tasks.values():
             table, lacking = _task_table(exhibit, chosen, task, options, experiment.path, on_progress)
             problems += lacking
             if table is not None:
-                tables[experiment.path.relative_to(folder) / f"{task}{ending}"] = table
+                tables[experiment.path.relative_to(folder) / f"{short_name(task.name)}{ending}"] = table
     return TaskTables(tables, problems)
 
 
@@ -83,13 +84,13 @@ def _chosen(exhibit: Exhibit, methods: Sequence[str] | None) -> dict[str, int]:
 def _task_table(
     exhibit: Exhibit,
     chosen: Mapping[str, int],
-    name: str,
+    task: Task,
     options: TaskOptions,
     folder: Path,
     on_progress: OnProgress,
 ) -> tuple[Table | None, list[str]]:
     """The table of one task, and which runs could not be measured, and why."""
-    task = get_tasks([name])[name]
+    name = short_name(task.name)
     groups = {subject: exhibit.subjects[number].group for subject, number in chosen.items()}
     runs = [run for group in groups.values() for run in group.runs]
     measured: dict[Path, list[Measurement]] = {}

@@ -12,6 +12,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.machine import free_memory, size
 from egoequiv.models import build_encoder
 from egoequiv.models.encoders import ImageShape
+from egoequiv.names import is_code
 from egoequiv.pairs.candidates import count_close_pairs, half_a_step_s
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
@@ -43,6 +44,8 @@ def check_memory(config: TrainConfig, store: FrameStore, networks: int = 1) -> N
 
 def network_bytes(config: TrainConfig, shape: ImageShape) -> int:
     """About how much one network takes: weights, gradient, optimiser state and best, and as much for maps and head."""
+    if is_code(config.encoder):
+        return 0  # an encoder of a user may not be buildable without memory; it is built before training anyway
     with torch.device("meta"):
         weights = sum(parameter.numel() for parameter in _encoder(config, shape).parameters())
     return 4 * (4 if config.optimizer == "sgd" else 5) * 2 * weights
@@ -70,6 +73,8 @@ def _encoder(config: TrainConfig, shape: ImageShape) -> nn.Module:
 
 def _activations(config: TrainConfig, shape: ImageShape) -> int:
     """How many values the layers of the encoder give for one image; nothing is computed."""
+    if is_code(config.encoder):
+        return 0
     count = 0
 
     def add(_module: nn.Module, _inputs: object, output: object) -> None:
