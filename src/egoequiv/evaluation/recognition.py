@@ -18,7 +18,7 @@ from egoequiv.store import FrameStore
 from egoequiv.training.data import Recognition
 
 TOP = (1, 5, 10)
-PIXEL_BASELINES = ("chance", "nearest pixels")
+PIXEL_BASELINES = ("chance", "most frequent class", "nearest pixels")
 MOST_LABELLED = 5_000  # images that the nearest in pixels is looked for among, at most
 
 
@@ -81,7 +81,8 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
     values = accuracies(scores, classes, task.store.recording[rows], 100 * pixels)
     on_progress("recognition", 1, 1)
     notes = [
-        "chance: guessing, each class equally often; nearest pixels: the class of the nearest of "
+        "chance: guessing, each class equally often; most frequent class: always naming the one that most frames have; "
+        "nearest pixels: the class of the nearest of "
         f"{len(labelled):,} labelled training images, by the distance of pixels"
     ]
     table = [(value.metric.title, cell(value), *baseline_texts(value, PIXEL_BASELINES)) for value in values]
@@ -89,8 +90,20 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
         values,
         [Grid.of(f"recognition of {len(rows):,} frames", ("", "accuracy", *PIXEL_BASELINES), table, notes)],
         {"frames": len(rows), "classes": list(task.class_names), "labelled": len(labelled)},
-        notes=notes_of(values[:1]),
+        notes=[*notes_of(values[:1]), *_missing_classes(task, classes)],
+        measured_on=task,
     )
+
+
+def _missing_classes(task: Recognition, classes: NDArray[np.int64]) -> list[str]:
+    """That some classes are in no validation frame, where they are not: an accuracy then says little."""
+    there = np.unique(classes)
+    if len(there) == len(task.class_names):
+        return []
+    names = ", ".join(task.class_names[number] for number in there[:5])
+    return [
+        f"the validation frames have {len(there)} of {len(task.class_names)} classes ({names}): choose another split"
+    ]
 
 
 def accuracies(
@@ -98,12 +111,15 @@ def accuracies(
 ) -> list[Value]:
     """Top-k and the mean of classes in per cent; `pixels` is the accuracy of the nearest labelled image."""
     count, groups = scores.shape[1], len(np.unique(recording))
+    frequent = 100 * float(np.bincount(classes).max() / len(classes))
     values = []
     for k in TOP:
         if k < count:
             right = top_k_right(scores, classes, k).astype(np.float64)
             low, high = group_interval(right, recording, within=(0.0, 1.0))
-            baselines = {"chance": 100 * k / count} | ({"nearest pixels": pixels} if k == 1 else {})
+            baselines = {"chance": 100 * k / count}
+            if k == 1:
+                baselines |= {"most frequent class": frequent, "nearest pixels": pixels}
             mean = 100 * float(right.mean())
             values.append(measured(top_metric(k), mean, (100 * low, 100 * high), groups=groups, baselines=baselines))
     metric = _metric("top1_class_mean", "mean of classes %")

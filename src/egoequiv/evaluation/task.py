@@ -152,6 +152,7 @@ class Finding:
         details: A JSON object with everything else.
         arrays: What its figures are drawn from.
         notes: What a reader has to know, one line each.
+        measured_on: The labelled task whose frames were measured; None for the validation frames of the store.
     """
 
     values: Sequence[Value]
@@ -159,6 +160,7 @@ class Finding:
     details: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    measured_on: Recognition | None = None
 
 
 Measure = Callable[[TaskData, TaskOptions, OnProgress], Finding]

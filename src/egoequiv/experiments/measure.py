@@ -136,6 +136,8 @@ class RunMeasurer:
                 if not isinstance(found, Finding):
                     raise DataError(f"task {task.name} must return a Finding, it returns a {type(found).__name__}")
                 record = with_finding(record, found, self._notes())
+                if found.measured_on is not None and not self.everything:
+                    record = measured_on(record, found.measured_on, self.config.max_gap_s)
         except EgoEquivError as problem:
             return record.model_copy(update={"problem": str(problem)})  # not kept: the cause may be gone next time
         write_measurement(self.run, record)
@@ -159,6 +161,19 @@ class RunMeasurer:
             f"{self.run} was trained on frames of this store, and this is measured on all of them: without a STORE "
             "only validation frames are measured"
         ]
+
+
+def measured_on(record: Measurement, task: Recognition, max_gap_s: float) -> Measurement:
+    """The record with the frames of the labelled task, which may be of another store than the motions."""
+    rows = task.split.validation[task.classes[task.split.validation] >= 0]
+    frames = {
+        "store": Path(task.store.place).name,
+        "split": task.split.kind,
+        "frames": len(rows),
+        "recordings": len(np.unique(task.store.recording[rows])),
+        "leaked": count_leaked(task.store, task.split, max_gap_s),
+    }
+    return record.model_copy(update=frames).with_arrays(record.arrays)
 
 
 def with_finding(record: Measurement, found: Finding, notes: Sequence[str]) -> Measurement:
