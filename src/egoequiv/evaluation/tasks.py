@@ -12,6 +12,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from egoequiv.errors import ConfigError
 from egoequiv.evaluation.analogy import analogy
 from egoequiv.evaluation.composition import composition
 from egoequiv.evaluation.equivariance_task import equivariance
@@ -166,6 +167,9 @@ def _task(name: str) -> Task:
     full = str(full_name(name))
     digest = file_digest(measure)
     if isinstance(found, Task):
+        unknown = [name for name in found.options if name not in vars(TaskOptions())]
+        if unknown:
+            raise ConfigError(f"task {full}: no option {unknown[0]!r}; options are {', '.join(vars(TaskOptions()))}")
         return replace(found, name=full, code=digest)
     about = (inspect.getdoc(measure) or "").split("\n\n")[0].replace("\n", " ")
     return Task(full, display_name(full), about, measure, tuple(vars(TaskOptions())), code=digest)

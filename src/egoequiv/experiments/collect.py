@@ -12,7 +12,7 @@ from typing import Any
 
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation.measurement import FOLDER, Measurement, read_measurement
-from egoequiv.evaluation.tasks import TASKS
+from egoequiv.evaluation.tasks import TASKS, get_tasks
 from egoequiv.experiments.measure import BASIC, RunMeasurer, defined
 from egoequiv.experiments.record import CommandRecord, read_command
 from egoequiv.experiments.run_groups import RunGroup, group_of, group_runs
@@ -55,13 +55,13 @@ class Subject:
         return {run: RunMeasurer(run) for run in self.group.runs}
 
     def measurement(self, task: str, run: Path | None = None) -> Measurement | None:
-        """What a built-in task measured of the first repetition, or of another one, with the default options."""
+        """What a task measured of the first repetition, or of another one, with the default options."""
         run = run or self.run
         if (run, task) in self.found:
             return self.found[run, task]
         try:
-            return self._measurers[run].kept(TASKS[task])
-        except EgoEquivError:
+            return self._measurers[run].kept(get_tasks([task])[task])
+        except (EgoEquivError, KeyError):
             return None  # without weights nothing can have been measured
 
     def other_measurements(self) -> list[Measurement]:

@@ -1,0 +1,76 @@
+"""A task of a user: measured, kept, shown in a report again and again, and checked before anything is kept."""
+
+from pathlib import Path
+
+import pytest
+
+from egoequiv.errors import ConfigError
+from egoequiv.evaluation.measurement import FOLDER
+from egoequiv.evaluation.tasks import get_tasks
+from egoequiv.experiments import RunMeasurer
+from egoequiv.experiments.collect import collect
+from egoequiv.experiments.missing import measure_missing
+from egoequiv.report.page import write_report
+from egoequiv.store import FrameStore
+from egoequiv.training import train
+
+CODE = """
+from egoequiv.blocks import Grid
+from egoequiv.evaluation import Finding, Metric, Task, Value
+
+VALUE = Value(metric=Metric(name="answer", title="the answer"), value=42.0)
+
+
+def good(data, options, on_progress):
+    return Finding([VALUE])
+
+
+def nothing(data, options, on_progress):
+    return None
+
+
+def no_list(data, options, on_progress):
+    return Finding(VALUE)
+
+
+def short_row(data, options, on_progress):
+    return Finding([VALUE], [Grid.of("t", ("a", "b"), [("x",)])])
+
+
+def unfit_details(data, options, on_progress):
+    return Finding([VALUE], details={"a": object()})
+
+
+odd = Task("odd", "Odd", "", good, ("nothere",))
+"""
+
+
+@pytest.fixture
+def run(small_store: FrameStore, tmp_path: Path) -> Path:
+    (tmp_path / "mine.py").write_text(CODE)
+    settings = {"method": "random", "encoder": "norb", "split": "paper", "per_class": 3}
+    return train(small_store.path, tmp_path / "run", **settings).path
+
+
+def test_a_report_shows_it_each_time(run: Path, tmp_path: Path) -> None:
+    name = f"{tmp_path / 'mine.py'}:good"
+    for _ in range(2):
+        found, problems = measure_missing(collect(run), [name])
+        assert problems == []
+        page = write_report(run, tmp_path / "page.md", found=found, tasks=get_tasks([name])).read_text()
+        assert "42.000" in page
+    assert "42.000" in write_report(run, tmp_path / "page.html").read_text()  # as it was kept
+
+
+@pytest.mark.parametrize("name", ["nothing", "no_list", "short_row", "unfit_details"])
+def test_what_is_no_finding_is_one_line_and_not_kept(run: Path, tmp_path: Path, name: str) -> None:
+    (task,) = get_tasks([f"{tmp_path / 'mine.py'}:{name}"]).values()
+    measured = RunMeasurer(run).measure(task)
+    assert measured.problem
+    assert "\n" not in measured.problem
+    assert not list(run.glob(f"{FOLDER}/*"))
+
+
+def test_an_option_that_there_is_not_is_one_line(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no option 'nothere'"):
+        get_tasks([f"{tmp_path / 'mine.py'}:odd"])
