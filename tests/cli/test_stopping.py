@@ -24,6 +24,13 @@ SEARCH = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--work
 SLOW_WORLD = ["--set", "toys_per_category=5", "--workers", "2", "--size", "96"]
 
 
+def _usual_signals() -> None:
+    """Signals as a terminal leaves them: under nohup, or in the background of a script, some are ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @contextmanager
 def command(*arguments: object) -> Iterator[subprocess.Popen[str]]:
     """A command in a group of processes of its own, as a terminal has one; all of it is ended at the end."""
@@ -33,7 +40,7 @@ def command(*arguments: object) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=_usual_signals,
     ) as process:
         try:
             yield process

@@ -82,9 +82,7 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_progress: On
     groups = group_runs([run for run in runs if distinct[run.resolve()] is run])
     for group in groups:
         if len(set(group.repetitions)) < len(group.repetitions):
-            raise ConfigError(
-                f"{group.runs[0]} and another run have the same settings and seed: leave one out"
-            )
+            raise ConfigError(f"{group.runs[0]} and another run have the same settings and seed: leave one out")
     if store is None:
         check_same_frames(groups)
     named = {letter(number): group for number, group in enumerate(groups)}

@@ -190,9 +190,7 @@ def with_finding(record: Measurement, found: Finding, notes: Sequence[str]) -> M
         raise DataError(f"array {unfit[0]!r} of a finding must hold numbers, found {arrays[unfit[0]].dtype}")
     for table in found.tables:
         if any(len(row) != len(table.columns) for row in table.rows):
-            raise DataError(
-                f"table {table.caption!r} of a finding has {len(table.columns)} columns, not each row"
-            )
+            raise DataError(f"table {table.caption!r} of a finding has {len(table.columns)} columns, not each row")
     return Measurement(**values).with_arrays(arrays)
 
 
