@@ -34,6 +34,7 @@ SHORTER = {
     "train": ["--iterations", "100"],
     "report": ["--task", "slowness"],
     "search": ["--iterations", "50", "--rates", "0.01", "--weights", "1", "--seeds", "1", "--workers", "1"],
+    "reproduce tasks": [],
     "reproduce norb": ["--iterations", "20", "--repeats", "1", "--no-select", "--size", "16", "--workers", "1"],
     "reproduce": [
         "--iterations",
