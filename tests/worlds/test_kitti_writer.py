@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image as PillowImage
 
@@ -97,7 +98,8 @@ def test_reading_the_files_gives_the_same_store(tmp_path: Path, color: bool) -> 
     again = open_source("kitti", tmp_path / "raw", camera=2 if color else 0)
     ours, theirs = ingest(source, tmp_path / "a", color=color), ingest(again, tmp_path / "b", color=color)
     assert np.array_equal(ours.images, theirs.images)
-    assert (tmp_path / "a" / "index.parquet").read_bytes() == (tmp_path / "b" / "index.parquet").read_bytes()
+    index, read = (pq.read_table(tmp_path / name / "index.parquet") for name in ("a", "b"))
+    assert index.equals(read.drop_columns(["file"]))  # frames of a world come from no file
     for a, b in zip(source.recordings, again.recordings, strict=True):
         assert a.name == b.name
         assert np.array_equal(a.poses, b.poses)
