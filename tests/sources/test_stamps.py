@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egoequiv.sources.stamps import MISSING, longest_increase, match_by_time, parse_stamps
+from egoequiv.pose.clock import longest_increase
+from egoequiv.sources.stamps import MISSING, match_by_time, parse_stamps
 from helpers import data_error
 from kitti_files import START_NS, stamp_text
 

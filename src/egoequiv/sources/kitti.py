@@ -14,13 +14,14 @@ from PIL import Image as PillowImage
 
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
 from egoequiv.pose import DRIVING_POSES, PlanarSpace, driving_poses
+from egoequiv.pose.clock import longest_increase
 from egoequiv.sources.kitti_calibration import t_imu_camera
 from egoequiv.sources.kitti_drives import Drive, choose_drives, find_drives
 from egoequiv.sources.kitti_locations import LOCATIONS, read_locations
 from egoequiv.sources.oxts import packet_poses, parse_packet
 from egoequiv.sources.pictures import PictureRecording, open_picture
 from egoequiv.sources.recording import Source
-from egoequiv.sources.stamps import MISSING, longest_increase, match_by_time, parse_stamps
+from egoequiv.sources.stamps import MISSING, match_by_time, parse_stamps
 from egoequiv.sources.trees import Tree
 
 CameraNumber = int | Literal["none"]  # 0 and 1 are gray, 2 and 3 in colour

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,7 +13,7 @@ from PIL import ExifTags, ImageOps, UnidentifiedImageError
 from PIL import Image as PillowImage
 
 from egoequiv.errors import BrokenFrameError
-from egoequiv.sources.recording import Image, Recording
+from egoequiv.sources.recording import Decoded, Image, Recording
 
 _GRAY_MODES = ("1", "L", "LA")
 _SIXTEEN_BITS = (1 << 16) - 1
@@ -34,6 +34,13 @@ class PictureRecording(Recording):
 
     def image(self, frame: int) -> Image:
         return np.array(self.picture(frame))
+
+    def images(self, frames: range) -> Iterator[Decoded]:
+        for frame in frames:
+            try:
+                yield self.picture(frame)  # it is resized before it becomes an array
+            except BrokenFrameError as problem:
+                yield problem
 
 
 def read_picture(path_or_file: str | Path | BinaryIO, where: str) -> Image:

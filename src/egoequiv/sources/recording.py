@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image as PillowImage
 
+from egoequiv.errors import BrokenFrameError
 from egoequiv.pose import MotionSpace
 
 Image = NDArray[np.uint8]
+Decoded = Image | PillowImage.Image | BrokenFrameError  # a frame, or why there is none
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,21 @@ class Recording(ABC):
     def image(self, frame: int) -> Image:
         """Decode one frame: (H, W) gray or (H, W, 3) colour, uint8; a `BrokenFrameError` if it cannot be."""
 
+    def images(self, frames: range) -> Iterator[Decoded]:
+        """Decode frames in order; for one that cannot be, the error stands in its place.
+
+        Recordings whose frames are decoded one after another, such as videos, do that here.
+        """
+        for frame in frames:
+            try:
+                yield self.image(frame)
+            except BrokenFrameError as problem:
+                yield problem
+
+    def starts(self) -> Sequence[int]:
+        """Frames from which decoding can begin, the first of them 0; by default every frame."""
+        return range(max(len(self), 1))
+
     def file_name(self, frame: int) -> str | None:
         """The name of the picture file that a frame comes from; None where it comes from none."""
         return None
@@ -61,6 +79,17 @@ class Recording(ABC):
 
 
 @dataclass(frozen=True)
+class Listed:
+    """One camera, topic, pose stream or column of a log, as `egoequiv inspect` lists it."""
+
+    kind: str  # camera, poses, columns, ...
+    name: str
+    details: str  # such as "640 x 480, 30.0 Hz, 1,203 frames"
+    used: bool = True  # whether it was read with the settings as they are
+    choose: str = ""  # the setting that chooses it, such as "camera=/cam1/image_raw"
+
+
+@dataclass(frozen=True)
 class Source:
     """The recordings of one data set or world, and the motion space their poses live in."""
 
@@ -71,6 +100,8 @@ class Source:
     pose_names: tuple[str, ...] = ()  # all pose columns, where they are more than the space's own
     has_images: bool = True  # a drive may have its poses alone
     notes: tuple[str, ...] = ()  # what was left out, in words
+    listed: tuple[Listed, ...] = ()  # what the log holds, read or not
+    convention: str = ""  # where poses come from and how they were turned into T_world_camera, in words
 
     @property
     def pose_columns(self) -> tuple[str, ...]:

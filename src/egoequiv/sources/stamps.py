@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
-
-Nanoseconds = NDArray[np.int64]
+from egoequiv.pose.clock import Nanoseconds
 
 MISSING = np.iinfo(np.int64).min  # the time of a row that is blank
 _STAMP = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?", re.ASCII)
@@ -39,30 +37,6 @@ def parse_stamps(text: str, where: str) -> Nanoseconds:
             ) from None
         times.append(time)
     return np.array(times, np.int64)
-
-
-def longest_increase(times: Nanoseconds) -> NDArray[np.int64]:
-    """The indices of the longest series of times in which each is later than the one before it.
-
-    So one wrong stamp removes only itself, and not all that follow it.
-    """
-    latest: list[int] = []  # the earliest time at which a series of 1, 2, ... times can end
-    ends: list[int] = []  # its index
-    before: list[int] = []  # for each time the index of the one before it in its series
-    for k, time in enumerate(times.tolist()):
-        length = bisect_left(latest, time)
-        before.append(ends[length - 1] if length else -1)
-        if length == len(latest):
-            latest.append(time)
-            ends.append(k)
-        elif time < latest[length]:
-            latest[length], ends[length] = time, k
-    chosen: list[int] = []
-    place = ends[-1] if ends else -1
-    while place >= 0:
-        chosen.append(place)
-        place = before[place]
-    return np.array(chosen[::-1], np.int64)
 
 
 def match_by_time(times: Nanoseconds, others: Nanoseconds, tolerance_ns: int) -> NDArray[np.int64]:

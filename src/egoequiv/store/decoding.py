@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -17,7 +17,7 @@ from egoequiv.errors import BrokenFrameError, DataError
 from egoequiv.files import cannot_write
 from egoequiv.names import what_is
 from egoequiv.sources import Recording
-from egoequiv.sources.pictures import PictureRecording
+from egoequiv.sources.recording import Decoded
 from egoequiv.user_code import is_built_in, user_code
 
 _PIECES = 64  # or more: then the last one keeps the other workers waiting for a hundredth of the time
@@ -35,17 +35,31 @@ class Piece:
 
 
 def cut_into_pieces(recordings: Sequence[Recording], frame_bytes: int) -> list[Piece]:
-    """All frames of all recordings in pieces that are decoded one by one, none of which takes much memory."""
+    """All frames of all recordings in pieces that are decoded one by one, in any order.
+
+    A piece begins where decoding can begin, so pieces of a video may be long; they take no more memory for it.
+    """
     total = sum(len(recording) for recording in recordings)
     length = min(max(total // _PIECES, _FRAMES_A_PIECE[0]), _FRAMES_A_PIECE[-1])
     length = max(min(length, _BYTES_A_PIECE // frame_bytes), 1)
     pieces = []
     row = 0
     for number, recording in enumerate(recordings):
-        for start in range(0, len(recording), length):
-            pieces.append(Piece(number, range(start, min(start + length, len(recording))), row + start))
+        for frames in _cut(recording.starts(), len(recording), length):
+            pieces.append(Piece(number, frames, row + frames.start))
         row += len(recording)
     return pieces
+
+
+def _cut(starts: Sequence[int], count: int, length: int) -> Iterator[range]:
+    """Ranges of `count` frames that begin at some of `starts`, of at least `length` frames where that can be."""
+    begin = 0
+    for start in starts:
+        if start - begin >= length:
+            yield range(begin, start)
+            begin = start
+    if begin < count:
+        yield range(begin, count)
 
 
 def decode_piece(
@@ -54,36 +68,39 @@ def decode_piece(
     """Write the frames of a piece to their rows, the same bytes however often; the rows of broken ones come back."""
     recording = recordings[piece.recording]
     _, height, width, channels = shape
-    images = np.zeros((len(piece.frames), height, width, channels), np.uint8)
+    most = max(min(_FRAMES_A_PIECE[-1], _BYTES_A_PIECE // prod(shape[1:])), 1)
+    images = np.zeros((min(len(piece.frames), most), height, width, channels), np.uint8)
     broken: dict[int, str] = {}
-    for number, frame in enumerate(piece.frames):
-        try:
-            if isinstance(recording, PictureRecording):
-                images[number] = fit_picture(recording.picture(frame), height, width, channels)
-            else:
-                # Named, so that it lives until the next one is there: if the memory of each went back to the system
-                # first, the next would get it page by page again, which may take longer than to decode it.
-                image = image_of(recording, frame)
-                images[number] = fit_image(image, height, width, channels)
-        except BrokenFrameError as problem:
+    filled = 0
+    for row, decoded in enumerate(decoded_frames(recording, piece.frames), piece.row):
+        if isinstance(decoded, BrokenFrameError):
             if strict:
-                raise
-            broken[piece.row + number] = str(problem)
-    _write_rows(path, prod(shape), piece.row, images)
-    tick(len(images))
+                raise decoded
+            broken[row] = str(decoded)
+            images[filled] = 0
+        else:
+            images[filled] = fit_image(decoded, height, width, channels)
+        filled += 1
+        if filled == len(images) or row + 1 == piece.row + len(piece.frames):
+            _write_rows(path, prod(shape), row + 1 - filled, images[:filled])
+            tick(filled)
+            filled = 0
     return broken
 
 
-def image_of(recording: Recording, frame: int) -> NDArray[np.uint8]:
-    """Decode one frame; what goes wrong in a recording of a user is one line that says of which frame."""
+def decoded_frames(recording: Recording, frames: range) -> Iterator[Decoded]:
+    """Decode frames in order; what goes wrong in a recording of a user is one line that says of which frame."""
     if is_built_in(recording):
-        return recording.image(frame)
-    what = f"recording {recording.name!r}, frame {frame}"
-    with user_code(what):
-        image = recording.image(frame)
-    if not isinstance(image, np.ndarray):
-        raise DataError(f"{what}: expected an array, found {what_is(image)}")
-    return image
+        yield from recording.images(frames)
+        return
+    stream = iter(recording.images(frames))
+    for frame in frames:
+        what = f"recording {recording.name!r}, frame {frame}"
+        with user_code(what):
+            image = next(stream, None)
+        if not isinstance(image, np.ndarray | PillowImage.Image | BrokenFrameError):
+            raise DataError(f"{what}: expected an array, found {what_is(image)}")
+        yield image
 
 
 def _write_rows(path: Path, size: int, row: int, images: NDArray[np.uint8]) -> None:
@@ -100,20 +117,19 @@ def _write_rows(path: Path, size: int, row: int, images: NDArray[np.uint8]) -> N
         raise cannot_write(path, problem) from problem
 
 
-def fit_image(image: NDArray[np.uint8], height: int, width: int, channels: int) -> NDArray[np.uint8]:
-    """Bring an image (H, W) or (H, W, 3) to (height, width, channels), squeezing it if the aspect differs."""
-    if image.dtype != np.uint8 or not (image.ndim == 2 or (image.ndim == 3 and image.shape[2] == 3)):
-        raise DataError(f"expected a uint8 image (H, W) or (H, W, 3), found {image.dtype} {image.shape}")
-    if image.shape[:2] == (height, width) and (image.ndim == 3) == (channels == 3):
-        return image.reshape(height, width, channels)
-    return fit_picture(PillowImage.fromarray(image), height, width, channels)
-
-
-def fit_picture(picture: PillowImage.Image, height: int, width: int, channels: int) -> NDArray[np.uint8]:
-    """Bring a gray or RGB picture to (height, width, channels) as `fit_image` does, without making an array of it."""
+def fit_image(
+    image: NDArray[np.uint8] | PillowImage.Image, height: int, width: int, channels: int
+) -> NDArray[np.uint8]:
+    """Bring an image (H, W), (H, W, 3) or a gray or RGB picture to (height, width, channels), squeezing it to fit."""
     mode = "L" if channels == 1 else "RGB"
-    if picture.mode != mode:
-        picture = picture.convert(mode)
+    if isinstance(image, np.ndarray):
+        if image.dtype != np.uint8 or not (image.ndim == 2 or (image.ndim == 3 and image.shape[2] == 3)):
+            raise DataError(f"expected a uint8 image (H, W) or (H, W, 3), found {image.dtype} {image.shape}")
+        if image.shape[:2] == (height, width) and (image.ndim == 3) == (channels == 3):
+            return image.reshape(height, width, channels)
+        image = PillowImage.fromarray(image)
+    if image.mode != mode:
+        image = image.convert(mode)
     # Pillow widens the filter when it shrinks, so bilinear does not alias.
-    picture = picture.resize((width, height), PillowImage.Resampling.BILINEAR)
-    return np.asarray(picture).reshape(height, width, channels)
+    image = image.resize((width, height), PillowImage.Resampling.BILINEAR)
+    return np.asarray(image).reshape(height, width, channels)

@@ -19,7 +19,7 @@ from egoequiv.files import new_folder, readable, replacing, write_json
 from egoequiv.machine import check_fits, check_memory
 from egoequiv.progress import Progress, shown
 from egoequiv.sources import Recording, Source
-from egoequiv.store.decoding import cut_into_pieces, decode_piece, image_of
+from egoequiv.store.decoding import cut_into_pieces, decode_piece, decoded_frames
 from egoequiv.store.decoding import fit_image as fit_image
 from egoequiv.store.frame_store import (
     ATTRIBUTE_PREFIX,
@@ -126,12 +126,11 @@ def _check_room(out: Path, shape: tuple[int, ...]) -> None:
 
 def _first_image_size(source: Source) -> tuple[int, int]:
     for recording in source.recordings:
-        for frame in range(len(recording)):
-            try:
-                height, width = image_of(recording, frame).shape[:2]
-            except BrokenFrameError:
-                continue
-            return height, width
+        for decoded in decoded_frames(recording, range(len(recording))):
+            if isinstance(decoded, np.ndarray):
+                return decoded.shape[0], decoded.shape[1]
+            if not isinstance(decoded, BrokenFrameError):
+                return decoded.height, decoded.width
     raise DataError(f"source {source.name!r}: none of its {source.frame_count} pictures can be read")
 
 

@@ -1,0 +1,69 @@
+"""Every format of files by what it looks like, and the guess which one a path is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from egoequiv.errors import DataError
+
+EXTEND_PAGE = "docs/extend/source.md"
+
+
+@dataclass(frozen=True)
+class Format:
+    """How the files of one source are recognised: by names and first bytes alone, so that it takes no time."""
+
+    source: str  # the name in the catalog
+    title: str  # in words, such as "a TUM RGB-D folder"
+    looks_for: str  # what must be there
+    recognise: Callable[[Path], bool]
+
+
+def _is_norb(path: Path) -> bool:
+    return path.is_dir() and any(path.glob("smallnorb-*-dat.mat*"))
+
+
+def _is_kitti_odometry(path: Path) -> bool:
+    return (path / "sequences").is_dir() and (path / "poses").is_dir()
+
+
+_DRIVE = re.compile(r"(\d{4}_\d{2}_\d{2})(_drive_\d{4}_(sync|extract))?")
+
+
+def _is_kitti(path: Path) -> bool:
+    """A drive, a date, or a folder of dates; or an archive named like one."""
+    if path.suffix == ".zip":
+        return path.stem == "kitti_oxts" or _DRIVE.fullmatch(path.stem) is not None
+    if not path.is_dir():
+        return False
+    names = [path.resolve().name, *(entry.name for entry in path.iterdir() if entry.is_dir() or entry.suffix == ".zip")]
+    return any(_DRIVE.fullmatch(name.removesuffix(".zip")) for name in names)
+
+
+# In the order in which they are tried: what is more specific comes first.
+FORMATS: tuple[Format, ...] = (
+    Format("norb", "small NORB", "smallnorb-*-dat.mat files", _is_norb),
+    Format("kitti", "KITTI raw", "drives such as 2011_09_26_drive_0001_sync, or their zip archives", _is_kitti),
+    Format("kitti-odometry", "KITTI odometry", "the folders sequences and poses", _is_kitti_odometry),
+)
+
+
+def guess_format(path: Path) -> Format:
+    """The format that a path looks like; an error lists all that was looked for."""
+    path = Path(path)
+    try:
+        if not path.exists():
+            raise DataError(f"{path} does not exist")
+        for one in FORMATS:
+            if one.recognise(path):
+                return one
+    except OSError as problem:
+        raise DataError(f"{path} cannot be read: {problem.strerror or problem}") from problem
+    looked = "; ".join(f"{one.source}: {one.looks_for}" for one in FORMATS)
+    raise DataError(
+        f"{path}: its format is not known. Looked for {looked}. If it is one of these, name it: egoequiv ingest SOURCE "
+        f"{path}; a format of your own takes a function of a few lines ({EXTEND_PAGE})"
+    )

@@ -1,0 +1,165 @@
+"""Recordings of logs: frames from picture files or from a video, each with the pose at its own time."""
+
+from __future__ import annotations
+
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import BrokenFrameError, DataError
+from egoequiv.pose.clock import Nanoseconds
+from egoequiv.pose.track import ColumnRule, ColumnTrack, Interpolation, PoseTrack, longest_gap_ns
+from egoequiv.sources.pictures import open_picture
+from egoequiv.sources.recording import Decoded, Image, Recording
+from egoequiv.sources.trees import Tree
+from egoequiv.sources.video_frames import VideoIndex, decode_video
+
+Array = NDArray[np.float64]
+
+
+class FrameReader(ABC):
+    """The frames of one camera as they are in the log; it is sent to worker processes."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def read(self, frames: Sequence[int]) -> Iterator[Decoded]:
+        """Decode frames, given in order."""
+
+    def starts(self) -> Sequence[int]:
+        """Frames from which decoding can begin."""
+        return range(max(len(self), 1))
+
+    def file_name(self, frame: int) -> str | None:
+        """The name of the picture file of a frame, if it has one of its own."""
+        return None
+
+
+@dataclass(frozen=True)
+class PictureFiles(FrameReader):
+    """Picture files in a folder or a zip archive."""
+
+    tree: Tree
+    files: tuple[str, ...]  # paths in the tree
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def read(self, frames: Sequence[int]) -> Iterator[Decoded]:
+        for frame in frames:
+            path = self.files[frame]
+            try:
+                yield open_picture(io.BytesIO(self.tree.read(path)), self.tree.where(path))
+            except BrokenFrameError as problem:
+                yield problem
+            except DataError as problem:
+                yield BrokenFrameError(str(problem))
+
+    def file_name(self, frame: int) -> str | None:
+        return Path(self.files[frame]).name
+
+
+@dataclass(frozen=True)
+class VideoFrames(FrameReader):
+    """The frames of a video file."""
+
+    index: VideoIndex
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def read(self, frames: Sequence[int]) -> Iterator[Decoded]:
+        if len(frames):
+            first = int(self.index.starts[np.searchsorted(self.index.starts, frames[0], side="right") - 1])
+            yield from decode_video(self.index, first, frames)
+
+    def starts(self) -> Sequence[int]:
+        return [int(start) for start in self.index.starts]
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedRecording(Recording):
+    """Some frames of a camera, those whose pose is known, with poses, times and perhaps labels."""
+
+    name: str
+    poses: Array  # (N, P)
+    times_s: Array | None  # (N,) since the first frame
+    reader: FrameReader
+    rows: NDArray[np.int64]  # (N,) frames of the reader, in order
+    labels: Sequence[str] | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    def image(self, frame: int) -> Image:
+        decoded = next(iter(self.images(range(frame, frame + 1))))
+        if isinstance(decoded, BrokenFrameError):
+            raise decoded
+        return np.asarray(decoded)
+
+    def images(self, frames: range) -> Iterator[Decoded]:
+        return self.reader.read([int(row) for row in self.rows[frames.start : frames.stop]])
+
+    def starts(self) -> Sequence[int]:
+        """The first kept frame at or after each place where decoding can begin."""
+        places = np.searchsorted(self.rows, np.asarray(self.reader.starts()))
+        return [0, *np.unique(places[(places > 0) & (places < len(self.rows))]).tolist()]
+
+    def file_name(self, frame: int) -> str | None:
+        return self.reader.file_name(int(self.rows[frame]))
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How the clock of the motion is brought to that of the frames."""
+
+    offset_s: float = 0.0  # added to the times of poses and columns: positive if their clock is behind the camera's
+    max_gap_s: float | None = None  # None: three usual steps of the stream
+    interpolation: Interpolation = "cubic"
+    rule: ColumnRule = "linear"
+
+    def shifted(self, frame_ns: Nanoseconds) -> Nanoseconds:
+        """The times of frames in the clock of the motion."""
+        return frame_ns - round(self.offset_s * 1e9)
+
+
+def values_at_frames(
+    track: PoseTrack | ColumnTrack, frame_ns: Nanoseconds, timing: Timing, where: str
+) -> tuple[Array, NDArray[np.int64], list[str]]:
+    """Poses or columns of frames, each at the frame's own time.
+
+    Args:
+        track: the stream of poses or columns.
+        frame_ns: (N,) the times of the frames.
+        timing: offset, longest gap and rule.
+        where: the recording, for messages.
+
+    Returns:
+        The values (K, P) of the frames that have one, the numbers of those frames (K,), and what was left out.
+
+    """
+    asked = timing.shifted(frame_ns)
+    if isinstance(track, PoseTrack):
+        values, known = track.at(asked, timing.max_gap_s, timing.interpolation)
+    else:
+        values, known = track.at(asked, timing.max_gap_s, timing.rule)
+    rows = np.flatnonzero(known)
+    notes: list[str] = []
+    if len(rows) < len(asked):
+        early, late = int((asked < track.times_ns[:1]).sum()), int((asked > track.times_ns[-1:]).sum())
+        reasons = [f"{early} before the motion begins"] * (early > 0) + [f"{late} after it ends"] * (late > 0)
+        if rest := len(asked) - len(rows) - early - late:
+            gap_s = longest_gap_ns(track.times_ns, timing.max_gap_s) / 1e9
+            reasons.append(f"{rest} in gaps of the motion longer than {gap_s:.3g} s (max_gap_s)")
+        notes.append(f"{where}: {len(asked) - len(rows)} of {len(asked)} frames left out: {', '.join(reasons)}")
+    return values[rows], rows, notes
+
+
+def seconds_since_first(times_ns: Nanoseconds) -> Array:
+    """Times in seconds since the first of them; (N,) -> (N,)."""
+    since: Array = (times_ns - times_ns[:1]) / 1e9
+    return since

@@ -1,0 +1,64 @@
+"""The clocks of logs."""
+
+import numpy as np
+import pytest
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.pose.clock import read_clock
+
+EPOCH = 1_700_000_000
+
+
+@pytest.mark.parametrize(("unit", "scale"), [("s", 1), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)])
+@pytest.mark.parametrize("start", [0, EPOCH])
+def test_the_unit_is_found(unit: str, scale: float, start: int) -> None:
+    seconds = start + np.arange(50) / 30
+    stamps = read_clock(np.round(seconds * scale).astype(np.int64) if unit != "s" else seconds, "log")
+    np.testing.assert_allclose(np.diff(stamps.times_ns) / 1e9, 1 / 30, atol=2e-3)
+    assert stamps.notes == (() if unit == "s" else (f"log: stamps are in {unit}",))
+
+
+def test_whole_nanoseconds_keep_their_digits() -> None:
+    times = EPOCH * 10**9 + np.array([1, 33_333_334, 66_666_667], np.int64)
+    assert read_clock(times, "log").times_ns.tolist() == times.tolist()
+
+
+def test_stamps_a_little_out_of_order_are_sorted() -> None:
+    stamps = read_clock(np.array([0.0, 0.1, 0.3, 0.2, 0.4]), "log")
+    assert stamps.rows.tolist() == [0, 1, 3, 2, 4]
+    assert "1 stamps out of order, the first in row 4" in stamps.notes[0]
+
+
+def test_repeated_stamps_are_kept_once() -> None:
+    stamps = read_clock(np.array([0.0, 0.1, 0.1, 0.2]), "log")
+    assert stamps.rows.tolist() == [0, 1, 3]
+    assert "1 stamps are repeated, the first in row 3" in stamps.notes[0]
+
+
+def test_a_reset_keeps_the_longest_part_in_one_piece() -> None:
+    """Both parts have times that overlap: together they would be two drives in one."""
+    first, second = np.arange(0, 10, 0.1), np.arange(0, 15, 0.1)
+    stamps = read_clock(np.concatenate([first, second]), "log")
+    assert stamps.rows.tolist() == list(range(100, 250))
+    assert "goes back by 9.9 s at row 101" in stamps.notes[0]
+    assert "longest of 2 parts" in stamps.notes[0]
+    assert "100 of 250 rows" in stamps.notes[0]
+
+
+def test_one_wrong_stamp_removes_itself_alone() -> None:
+    times = np.arange(0, 10, 0.1)
+    times[40] = 5000.0
+    stamps = read_clock(times, "log")
+    assert stamps.rows.tolist() == [k for k in range(100) if k != 40]
+    assert len(stamps.notes) == 1
+
+
+def test_stamps_that_are_no_numbers() -> None:
+    stamps = read_clock(np.array([0.0, np.nan, 0.2, np.inf, 0.4]), "log")
+    assert stamps.rows.tolist() == [0, 2, 4]
+    assert "2 of 5 stamps are not numbers" in stamps.notes[0]
+    with pytest.raises(DataError, match="no time in s"):
+        read_clock(np.array([1e300, 2e300]), "log", "s")
+    with pytest.raises(ConfigError, match="time unit 'min'"):
+        read_clock(np.array([1.0]), "log", "min")
+    assert len(read_clock(np.empty(0), "log").times_ns) == 0

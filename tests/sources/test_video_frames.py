@@ -1,0 +1,75 @@
+"""Frames of video files."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from egoequiv.errors import BrokenFrameError, DataError
+from egoequiv.pose import NoMotion
+from egoequiv.sources import Source
+from egoequiv.sources.logged import LoggedRecording, VideoFrames
+from egoequiv.sources.video_frames import index_video
+from egoequiv.store import ingest
+from logs import write_video
+
+
+def pictures(count: int, height: int = 32, width: int = 48) -> np.ndarray:
+    """Smooth pictures (N, H, W), all different."""
+    x, y = np.meshgrid(np.arange(width), np.arange(height))
+    return np.stack(
+        [(127 + 100 * np.sin(x / 9 + k / 5) * np.cos(y / 7 - k / 11)).astype(np.uint8) for k in range(count)]
+    )
+
+
+def recording(path: Path) -> LoggedRecording:
+    index = index_video(path)
+    poses = np.empty((len(index), 0))
+    return LoggedRecording("clip", poses, index.times_ns / 1e9, VideoFrames(index), np.arange(len(index)))
+
+
+@pytest.mark.parametrize(("codec", "gop"), [("ffv1", 1), ("libx264", 12), ("libx264", 250), ("mpeg4", 10)])
+def test_every_frame_is_the_one_that_was_written(tmp_path: Path, codec: str, gop: int) -> None:
+    written = pictures(70)
+    write_video(tmp_path / "clip.mkv", written, codec=codec, gop=gop)
+    clip = recording(tmp_path / "clip.mkv")
+    assert len(clip) == 70
+    np.testing.assert_allclose(np.diff(clip.times_s), 1 / 30, atol=1.1e-3)
+    for frames in (range(70), range(33, 37), range(69, 70), range(13, 50)):
+        decoded = [np.asarray(image) for image in clip.images(frames)]
+        assert len(decoded) == len(frames)
+        for frame, image in zip(frames, decoded, strict=True):
+            gray = image if image.ndim == 2 else image[..., 0]
+            assert np.abs(gray.astype(int) - written).mean(axis=(1, 2)).argmin() == frame
+            if codec == "ffv1":
+                assert (gray == written[frame]).all()
+
+
+def test_a_video_in_pieces_gives_the_same_store_as_in_one(tmp_path: Path) -> None:
+    write_video(tmp_path / "clip.mkv", pictures(450), gop=20)
+    source = Source("test", NoMotion(), [recording(tmp_path / "clip.mkv")])
+    one, two = (ingest(source, tmp_path / f"store{n}", workers=n, size=(16, 16), progress=False) for n in (1, 2))
+    assert (one.images == two.images).all()
+    assert len(one) == 450
+
+
+def test_a_damaged_video_gives_the_frames_that_are_left(tmp_path: Path) -> None:
+    path = tmp_path / "clip.mp4"
+    write_video(path, pictures(60), gop=10)
+    contents = bytearray(path.read_bytes())
+    half = contents.index(b"mdat") + (contents.index(b"moov") - contents.index(b"mdat")) // 2
+    contents[half : half + 200] = bytes(200)
+    path.write_bytes(contents)
+    clip = recording(path)
+    decoded = list(clip.images(range(len(clip))))
+    assert len(decoded) == len(clip)
+    assert sum(not isinstance(image, BrokenFrameError) for image in decoded) > 30
+
+
+@pytest.mark.parametrize("contents", [b"", b"not a video", bytes(5000)])
+def test_what_is_no_video_is_named(tmp_path: Path, contents: bytes) -> None:
+    (tmp_path / "clip.mp4").write_bytes(contents)
+    with pytest.raises(DataError, match=r"clip\.mp4"):
+        index_video(tmp_path / "clip.mp4")
+    with pytest.raises(DataError, match=r"none\.mp4 cannot be read"):
+        index_video(tmp_path / "none.mp4")
