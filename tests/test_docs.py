@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,10 @@ def test_the_files_commands_and_snippets_of_extensions_run_in_their_order(
 )
 def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_toys(tmp_path / "smallnorb")
+    if page.parent.name == "formats":
+        import_module(f"logs.{page.stem.replace('-', '_')}").prepare(tmp_path)
+    else:
+        write_toys(tmp_path / "smallnorb")
     if page.name in ("scenes.md", "README.md"):
         cli("render", "drive", "-o", "kitti", "--set", "drives_per_area=2", "--set", "seconds=4")
     if page.name == "README.md":

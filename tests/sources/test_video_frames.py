@@ -11,7 +11,7 @@ from egoequiv.sources import Source
 from egoequiv.sources.logged import LoggedRecording, VideoFrames
 from egoequiv.sources.video_frames import index_video
 from egoequiv.store import ingest
-from logs import write_video
+from logs.video import write_video
 
 
 def pictures(count: int, height: int = 32, width: int = 48) -> np.ndarray:

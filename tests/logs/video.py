@@ -1,4 +1,4 @@
-"""Small logs of many formats, written by the tests themselves."""
+"""Videos of the tests."""
 
 from fractions import Fraction
 from pathlib import Path
