@@ -1,4 +1,4 @@
-"""A path of the user as a store: a store as it is, and any other log ingested once and used again while it is the same."""
+"""Any path of the user as a store: a store as it is, a log ingested once and used again while it is unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from egoequiv.files import read_json
 from egoequiv.progress import Progress
 from egoequiv.sources import Source
 from egoequiv.sources.inspection import first_image_size, suggested_size
-from egoequiv.store.frame_store import KIND, META, FrameStore
+from egoequiv.store.frame_store import KIND, META
 from egoequiv.store.remote import cache_folder, full_place, is_url
 from egoequiv.store.writer import ingest
 
@@ -109,7 +109,9 @@ def inputs_digest(path: Path, options: LogOptions) -> str:
             status = file.stat()
         except OSError:
             continue
-        digest.update(repr((str(file.relative_to(path)), status.st_size, status.st_mtime_ns)).encode("utf-8", "replace"))
+        digest.update(
+            repr((str(file.relative_to(path)), status.st_size, status.st_mtime_ns)).encode("utf-8", "replace")
+        )
     return digest.hexdigest()
 
 
@@ -129,8 +131,3 @@ def _made_from(folder: Path) -> str | None:
 
 def _silent(text: str) -> None:
     """Say nothing."""
-
-
-def open_place(place: str | Path) -> FrameStore:
-    """Open a store, or any log, as a store in the cache folder."""
-    return FrameStore.open(store_at(place))
