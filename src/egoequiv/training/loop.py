@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from egoequiv.training.progress import LiveProgress
 from egoequiv.training.rhythm import Course, Member
 from egoequiv.training.run_folder import CONFIG, RunFolder
 from egoequiv.training.streams import RunData, draw_streams
+from egoequiv.user_code import is_built_in, user_code
 
 OnMetrics = Callable[[dict[str, float]], None]
 OnNote = Callable[[str], None]
@@ -160,6 +162,11 @@ class SingleRun(Course):
         device = net.input_mean.device
         self._weights = [torch.tensor(term.weight, device=device) for term in self._method.terms]
         self._has_warned = False
+        terms = [term for term in self._method.terms if not is_built_in(term)]
+        is_own = is_built_in(net.encoder) and not terms
+        # Not in a team, where the loss of another process ends the step in the same way.
+        what = f"the gradient of method {config.method_name} with encoder {config.encoder}"
+        self._backward = partial(user_code, what) if team.size == 1 and not is_own else nullcontext
         self._begun_at, self._clock = self.iteration, time.perf_counter()
 
     def finish(self) -> dict[str, Any]:
@@ -181,7 +188,8 @@ class SingleRun(Course):
         losses = self._objective(batch.images, batch.targets)
         for parameter in self._parameters:
             parameter.grad = None
-        torch.autograd.backward(losses, self._weights)
+        with self._backward():
+            torch.autograd.backward(losses, self._weights)
         self._optimizer.step()
         return torch.stack(losses).detach()
 
