@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
+from hashlib import blake2b, file_digest
 from math import prod
 from pathlib import Path
 
@@ -103,6 +104,7 @@ def ingest(
                 "notes": [*source.notes, *_broken_notes(broken)],
                 "frames": shape[0] - len(broken),
                 "image_shape": list(shape[1:]),
+                "images_blake2b": _digest(folder / IMAGES) if source.has_images else None,
             },
         )
     return FrameStore.open(out)
@@ -159,6 +161,12 @@ def _leave_out(path: Path, broken: dict[int, str]) -> None:
         target[start : start + _FRAMES_MOVED] = images[kept[start : start + _FRAMES_MOVED]]
     target.flush()
     whole.replace(path)
+
+
+def _digest(path: Path) -> str:
+    """A digest of the image file, a piece at a time; with it, a store of other pictures has another fingerprint."""
+    with open(path, "rb") as file:
+        return file_digest(file, partial(blake2b, digest_size=32)).hexdigest()
 
 
 def _reserve(path: Path, shape: tuple[int, ...]) -> None:
