@@ -23,6 +23,7 @@ from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.data import open_data
 from egoequiv.training.defaults import as_begun
 from egoequiv.training.distributed import ALONE, Team, gathered, own_device, rank_here
+from egoequiv.training.measurable import pairs_warning
 from egoequiv.training.memory import check_memory
 from egoequiv.training.network import Threads, build_net, choose_device
 from egoequiv.training.objective import Objective, Rows, gather_batch
@@ -127,6 +128,8 @@ def run_training(
             if finished is None:
                 for line in data.choices:
                     on_note(line)
+                if on_note is not silent and (warning := pairs_warning(data, net)) is not None:
+                    on_note(warning)
                 finished = SingleRun(config, data, net, folder, team, on_metrics, on_note).finish()
             team.wait()
     return TrainedRun(folder.path, config, finished)
