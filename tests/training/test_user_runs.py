@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -239,9 +240,15 @@ def test_a_run_is_found_later_from_another_shell(code: Path, small_store: FrameS
     features = embed(run, small_store.path)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
+    trusting = {**os.environ, "EGOEQUIV_CODE": str(code.parent)}
     for command in (["embed", run, small_store.path, "-o", "features.npy"], ["evaluate", run], ["report", run]):
-        extra = ["--task", "slowness"] if command[0] == "report" else []
-        subprocess.run([sys.executable, "-m", "egoequiv", *map(str, command), *extra], cwd=elsewhere, check=True)
+        line = [sys.executable, "-m", "egoequiv", *map(str, command)]
+        line += ["--task", "slowness"] if command[0] == "report" else []
+        refused = subprocess.run(line, cwd=elsewhere, capture_output=True, text=True, check=False)
+        assert refused.returncode == 2
+        assert f"names the encoder {code}:Net, which you did not name: " in refused.stderr or command[0] != "embed"
+        assert f"or set EGOEQUIV_CODE={code.parent}" in refused.stderr.splitlines()[-1]
+        subprocess.run(line, cwd=elsewhere, env=trusting, check=True)
     np.testing.assert_allclose(np.load(elsewhere / "features.npy"), features, atol=1e-6)
     code.rename(code.with_name("moved.py"))
     failed = subprocess.run(

@@ -19,7 +19,7 @@ from egoequiv.losses import StreamName
 from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import Which, save_spec
 from egoequiv.training.collapse import collapse_warning
-from egoequiv.training.config import TrainConfig, make_config
+from egoequiv.training.config import TrainConfig, import_code, make_config
 from egoequiv.training.data import open_data
 from egoequiv.training.defaults import as_begun
 from egoequiv.training.distributed import ALONE, Team, gathered, own_device, rank_here
@@ -105,6 +105,7 @@ def run_training(
     folder = RunFolder(Path(out))
     device = own_device(choose_device(config.device))
     if resume and (folder.path / CONFIG).exists():
+        import_code(config.method, config.encoder)  # in a worker process, it is not imported yet
         config = as_begun(config, folder.config())
     with gathered(config, device) if in_team else nullcontext(ALONE) as team:
         opened = open_data(config)
