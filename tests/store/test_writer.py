@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +115,15 @@ def test_two_workers_write_the_same_bytes(
     assert seen[0] == (0, 144)
     assert seen[-1] == (144, 144)
     assert seen == sorted(seen)
+
+
+def test_other_pictures_of_the_same_names_and_poses_are_another_store(small_store: FrameStore, tmp_path: Path) -> None:
+    darker = [replace(one, light=one.light * 0.99) for one in grid_source().recordings]  # type: ignore[type-var]
+    other = ingest(replace(grid_source(), recordings=darker), tmp_path / "other", workers=1)
+    assert (other.path / "index.parquet").read_bytes() == (small_store.path / "index.parquet").read_bytes()
+    assert other.fingerprint() != small_store.fingerprint()
+    whole = blake2b((other.path / "frames.npy").read_bytes(), digest_size=32).hexdigest()
+    assert other.meta["images_blake2b"] == whole
 
 
 def test_progress_ends_with_all_frames(tmp_path: Path) -> None:

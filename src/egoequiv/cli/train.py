@@ -65,6 +65,7 @@ def train(
     Example: egoequiv train toys --method equiv --no-labels -o my-run
     """
     from egoequiv.training import make_config, run_training
+    from egoequiv.training.config import import_code
     from egoequiv.training.distributed import rank_here
     from egoequiv.training.progress import LiveProgress
     from egoequiv.training.run_folder import CONFIG, RunFolder
@@ -77,6 +78,7 @@ def train(
     given |= {"seed": seed, "device": device, "precision": precision, "encoder": encoder}
     values |= {name: value for name, value in given.items() if value is not None}
     if resume and (out / CONFIG).exists():
+        import_code(values.get("method"), values.get("encoder"))
         values = {**folder.config().model_dump(), **values}
     elif store is None:
         if resume:

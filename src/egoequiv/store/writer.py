@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from functools import partial
+from hashlib import blake2b, file_digest
 from math import prod
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from egoequiv.files import new_folder, readable, replacing, write_json
 from egoequiv.machine import check_fits, check_memory
 from egoequiv.progress import Progress, shown
 from egoequiv.sources import Recording, Source
+from egoequiv.sources.check import check_source
 from egoequiv.store.decoding import cut_into_pieces, decode_piece, image_of
 from egoequiv.store.decoding import fit_image as fit_image
 from egoequiv.store.frame_store import (
@@ -33,6 +36,7 @@ from egoequiv.store.frame_store import (
     VERSION,
     FrameStore,
 )
+from egoequiv.user_code import is_built_in, user_code
 
 _SMALL = 400  # below this many frames, starting worker processes costs more than it saves
 _FRAMES_MOVED = 256  # at once, when gaps are closed
@@ -74,9 +78,7 @@ def ingest(
     out = Path(out)
     if strict and source.notes:
         raise DataError(f"{source.notes[0]} (stopped because of strict)")
-    if not source.frame_count:
-        raise DataError(f"source {source.name!r} has no frames")
-    _check(source)
+    check_source(source)
     shape = (source.frame_count, *_image_shape(source, size, color))
     _check_room(out, shape)
     if overwrite and out.is_dir() and any(out.iterdir()) and not (out / META).exists():
@@ -102,6 +104,7 @@ def ingest(
                 "notes": [*source.notes, *_broken_notes(broken)],
                 "frames": shape[0] - len(broken),
                 "image_shape": list(shape[1:]),
+                "images_blake2b": _digest(folder / IMAGES) if source.has_images else None,
             },
         )
     return FrameStore.open(out)
@@ -160,6 +163,12 @@ def _leave_out(path: Path, broken: dict[int, str]) -> None:
     whole.replace(path)
 
 
+def _digest(path: Path) -> str:
+    """A digest of the image file, a piece at a time; with it, a store of other pictures has another fingerprint."""
+    with open(path, "rb") as file:
+        return file_digest(file, partial(blake2b, digest_size=32)).hexdigest()
+
+
 def _reserve(path: Path, shape: tuple[int, ...]) -> None:
     """Create the image file with its full length on disk: a disk that is too small says so now, not by a bus error."""
     try:
@@ -170,37 +179,6 @@ def _reserve(path: Path, shape: tuple[int, ...]) -> None:
         raise DataError(
             f"no room for {prod(shape) / 1e6:.1f} MB of images at {path.parent.parent}: {problem}"
         ) from problem
-
-
-def _check(source: Source) -> None:
-    """Check all that can be checked before the first frame is decoded."""
-    for name in source.space.pose_names:
-        if name not in source.pose_columns:
-            have = ", ".join(source.pose_columns) or "none"
-            raise DataError(
-                f"source {source.name!r}: its space reads the pose column {name!r}; its columns are: {have}"
-            )
-    seen: set[str] = set()
-    row = 0
-    for recording in source.recordings:
-        if (name := readable(recording.name)) in seen:
-            raise DataError(f"source {source.name!r} has two recordings of the name {name!r}")
-        seen.add(name)
-        for what, values in (("times", recording.times_s), ("labels", recording.labels)):
-            if values is not None and len(values) != len(recording):
-                raise DataError(f"{recording.name} has {len(recording)} frames but {len(values)} {what}")
-        if np.shape(recording.poses) != (len(recording), len(source.pose_columns)):
-            wanted = f"{len(recording)} x {len(source.pose_columns)} ({', '.join(source.pose_columns)})"
-            raise DataError(f"{recording.name}: expected poses of {wanted}, found {np.shape(recording.poses)}")
-        if (recording.times_s is None) != (source.recordings[0].times_s is None):
-            raise DataError(f"{recording.name}: either all recordings have times or none")
-        if recording.times_s is not None and not np.isfinite(recording.times_s).all():
-            raise DataError(f"{recording.name}: a time is not finite")
-        bad = np.flatnonzero(~np.isfinite(recording.poses).all(axis=1))
-        if len(bad):
-            pose = recording.poses[bad[0]].tolist()
-            raise DataError(f"source {source.name!r}: the pose of frame {row + int(bad[0])} is not finite: {pose}")
-        row += len(recording)
 
 
 def _fill(
@@ -228,7 +206,7 @@ def _write_index(source: Source, path: Path, broken: dict[int, str]) -> None:
         "time_s": pa.array(_concatenated(source, "times_s"), pa.float64()),
         "label": _texts(_concatenated(source, "labels")),
     }
-    files = [_readable(recording.file_name(k)) for recording in source.recordings for k in range(len(recording))]
+    files = [_file_name(recording, k) for recording in source.recordings for k in range(len(recording))]
     if any(name is not None for name in files):
         columns[FILE] = pa.array(files, pa.string())
     poses = np.concatenate([recording.poses for recording in source.recordings])
@@ -261,6 +239,11 @@ def _concatenated(source: Source, field: str) -> list[object]:
     return values
 
 
-def _readable(name: str | None) -> str | None:
+def _file_name(recording: Recording, frame: int) -> str | None:
     """A file name as text; bytes that are not UTF-8 become a question mark."""
+    what = f"recording {recording.name!r}, frame {frame}"
+    with nullcontext() if is_built_in(recording) else user_code(what):
+        name = recording.file_name(frame)
+    if not (name is None or isinstance(name, str)):
+        raise DataError(f"{what}: a file name must be text or None, found {name!r}")
     return None if name is None else name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
