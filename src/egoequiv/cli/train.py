@@ -13,7 +13,7 @@ import typer
 from egoequiv.cli.console import messages, print_json, say
 from egoequiv.cli.options import AsJson, Color, ImageSize, ReadSettings, SourceName
 from egoequiv.cli.settings import EncoderName, parse_settings
-from egoequiv.cli.stopping import StoppedError
+from egoequiv.cli.stopping import StoppedError, stopped_as
 from egoequiv.cli.stores import fetch, local_store
 from egoequiv.errors import ConfigError
 
@@ -79,7 +79,8 @@ def train(
     values |= {name: value for name, value in given.items() if value is not None}
     is_log = False
     if store is not None:
-        values["data"] = local_store(store, frames_of(out), source=source, settings=read, size=size, color=color)
+        with stopped_as("what was decoded is kept, go on with the same command"):
+            values["data"] = local_store(store, frames_of(out), source=source, settings=read, size=size, color=color)
         is_log = values["data"] != store
     run = _train(_settings(values, out, resume, is_log), out, resume, tensorboard)
     if run is None:  # another of the processes that torchrun started speaks
@@ -95,10 +96,12 @@ def frames_of(out: Path) -> Path:
 def _settings(values: dict[str, Any], out: Path, resume: bool, is_log: bool) -> TrainConfig:
     """The config of a run: as it began, or as given; what is not given follows the data where it is a log."""
     from egoequiv.training import make_config
+    from egoequiv.training.config import import_code
     from egoequiv.training.defaults import settings_for_log
     from egoequiv.training.run_folder import CONFIG, RunFolder
 
     if resume and (out / CONFIG).exists():
+        import_code(values.get("method"), values.get("encoder"))
         return make_config({**RunFolder(out).config().model_dump(), **values})
     if "data" not in values:
         if resume:
