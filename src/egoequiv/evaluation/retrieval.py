@@ -24,7 +24,7 @@ from egoequiv.evaluation.pair_search import (
 from egoequiv.evaluation.prediction import check_motions
 from egoequiv.evaluation.retrieval_gallery import retrieval_gallery
 from egoequiv.evaluation.statistics import group_interval
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest, silent
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, silent
 from egoequiv.files import plain
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices, thinned
@@ -169,9 +169,8 @@ def retrieve_pairs(
 
 def retrieval(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
     """The task: on the validation frames of a run, with the motions it is measured for."""
-    pairs = data.pairs(data.split.validation, data.named_patterns(options.motions))
+    pairs = data.pairs(patterns=options.motions)
     settings = (data.neighbour_gap_s, options.hold_out, options.seed)
-    key = ("pairs by pixels", str(data.store.path), digest(pairs.i, pairs.j, pairs.pattern, settings))
     result = retrieve_pairs(
         data.validation,
         pairs,
@@ -180,6 +179,6 @@ def retrieval(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> 
         with_pixels=data.store.has_images,
         seed=options.seed,
         on_progress=on_progress,
-        once=lambda make: data.once(key, make),
+        once=lambda make: data.once(("pairs by pixels", pairs.i, pairs.j, pairs.pattern, *settings), make),
     )
     return result.finding(data.store)
