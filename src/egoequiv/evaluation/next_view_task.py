@@ -139,11 +139,11 @@ class NextViewResult:
 
     def _describe_views(self, views: int) -> dict[str, Any]:
         right = {policy: self.walks[policy].right[:, views - 1] for policy in POLICIES}
-        each: dict[str, Floats] = {**right, "first_view_alone": self.one_view[:, views - 1]}
-        each["chosen_minus_random"] = right["chosen"] - right["random"]
+        gain = right["chosen"] - right["random"]
         moved = float((self.walks["chosen"].frames[:, views - 1] >= 0).mean())
         described: dict[str, Any] = {"views": views, "moved": moved if views > 1 else None}
-        for name, share in each.items():
+        further = {"first_view_alone": self.one_view[:, views - 1], "chosen_minus_random": gain}
+        for name, share in (*right.items(), *further.items()):
             low, high = group_interval(share, self.recording, within=(-1.0 if share.min() < 0 else 0.0, 1.0))
             interval = [100 * low, 100 * high] if isfinite(low) else None
             described[name] = {"mean": 100 * float(share.mean()), "interval": interval}

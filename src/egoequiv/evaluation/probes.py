@@ -79,7 +79,7 @@ class LinearProbe:
 
 
 def _ridge(products: Array, size: int, alpha: float) -> Array:
-    """The affine map (D + 1, T), the bias last, from the products of [z, 1, y]; its linear part is penalised by alpha."""
+    """The affine map (D + 1, T), the bias last, from products of [z, 1, y]; its linear part is penalised by alpha."""
     count, sums = products[size, size], products[size]
     centred = products - np.outer(sums, sums) / count
     linear = solve(centred[:size, :size] + alpha * np.eye(size), centred[:size, size + 1 :], assume_a="pos")

@@ -41,9 +41,8 @@ def top_k_accuracy(scores: NDArray[np.float32], classes: NDArray[np.int64], k: i
 
 def class_mean_accuracy(scores: NDArray[np.float32], classes: NDArray[np.int64]) -> float:
     """Top-1 accuracy within each class, averaged over the classes that occur: a large class does not drown the rest."""
-    return float(
-        np.mean([top_k_accuracy(scores[classes == own], classes[classes == own]) for own in np.unique(classes)])
-    )
+    right = top_k_right(scores, classes)
+    return float(np.mean([right[classes == own].mean() for own in np.unique(classes)]))
 
 
 def nearest_pixel_accuracy(
