@@ -56,12 +56,9 @@ ACCURACY = _metric("two_views")
 class NextViewResult:
     """What a further view is worth, for each starting view."""
 
-    moves: tuple[str, ...]
-    neighbours: int
-    training_pairs: tuple[int, ...]  # of each move
+    selector: NextViewSelector
     is_possible: NDArray[np.bool_]  # (V, G) which moves from each starting view
     own_class: Indices  # (V,)
-    class_names: tuple[str, ...]
     recording: Indices  # (V,)
     one_view: Floats  # (V, S + 1) right from one view, by those training frames alone that begin such a walk
     walks: dict[Policy, Walk]
@@ -74,13 +71,13 @@ class NextViewResult:
         """Accuracy in per cent from two views and from one, and what they are to be compared with."""
         rows = [self._describe_views(views) for views in range(1, self.walks["chosen"].frames.shape[1] + 1)]
         details: dict[str, Any] = {
-            "moves": list(self.moves),
-            "classes": list(self.class_names),
-            "neighbours": self.neighbours,
+            "moves": list(self.selector.moves),
+            "classes": list(self.selector.class_names),
+            "neighbours": self.selector.k,
             "starting_views": len(self.own_class),
             "mean_choices": float(self.is_possible.sum(axis=1).mean()),
             "accuracy_pct": rows,
-            "each_move": [self._describe_move(g) for g in range(len(self.moves))],
+            "each_move": [self._describe_move(g) for g in range(len(self.selector.moves))],
             "each_starting_view": self._describe_starts(),
         }
         values = self._values(rows)
@@ -114,9 +111,9 @@ class NextViewResult:
         chosen = self.walks["chosen"]
         return {
             "frame": chosen.frames[:, 0].tolist(),
-            "class": [self.class_names[c] for c in self.own_class],
+            "class": [self.selector.class_names[c] for c in self.own_class],
             "choices": self.is_possible.sum(axis=1).tolist(),
-            "move": [self.moves[g] for g in chosen.moves[:, 0]],
+            "move": [self.selector.moves[g] for g in chosen.moves[:, 0]],
             "right_after_1": chosen.right[:, 0].astype(int).tolist(),
             "right_after_2": chosen.right[:, 1].astype(int).tolist(),
             "random_after_2": [round(share, 4) for share in self.walks["random"].right[:, 1]],
@@ -125,7 +122,7 @@ class NextViewResult:
 
     def _tables(self, details: Mapping[str, Any]) -> list[Grid]:
         choice = f"{len(self.own_class):,} starting views, {details['mean_choices']:.1f} moves to choose from"
-        title = f"next view: accuracy in %, {choice}, {self.neighbours} neighbours"
+        title = f"next view: accuracy in %, {choice}, {self.selector.k} neighbours"
         heads = ("views", "chosen move", "random", "best", "chosen - random", "alone", "moved")
         moves = [
             [ACCURACY.text(cell) if column > 3 else cell for column, cell in enumerate(row.values())]
@@ -154,8 +151,8 @@ class NextViewResult:
         own = walk.moves[:, 0] == g
         some = own.any()
         return {
-            "move": self.moves[g],
-            "training_pairs": self.training_pairs[g],
+            "move": self.selector.moves[g],
+            "training_pairs": self.selector.training_pairs[self.selector.moves[g]],
             "possible": int(self.is_possible[:, g].sum()),
             "chosen": int(own.sum()),
             "accuracy_after_pct": 100 * float(walk.right[own, 1].mean()) if some else None,
@@ -187,12 +184,9 @@ def choose_views(data: TaskData, options: TaskOptions, on_progress: OnProgress =
     starts = starting_views(data, successors, classes)
     walks = take_walks(selector, classes, successors, starts, steps, seed=options.seed, on_progress=on_progress)
     return NextViewResult(
-        moves=selector.moves,
-        neighbours=options.neighbours,
-        training_pairs=tuple(selector.training_pairs.values()),
+        selector=selector,
         is_possible=successors[starts] >= 0,
         own_class=classes[starts],
-        class_names=selector.class_names,
         recording=store.recording[starts],
         one_view=_one_view(selector, walks["chosen"], classes),
         walks=walks,

@@ -129,9 +129,7 @@ class TaskData:
     def once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
         """What depends on the frames alone, not on the network: computed for the first run, shared with the others.
 
-        Args:
-            key: What it is, in words, and all that decides it but the store: arrays, plain values, motion spaces.
-            make: Computes it.
+        The key is what it is, in words, and all that decides it but the store: arrays, plain values, motion spaces.
         """
         whole = (key[0], digest(str(self.store.path), self.store.space, *key[1:]))
         if whole not in self.shared:
