@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.blocks import Grid
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.pairs import DeclaredPatterns, MinedPatterns
 from egoequiv.pairs.candidates import close_pairs, half_a_step_s
 
@@ -62,5 +62,4 @@ def clustered(data: TaskData, patterns: MinedPatterns, seed: int = 0) -> Counted
         arrays = {"motions": patterns.centres, "sample": sample, "sample_cluster": patterns.assign_cluster(sample)}
         return counts, arrays
 
-    described = digest(frames, patterns.describe(), data.max_gap_s, seed)
-    return data.once(("clustered motions", str(store.path), described), make)
+    return data.once(("clustered motions", frames, patterns.describe(), data.max_gap_s, seed), make)
