@@ -39,6 +39,19 @@ def close_pairs(store: FrameStore, frames: Indices, max_gap_s: float) -> Iterato
             yield rows[first], rows[second]
 
 
+def motion_candidates(store: FrameStore, frames: Indices, max_gap_s: float) -> Iterator[tuple[Indices, Indices]]:
+    """The pairs (i, j) whose motions count: forwards in time, or both ways round where frames have no times."""
+    for i, j in close_pairs(store, frames, max_gap_s):
+        if store.times_s is None:
+            i, j = np.stack([i, j], axis=1).ravel(), np.stack([j, i], axis=1).ravel()
+        yield i, j
+
+
+def count_motion_candidates(store: FrameStore, frames: Indices, max_gap_s: float) -> int:
+    """The number of pairs that `motion_candidates` gives."""
+    return count_close_pairs(store, frames, max_gap_s) * (2 if store.times_s is None else 1)
+
+
 def count_close_pairs(store: FrameStore, frames: Indices, max_gap_s: float) -> int:
     """The number of pairs that `close_pairs` gives."""
     return sum(int(reach.sum()) for _, reach in _reaches(store, frames, max_gap_s))
