@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -399,18 +400,31 @@ def test_frames_without_times_are_paired_both_ways_round() -> None:
         mine_patterns(store, np.array([0, 1]), clusters=4)
 
 
-def test_what_is_mined_of_photographs_does_not_depend_on_their_order() -> None:
-    rng = np.random.default_rng(0)
-    angle = np.arange(41) / 41 * 2 * np.pi
-    turns = Rotation.from_euler("z", angle[:, None] + np.pi)  # on a ring, all looking at its centre
-    poses = np.column_stack([np.cos(angle), np.sin(angle), 0.05 * rng.normal(size=41), turns.as_quat()])
-    one, other = (
-        mine_patterns(bare_store(poses[order], [0] * 41, space=SE3Space()))
-        for order in (np.arange(41), rng.permutation(41))
-    )
-    assert one.motions == other.motions == 41 * 40
-    np.testing.assert_allclose(one.patterns.spread, other.patterns.spread)
-    np.testing.assert_allclose(one.sample.mean(axis=0)[3:], 0, atol=1e-6)  # each turn has its inverse
+def ring_of_photographs(count: int = 60) -> FrameStore:
+    """Photographs without times, on a ring of 1 m round what they all look at."""
+    angle = np.arange(count) / count * 2 * np.pi
+    turns = Rotation.from_euler("z", angle[:, None] + np.pi)
+    position = [np.cos(angle), np.sin(angle), 0.05 * np.random.default_rng(0).normal(size=count)]
+    return bare_store(np.column_stack([*position, turns.as_quat()]), [0] * count, space=SE3Space())
+
+
+def test_photographs_are_paired_with_those_near_them_in_order() -> None:
+    store = ring_of_photographs()
+    found = mine_patterns(store)
+    assert found.motions == 2 * sum(60 - gap for gap in range(1, 4))
+    np.testing.assert_allclose(found.sample.mean(axis=0)[3:], 0, atol=1e-9)  # each turn has its inverse
+    assert np.abs(found.sample[:, 5]).max() == pytest.approx(18)  # three steps of 6 degrees
+    # Who walks to the right round a thing and looks at it turns to the left.
+    for name in found.patterns.names:
+        assert re.fullmatch(r"shift right .* and pan left .*|pan left .* and shift right .*", name) or re.fullmatch(
+            r"shift left .* and pan right .*|pan right .* and shift left .*", name
+        )
+    some = np.array([0, 1, 30, 31, 32, 59])  # the numbers of frames count, not their places among those that are mined
+    assert mine_patterns(store, some, clusters=2, keep=1).motions == 2 * (1 + 3)
+    long = mine_patterns(ring_of_photographs(400))
+    assert long.motions == 2 * sum(400 - gap for gap in range(1, 11))
+    pairs = find_motion_pairs(store, np.arange(60), found.patterns)
+    assert tuple(pairs.counts().values()) == found.counts[:3]
 
 
 def ring_motions(seed: int) -> np.ndarray:

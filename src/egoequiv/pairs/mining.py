@@ -125,7 +125,7 @@ def mine_patterns(
 
     Each component is divided by its standard deviation, so that metres and degrees have the same weight. Components
     that a space measures on one scale are divided by that of all of them: the noise of height does not weigh as much as
-    driving. Frames without times, such as photographs, are all paired with each other, both ways round. Motions are
+    driving. Frames without times, such as photographs, are paired with the 3 to 10 before and after. Motions are
     processed in blocks, and k-means uses at most about `SAMPLE` of them, so memory does not grow with their number.
 
     Args:
