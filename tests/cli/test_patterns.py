@@ -156,7 +156,7 @@ def test_a_space_without_its_columns_is_named(cli: Cli, poses: Path, small_store
     assert "'steering'" in error_of(cli, "patterns", poses, *out, "--space", "columns:steering")
     assert "columns" in error_of(cli, "patterns", poses, *out, "--space", "columns:")
     assert "no poses" in error_of(cli, "patterns", poses, *out, "--space", "none")
-    assert "no times" in error_of(cli, "patterns", small_store.path, *out)
+    assert "'forward_m'" in error_of(cli, "patterns", small_store.path, *out, "--space", "planar")
     assert not (tmp_path / "out").exists()
 
 

@@ -19,7 +19,7 @@ from egoequiv.store import FrameStore, ingest
 from egoequiv.training import make_config, open_data, train
 from egoequiv.training.data import motions_of
 from egoequiv.training.memory import pair_bytes
-from running import Cli
+from running import make_cli
 
 FEW = {"iterations": 4, "log_every": 2, "validate_every": 2, "checkpoint_every": 2, "threads": 1, "use_labels": False}
 
@@ -95,7 +95,10 @@ def test_walking_round_a_thing_is_named_so(photographs: FrameStore) -> None:
         assert turn.split()[1] != shift.split()[1]  # to the right round it, and back to the left
 
 
-def test_commands_say_how_photographs_are_divided(cli: Cli, photographs: FrameStore, tmp_path: Path) -> None:
+def test_commands_say_how_photographs_are_divided(
+    photographs: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli = make_cli(monkeypatch, capsys)
     shown = " ".join(cli("info", photographs.path).out.split())
     assert "split by-place by default: places that are apart" in shown
     assert "0 of those have a training frame at the same place (within place_m)" in shown

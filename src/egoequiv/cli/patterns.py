@@ -131,7 +131,8 @@ def _draw(store: FrameStore, mining: Mining, max_gap_s: float, out: Path) -> lis
     from egoequiv.report.motion_figures import clusters_figure, clusters_of, sample_pairs, write_interactive_scatter
     from egoequiv.report.pictures import save_picture
 
-    title = f"{mining.motions:,} motions of at most {max_gap_s:g} s: patterns kept in colour, dropped in gray"
+    gap = "" if store.times_s is None else f" of at most {max_gap_s:g} s"
+    title = f"{mining.motions:,} motions{gap}: patterns kept in colour, dropped in gray"
     clusters = clusters_of(mining)
     save_figure(clusters_figure(clusters, title), out / "motions.png")
     write_interactive_scatter(clusters, title, out / "motions.html")

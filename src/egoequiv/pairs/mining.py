@@ -186,7 +186,7 @@ def _check_request(store: FrameStore, clusters: int, keep: int, max_gap_s: float
 
 
 def _too_few(store: FrameStore, total: int, clusters: int, max_gap_s: float) -> DataError:
-    """What to say of motions that are too alike to be divided into clusters."""
+    """What to say if there are fewer different motions than clusters."""
     apart, more = f" at most {max_gap_s:g} s apart", ", or raise --max-gap"
     if store.times_s is None:
         apart = more = ""
