@@ -93,6 +93,16 @@ def test_the_clusters_that_move_most_are_kept(town: FrameStore, patterns: MinedP
     assert len(set(all_of_them.names)) == 6
 
 
+def test_a_jump_is_not_kept_as_a_pattern() -> None:
+    way = np.cumsum(np.tile([1.0, 3.0], 60))
+    way[70:] += 40.0  # once
+    store = bare_store(np.column_stack([way, 0 * way]), [0] * 120, times_s=np.arange(120.0).tolist(), space=PLANAR)
+    found = mine_patterns(store, clusters=3, keep=2)
+    assert found.patterns.names == ("forward 3.0 m", "forward 1.0 m")
+    assert found.patterns.cluster_names()[2].startswith("dropped: forward 4")
+    assert found.counts[2] == 1
+
+
 def test_the_spread_is_the_standard_deviation_of_all_motions(town: FrameStore, patterns: MinedPatterns) -> None:
     gap = 1.0 + half_a_step_s(town)
     motions = [

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is in total
 
 MOST_CLUSTERS = 1_000
+FEW = 20  # motions: a cluster of fewer is a jump in a small log rather than a way to move, and is kept last
 SAMPLE = 500_000  # motions that k-means uses; if there are more, about as many drawn at random
 STARTS, START_SAMPLE = 50, 50_000  # of k-means: starts, and motions for each; the best continues with all
 ROUNDING = 1e-12  # share of the largest pose: a component that varies by no more does not move
@@ -243,7 +244,8 @@ def _spread(space: MotionSpace, motions: Array, poses: Array) -> Array:
     return np.where(spread > ROUNDING * max(np.abs(poses).max(), np.abs(motions).max()), spread, 1.0)
 
 
-def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> Array:
+def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> tuple[Array, NDArray[np.int64]]:
+    """The centres of k-means, (K, M), and how many motions are nearest to each, (K,)."""
     from sklearn.cluster import KMeans  # here, because the import takes a second and most runs mine nothing
 
     centre = motions.mean(axis=0)
@@ -253,11 +255,11 @@ def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> Array:
     some = points[np.random.default_rng([seed, 3]).permutation(len(points))[:START_SAMPLE]]
     begun = KMeans(clusters, n_init=STARTS, random_state=seed % 2**32).fit(some)
     fitted = KMeans(clusters, init=begun.cluster_centers_, n_init=1, tol=1e-8).fit(points)
-    centres: Array = fitted.cluster_centers_ * spread + centre
-    return centres
+    return fitted.cluster_centers_ * spread + centre, np.bincount(fitted.labels_, minlength=clusters)
 
 
-def _largest_first(centres: Array, spread: Array) -> Array:
-    """Centres in order of decreasing motion, measured in spreads."""
+def _largest_first(found: tuple[Array, NDArray[np.int64]], spread: Array) -> Array:
+    """Centres in order of decreasing motion, measured in spreads; those of few motions come last."""
+    centres, counts = found
     size = np.linalg.norm(centres / spread, axis=1)
-    return centres[np.argsort(-size, kind="stable")]
+    return centres[np.lexsort((-size, counts < FEW))]
