@@ -115,6 +115,7 @@ def _how_to_go_on(out: Path) -> str:
 
 def _report(run: TrainedRun, as_json: bool) -> None:
     """Draw the curves of a finished run and say how it went."""
+    from egoequiv.pairs import closeness
     from egoequiv.report.figures import curves_figure, save_figure
     from egoequiv.training.run_folder import RunFolder
 
@@ -131,10 +132,8 @@ def _report(run: TrainedRun, as_json: bool) -> None:
     curves = f"; curves in {out / 'curves.png'}" if metrics else ""
     say(f"{config.method_name}: {config.iterations:,} iterations done{collapsed}{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
-    say(
-        f"split {config.split}: {leaked} of {frames} validation frames have a training frame of their recording within "
-        f"one step or {config.max_gap_s:g} s{LEAKS if leaked else ''}"
-    )
+    near = closeness(config.split, f"{config.max_gap_s:g} s")
+    say(f"split {config.split}: {leaked} of {frames} validation frames have {near}{LEAKS if leaked else ''}")
     say(f"next: egoequiv evaluate {out}")
 
 
