@@ -93,6 +93,16 @@ def test_one_recording_on_a_grid_is_divided_at_random_with_a_warning(tmp_path: P
     assert opened.choices[-1].startswith(f"warning: {counts} validation frames")
 
 
+def test_validation_on_one_recording_is_said(tmp_path: Path) -> None:
+    store = ingest(Source("grid", GRID, [grid_recording(0, take) for take in range(2)]), tmp_path / "two", workers=1)
+    opened = open_data(make_config({"data": str(store.path), **FEW, "use_labels": False}))
+    assert opened.config.split == "by-recording"
+    assert "(one recording alone for validation: ball/take-" in opened.choices[-1]
+    more = ingest(Source("grid", GRID, [grid_recording(0, take) for take in range(6)]), tmp_path / "six", workers=1)
+    opened = open_data(make_config({"data": str(more.path), **FEW, "use_labels": False}))
+    assert "alone" not in opened.choices[-1]
+
+
 def test_a_holdout_keeps_every_class(small_store: FrameStore, drives: FrameStore) -> None:
     # Of two recordings a class one is left for training, and it cannot be divided again.
     assert settled(small_store, holdout_fraction=0.25)["holdout_split"] == "paper"

@@ -152,6 +152,7 @@ def _how_to_go_on(out: Path) -> str:
 def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     """Draw the curves of a finished run and say how it went; of a log, measure what was learned at once."""
     from egoequiv.cli.evaluate import measure_basics
+    from egoequiv.pairs import closeness
     from egoequiv.report.figures import curves_figure, save_figure
     from egoequiv.training.run_folder import RunFolder
 
@@ -169,10 +170,8 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     curves = f"; curves in {out / 'curves.png'}" if metrics else ""
     say(f"{config.method_name}: {config.iterations:,} iterations done{collapsed}{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
-    say(
-        f"split {config.split}: {leaked} of {frames} validation frames have a training frame of their recording within "
-        f"one step or {config.max_gap_s:g} s{LEAKS if leaked else ''}"
-    )
+    near = closeness(config.split, f"{config.max_gap_s:g} s")
+    say(f"split {config.split}: {leaked} of {frames} validation frames have {near}{LEAKS if leaked else ''}")
     if is_log:
         measure_basics(out)
         place = shlex.quote(str(out))

@@ -21,6 +21,7 @@ SPLITTING = (
     "split",
     "label_split",
     "split_seed",
+    "place_m",
     "train_fraction",
     "holdout_split",
     "holdout_fraction",

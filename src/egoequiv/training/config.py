@@ -53,7 +53,10 @@ class TrainConfig(BaseModel):
     neighbour_pairs: int = Field(50_000, ge=4, le=MOST, description="slowness pairs, one in four a neighbour")
 
     # which frames
-    split: str = Field("auto", description="auto, paper, by-recording, by-time, by-ATTRIBUTE or given")
+    split: str = Field("auto", description="auto, paper, by-recording, by-time, by-place, by-ATTRIBUTE or given")
+    place_m: float | None = Field(
+        None, gt=0, description="by-place: how far the parts are apart; None: as far as the camera moves in max_gap_s"
+    )
     label_split: str | None = Field(None, description="of the labels' own store; None: given if it has parts, or split")
     split_seed: Seed = Field(0, description="another seed, another split of the same kind")
     train_fraction: float = Field(0.67, gt=0, lt=1, description="about this part of the frames is for training")

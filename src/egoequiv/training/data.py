@@ -123,8 +123,6 @@ def motions_of(store: FrameStore, split: Split, config: TrainConfig) -> MotionPa
         return None
     if store.space.named_motions():
         return declare_patterns(store.space, atomic_names(store.space) + composite_names(store.space))
-    if store.times_s is None and config.patterns is None:
-        return None  # nothing says which frames are close, so there is nothing to mine
     return choose_patterns(store, split, config)
 
 
@@ -155,17 +153,17 @@ def _leakage(store: FrameStore, split: Split, config: TrainConfig) -> tuple[str,
         return ()
     return (
         f"warning: {leaked} of {len(split.validation)} validation frames have a training frame of their recording "
-        "close by, so measures on them are too good: ingest more recordings, or frames with times",
+        "close by, so measures on them are too good: ingest more recordings, or frames with times or positions",
     )
 
 
 def _split(store: FrameStore, kind: str, config: TrainConfig) -> Split:
     """The split of a config; with a holdout, its validation part is cut from the training part and nothing else."""
-    seed, gap = config.split_seed, config.max_gap_s
-    split = make_split(store, kind, seed=seed, train_fraction=config.train_fraction, max_gap_s=gap)
+    seed, gap, place = config.split_seed, config.max_gap_s, config.place_m
+    split = make_split(store, kind, seed=seed, train_fraction=config.train_fraction, max_gap_s=gap, place_m=place)
     if config.holdout_fraction:
         kept, kind = 1 - config.holdout_fraction, config.holdout_split or kind
-        split = split_frames(store, split.train, kind, seed=seed + 1, train_fraction=kept, max_gap_s=gap)
+        split = split_frames(store, split.train, kind, seed=seed + 1, train_fraction=kept, max_gap_s=gap, place_m=place)
     return split
 
 

@@ -85,7 +85,11 @@ class OpenRun:
             return open_data(self.config)
         store, config = open_in_space(self.config), self.config
         cut = partial(
-            make_split, seed=config.split_seed, train_fraction=config.train_fraction, max_gap_s=config.max_gap_s
+            make_split,
+            seed=config.split_seed,
+            train_fraction=config.train_fraction,
+            max_gap_s=config.max_gap_s,
+            place_m=config.place_m,
         )
         try:
             split = cut(store, config.split)
