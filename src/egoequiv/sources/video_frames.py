@@ -66,7 +66,9 @@ def _indexed(path: Path, mtime_ns: int, size: int) -> VideoIndex:  # noqa: ARG00
             if not container.streams.video:
                 raise DataError(f"{path} has no video stream")
             stream = container.streams.video[0]
-            found = [(p.pts, p.is_keyframe, p.is_discard) for p in container.demux(stream) if p.pts is not None and p.size]
+            found = [
+                (p.pts, p.is_keyframe, p.is_discard) for p in container.demux(stream) if p.pts is not None and p.size
+            ]
             base, codec = stream.time_base, stream.codec_context.codec.canonical_name
             shape = (stream.codec_context.height, stream.codec_context.width)
             rate = float(stream.average_rate or 0)
