@@ -67,7 +67,7 @@ class LeRobotFiles:
 
     @cached_property
     def videos(self) -> dict[VideoKey, Path]:
-        """Every video by camera and number, wherever it lies: folders are often named otherwise than info.json says."""
+        """Every video by camera and number, in any folder: they are often named otherwise than info.json says."""
         found: dict[VideoKey, Path] = {}
         for file in sorted(file for file in self.root.rglob("*") if file.suffix.lower() in SUFFIXES):
             folders = file.relative_to(self.root).parts[:-1]

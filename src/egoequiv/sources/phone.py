@@ -154,8 +154,8 @@ def _stray(folder: Path) -> Capture:
     index = index_video(folder / "rgb.mp4")
     frames = len(index) + index.hidden
     numbers = np.nan_to_num(rows[:, 1], nan=-1).astype(np.int64)
-    if len(rows) == frames and numbers.max(initial=0) >= frames:
-        numbers = np.arange(frames)  # frames that were skipped while recording are counted in the table
+    if len(rows) == frames and len(set(np.diff(numbers).tolist())) == 1:
+        numbers = np.arange(frames)  # evenly spaced numbers count the frames that were skipped while recording too
     notes = []
     if len(rows) != frames:
         notes.append(f"{folder.name}: rgb.mp4 has {frames} frames, odometry.csv {len(rows)} rows; matched by number")
