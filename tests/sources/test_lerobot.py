@@ -154,20 +154,22 @@ def test_match_rows_by_hand() -> None:
     rows, found = match_rows(np.array([-60, -40, 110, 130, 300, 449, 470]), frames)
     assert rows.tolist() == [1, 2, 4, 5]  # -60 and 470 are too far, 130 is further from frame 1 than 110
     assert found.tolist() == [0, 1, 3, 4]
+    assert [part.tolist() for part in match_rows(np.array([0, 251, 460]), frames)] == [[0, 1], [0, 3]]
     assert [len(part) for part in match_rows(np.arange(3), np.empty(0, np.int64))] == [0, 0]
 
 
 @pytest.mark.parametrize("row_group_size", [1000, 3])
 def test_pictures_inside_a_table(tmp_path: Path, row_group_size: int) -> None:
-    key = "observation.image"
-    write_info(tmp_path, "v2.1", 1, {key: {"dtype": "image", "shape": [32, 48, 3]}})
-    (tmp_path / "images").mkdir()
-    (tmp_path / "images" / "9.png").write_bytes(png(levels(1, 9)[0]))
+    key, root = "observation.image", tmp_path / "data set"
+    write_info(root, "v2.1", 1, {key: {"dtype": "image", "shape": [32, 48, 3]}})
+    (root / "images").mkdir()
+    (root / "images" / "9.png").write_bytes(png(levels(1, 9)[0]))
+    (tmp_path / "secret.png").write_bytes(png(levels(1)[0]))
     cells = [{"bytes": png(image), "path": None} for image in levels(9)]
     cells += [{"bytes": None, "path": "images/9.png"}, {"bytes": None, "path": "../secret.png"}]
     cells += [{"bytes": b"not a picture", "path": None}]
-    write_table(data_file(tmp_path, 0), table(12, 0, more={key: cells}), row_group_size)
-    source = read(tmp_path)
+    write_table(data_file(root, 0), table(12, 0, more={key: cells}), row_group_size)
+    source = read(root)
     (one,) = source.recordings
     assert list(one.starts()) == list(range(0, 12, row_group_size))
     for frames in (range(12), range(4, 8), range(11, 12)):
