@@ -141,4 +141,7 @@ def prepare(folder: Path) -> None:
     root = folder / "my-robot"
     write_v21(root, (40, 30, 40))
     for episode, count in enumerate((40, 30, 40)):
+        turn = np.arange(count) / 6
+        state = np.stack([np.sin(turn), np.cos(turn), np.full(count, 0.5)], axis=1).astype(np.float32)
+        write_table(data_file(root, episode), table(count, episode, **{"observation.state": list(state)}))
         write_video(video_file(root, episode), moving_pictures(count, 32, 48))

@@ -50,6 +50,7 @@ def ingest(
     engine: Engine | None = None,
     progress: bool = True,
     on_progress: Progress | None = None,
+    inputs: str | None = None,
 ) -> FrameStore:
     """Decode the frames of a source and write them as a store.
 
@@ -67,6 +68,7 @@ def ingest(
             files and `out`.
         progress: whether to show on stderr how far it is.
         on_progress: called with the frames done and the frames in all, in place of what `progress` shows.
+        inputs: what identifies the files that the frames come from; kept in the store's description.
 
     Returns:
         The store, opened.
@@ -102,6 +104,7 @@ def ingest(
                 "notes": [*source.notes, *_broken_notes(broken)],
                 "frames": shape[0] - len(broken),
                 "image_shape": list(shape[1:]),
+                **({} if inputs is None else {"inputs": inputs}),
             },
         )
     return FrameStore.open(out)
