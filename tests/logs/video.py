@@ -52,5 +52,5 @@ def moving_pictures(count: int, height: int = 48, width: int = 64, start: float 
 def prepare(folder: Path) -> None:
     """Two clips, for the page on plain videos."""
     (folder / "clips").mkdir()
-    write_video(folder / "clips" / "kitchen.mp4", moving_pictures(40))
-    write_video(folder / "clips" / "garden.mp4", moving_pictures(40, start=300))
+    write_video(folder / "clips" / "kitchen.mp4", moving_pictures(60), rate=5)
+    write_video(folder / "clips" / "garden.mp4", moving_pictures(60, start=300), rate=5)

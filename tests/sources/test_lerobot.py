@@ -190,7 +190,7 @@ def test_a_camera_is_chosen_by_its_key_or_the_last_part_of_it(tmp_path: Path) ->
     video_file(tmp_path, 0, other).parent.mkdir()
     write_video(video_file(tmp_path, 0, other), levels(6, first=20))
     source = read(tmp_path)
-    assert noted(source, f"camera {CAMERA} of 2: choose another with --set camera={other}")
+    assert noted(source, f"camera {CAMERA} of 2: choose another with --read camera={other}")
     assert [(one.name, one.used) for one in source.listed if one.kind == "camera"] == [
         (CAMERA, True),
         (other, False),
@@ -252,7 +252,7 @@ def test_the_default_motion_is_the_few_columns_that_explain_the_others(tmp_path:
     source = read(tmp_path, columns="")
     assert len(source.space.pose_names) in (2, 3)
     assert noted(source, "of 6 columns of observation.state, those that explain most of the others (")
-    assert noted(source, "choose others with --set columns=NAME,NAME")
+    assert noted(source, "choose others with --read columns=NAME,NAME")
 
 
 @pytest.mark.parametrize("names", [None, ["motors"], {"motors": [1, 2]}, [["a", "a", "b"]], "abc", [None, {}, []]])

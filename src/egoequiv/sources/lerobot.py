@@ -135,7 +135,7 @@ def _sampled(files: LeRobotFiles, columns: list[str]) -> Iterator[pa.Table]:
 def _choices(cameras: list[Camera], chosen: Camera, motion: Motion) -> Iterator[str]:
     others = [one.name for one in cameras if one is not chosen and one.is_there]
     if others:
-        yield f"camera {chosen.name} of {len(others) + 1}: choose another with --set camera={others[0]}"
+        yield f"camera {chosen.name} of {len(others) + 1}: choose another with --read camera={others[0]}"
     if motion.note:
         yield motion.note
 

@@ -116,5 +116,5 @@ def check_clocks(row_ns: Nanoseconds, frame_ns: Nanoseconds) -> None:
     if abs(rows_s - frames_s) > allowed_s:
         raise DataError(
             f"{len(frame_ns)} frames over {frames_s:.3g} s in the video, {len(row_ns)} rows over {rows_s:.3g} s in the "
-            "table: one of the clocks is wrong; if row k shows frame k, read it with --set match=number"
+            "table: one of the clocks is wrong; if row k shows frame k, read it with --read match=number"
         )

@@ -117,8 +117,8 @@ def default_motion(features: Sequence[Feature], samples: Iterable[pa.Table]) -> 
     names = names_of(features, used)
     note = (
         f"motion from {len(used)} of {len(picks)} columns of {' and '.join(one.name for one in state[:3])}, those that "
-        f"explain most of the others ({', '.join(names)}): choose others with --set columns=NAME,NAME, or all with "
-        f"--set columns={state[0].name}"
+        f"explain most of the others ({', '.join(names)}): choose others with --read columns=NAME,NAME, or all with "
+        f"--read columns={state[0].name}"
     )
     return _of_columns(used, names, frozenset(), note if len(used) < len(picks) else "")
 
@@ -172,7 +172,7 @@ def pose_motion(feature: Feature, axes: str, quaternion: str, mount: str, guesse
         order = [ends.index(name) for name in _QUATERNION_NAMES]
     chosen = axes or ("opencv" if re.search(r"cam", feature.name, re.IGNORECASE) else "ros")
     form = "matrices" if size == 16 else f"positions and quaternions ({quaternion})"
-    note = f"poses from {feature.name}, axes {chosen} by its name: declare others with --set axes=NAME"
+    note = f"poses from {feature.name}, axes {chosen} by its name: declare others with --read axes=NAME"
     return Motion(
         SE3Space(),
         SE3Space().pose_names,
