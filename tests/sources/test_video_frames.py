@@ -53,6 +53,25 @@ def test_a_video_in_pieces_gives_the_same_store_as_in_one(tmp_path: Path) -> Non
     assert len(one) == 450
 
 
+@pytest.mark.parametrize(("turned", "quarters"), [(90, 1), (180, 2), (270, 3), (0, 0)])
+def test_pictures_are_turned_as_a_player_shows_them(tmp_path: Path, turned: int, quarters: int) -> None:
+    image = np.zeros((1, 32, 48, 3), np.uint8)
+    image[:, :8, :16] = 255
+    write_video(tmp_path / "clip.mp4", image, turned=turned)
+    shown = recording(tmp_path / "clip.mp4").image(0)
+    np.testing.assert_allclose(shown, np.rot90(image[0], quarters), atol=12)
+
+
+def test_what_an_edit_list_cuts_off_is_not_shown(tmp_path: Path) -> None:
+    """The container puts the frames before time 0 behind an edit list, as phones do when a clip is trimmed."""
+    write_video(tmp_path / "clip.mp4", pictures(10), gop=10, pts=np.arange(-100, 900, 100))
+    index = index_video(tmp_path / "clip.mp4")
+    assert (len(index), index.hidden, index.times_ns[0]) == (9, 1, 0)
+    decoded = list(recording(tmp_path / "clip.mp4").images(range(9)))
+    assert all(isinstance(image, np.ndarray) for image in decoded)
+    assert np.abs(decoded[0][..., 0].astype(int) - pictures(10)).mean(axis=(1, 2)).argmin() == 1
+
+
 def test_a_damaged_video_gives_the_frames_that_are_left(tmp_path: Path) -> None:
     path = tmp_path / "clip.mp4"
     write_video(path, pictures(60), gop=10)

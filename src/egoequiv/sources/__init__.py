@@ -2,8 +2,22 @@
 
 from egoequiv.sources.kitti import kitti
 from egoequiv.sources.kitti_odometry import kitti_odometry
+from egoequiv.sources.lerobot import lerobot
 from egoequiv.sources.norb import norb
+from egoequiv.sources.phone import phone
 from egoequiv.sources.recording import Frame, Recording, Source
 from egoequiv.sources.scenes import scenes
+from egoequiv.sources.video import video
 
-__all__ = ["Frame", "Recording", "Source", "kitti", "kitti_odometry", "norb", "scenes"]
+__all__ = [
+    "Frame",
+    "Recording",
+    "Source",
+    "kitti",
+    "kitti_odometry",
+    "lerobot",
+    "norb",
+    "phone",
+    "scenes",
+    "video",
+]

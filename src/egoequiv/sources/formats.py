@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from egoequiv.errors import DataError
+from egoequiv.sources.lerobot import is_lerobot
+from egoequiv.sources.phone import is_phone
+from egoequiv.sources.video import is_video
 
 EXTEND_PAGE = "docs/extend/source.md"
 
@@ -48,6 +51,14 @@ FORMATS: tuple[Format, ...] = (
     Format("norb", "small NORB", "smallnorb-*-dat.mat files", _is_norb),
     Format("kitti", "KITTI raw", "drives such as 2011_09_26_drive_0001_sync, or their zip archives", _is_kitti),
     Format("kitti-odometry", "KITTI odometry", "the folders sequences and poses", _is_kitti_odometry),
+    Format("lerobot", "a LeRobot data set", "meta/info.json with a codebase_version", is_lerobot),
+    Format(
+        "phone",
+        "a Stray Scanner or Record3D export",
+        "rgb.mp4 with odometry.csv, metadata.json with poses, or a .r3d file",
+        is_phone,
+    ),
+    Format("video", "plain videos", "a video file, or a folder with one", is_video),
 )
 
 

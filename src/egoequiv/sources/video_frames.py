@@ -1,4 +1,4 @@
-"""Frames of video files, decoded one after another from the nearest key frame."""
+"""Frames of video files, decoded one after another from the nearest key frame, and turned upright."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ class VideoIndex:
     size: tuple[int, int]  # height and width
     codec: str
     rate_hz: float  # as the file says; 0 where it does not
+    hidden: int = 0  # frames before the first one that are in the file but cut off by its edit list
 
     def __len__(self) -> int:
         return len(self.pts)
@@ -65,12 +66,15 @@ def _indexed(path: Path, mtime_ns: int, size: int) -> VideoIndex:  # noqa: ARG00
             if not container.streams.video:
                 raise DataError(f"{path} has no video stream")
             stream = container.streams.video[0]
-            packets = [(p.pts, p.is_keyframe) for p in container.demux(stream) if p.pts is not None and p.size]
-            base, codec = stream.time_base, stream.codec_context.name
+            found = [
+                (p.pts, p.is_keyframe, p.is_discard) for p in container.demux(stream) if p.pts is not None and p.size
+            ]
+            base, codec = stream.time_base, stream.codec_context.codec.canonical_name
             shape = (stream.codec_context.height, stream.codec_context.width)
             rate = float(stream.average_rate or 0)
     except (library.FFmpegError, ValueError, OverflowError, UnicodeError) as problem:
         raise DataError(f"{path} cannot be read as video ({_reason(problem)})") from problem
+    packets = [(time, is_key) for time, is_key, is_cut in found if not is_cut]
     if not packets or base is None:
         raise DataError(f"{path} has no video frames")
     order = sorted(dict(reversed(packets)).items())
@@ -78,7 +82,8 @@ def _indexed(path: Path, mtime_ns: int, size: int) -> VideoIndex:  # noqa: ARG00
     starts = np.flatnonzero([is_key for _, is_key in order])
     starts = np.union1d(starts, [0])
     times_ns = np.array([round(int(tick) * base * 10**9) for tick in pts], np.int64)
-    return VideoIndex(path, pts, times_ns, starts, shape, codec, rate)
+    hidden = len({time for time, _, is_cut in found if is_cut and time < pts[0]})
+    return VideoIndex(path, pts, times_ns, starts, shape, codec, rate, hidden)
 
 
 def decode_video(index: VideoIndex, first: int, wanted: Sequence[int]) -> Iterator[Decoded]:
@@ -103,7 +108,7 @@ def decode_video(index: VideoIndex, first: int, wanted: Sequence[int]) -> Iterat
                     yield _missing(index, number, reason)
                     number = next(asked, None)
                 if number is not None and index.pts[number] == frame.pts:
-                    yield frame.to_ndarray(format="gray" if frame.format.name.startswith("gray") else "rgb24")
+                    yield _upright(frame)
                     number = next(asked, None)
     except (library.FFmpegError, ValueError, OverflowError, UnicodeError) as problem:
         reason = _reason(problem)
@@ -121,6 +126,19 @@ def _shown(container: Any, stream: Any) -> Iterator[Any]:
         except damage:
             continue
         yield from (frame for frame in frames if frame.pts is not None)
+
+
+def _upright(frame: Any) -> NDArray[np.uint8]:
+    """The picture as it is shown: phones store it as the sensor lies, beside a matrix that turns or mirrors it."""
+    pixels: NDArray[np.uint8] = frame.to_ndarray(format="gray" if frame.format.name.startswith("gray") else "rgb24")
+    matrix = frame.side_data.get("DISPLAYMATRIX")
+    if matrix is None:
+        return pixels
+    # A pixel stored at (x, y) is shown at (a x + c y, b x + d y), up to a shift.
+    a, b, _, c, d = np.frombuffer(bytes(matrix), np.int32)[:5].tolist()
+    if abs(b) + abs(c) > abs(a) + abs(d):
+        pixels, a, d = np.swapaxes(pixels, 0, 1), c, b
+    return np.ascontiguousarray(pixels[:: -1 if d < 0 else 1, :: -1 if a < 0 else 1])
 
 
 def _missing(index: VideoIndex, number: int, reason: str) -> BrokenFrameError:

@@ -1,0 +1,66 @@
+"""LeRobot: two real data sets, whose metadata is partly wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from egoequiv.catalog import open_source
+from egoequiv.pose import ColumnsSpace
+from egoequiv.sources.formats import guess_format
+from egoequiv.store import ingest
+
+
+def test_version_3_is_read_although_its_metadata_is_wrong(real_data: Path) -> None:
+    source = open_source("lerobot", real_data / "lerobot_v3")
+    assert [(one.name, len(one)) for one in source.recordings] == [("episode_000003", 429), ("episode_000004", 395)]
+    assert any("lists 50 episodes, 2 are here" in note for note in source.notes)
+    assert any("videos are not at videos/" in note and "video/image/chunk-000" in note for note in source.notes)
+    assert any("are h264, they are mpeg4" in note for note in source.notes)
+    assert guess_format(real_data / "lerobot_v3").source == "lerobot"
+    # Two joints of the arm and one of the hand, which moves in units of its own.
+    assert source.space == ColumnsSpace(("right.joint_2.pos", "right.joint_6.pos", "right_hand.joint_6.pos"))
+
+
+def test_version_3_shows_the_frames_that_another_decoder_finds_at_their_rows(real_data: Path) -> None:
+    root = real_data / "lerobot_v3"
+    source = open_source("lerobot", root, columns="state.left.joint_1.pos,state.right.joint_4.pos")
+    episode = source.recordings[1]
+    table = pq.read_table(root / "data" / "chunk-000" / "file-004.parquet")
+    state = np.stack(table["state"].to_numpy())
+    np.testing.assert_allclose(episode.poses, state[:, [0, 10]])
+    np.testing.assert_allclose(episode.times_s, table["timestamp"].to_numpy(), atol=1e-6)
+    opened = cv2.VideoCapture(str(root / "video" / "image" / "chunk-000" / "file-004.mp4"))
+    other = [opened.read()[1][..., ::-1] for _ in range(206)]
+    for frame, image in zip(range(200, 203), episode.images(range(200, 203)), strict=True):
+        differences = [np.abs(np.asarray(image).astype(int) - one).mean() for one in other[198:]]
+        assert int(np.argmin(differences)) + 198 == frame
+
+
+@pytest.mark.parametrize("columns", ["", "observation.state.kLeftWristYaw", "observation.state", "action.kRightElbow"])
+def test_version_2_1(real_data: Path, columns: str) -> None:
+    source = open_source("lerobot", real_data / "lerobot_v21", columns=columns)
+    assert [(one.name, len(one)) for one in source.recordings] == [("episode_000002", 343), ("episode_000010", 290)]
+    assert {one.attributes["task"] for one in source.recordings} == {"Pick up the yellow bottle on the table."}
+    assert len(source.space.pose_names) == {"": 3, "observation.state": 26}.get(columns, 1)
+    assert any("lists 100 episodes, 2 are here" in note for note in source.notes)
+
+
+def test_pictures_change_when_the_arms_move(real_data: Path, tmp_path: Path) -> None:
+    """And not some time before or after: a table that is shifted against its video would show that."""
+    source = open_source("lerobot", real_data / "lerobot_v21", columns="observation.state")
+    store = ingest(source, tmp_path / "store", size=(48, 64), workers=1, progress=False)
+    images = np.asarray(store.images).astype(float)
+    step, shift = 5, 40
+    for first, episode in zip((0, 343), source.recordings, strict=True):
+        pictures, arms = images[first : first + len(episode)], episode.poses[:, :14]
+        seen = np.abs(pictures[step:] - pictures[:-step]).mean(axis=(1, 2, 3))
+        moved = np.abs(arms[step:] - arms[:-step]).sum(axis=1)
+        together = np.corrcoef(seen, moved)[0, 1]
+        assert together > 0.5
+        assert together > np.corrcoef(seen[shift:], moved[:-shift])[0, 1] + 0.2
+        assert together > np.corrcoef(seen[:-shift], moved[shift:])[0, 1] + 0.2
