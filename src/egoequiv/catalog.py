@@ -9,7 +9,7 @@ from typing import Any
 from egoequiv.errors import ConfigError
 from egoequiv.names import Door, what_is
 from egoequiv.signatures import checked_settings, takes
-from egoequiv.sources import Source, kitti, kitti_odometry, norb, scenes
+from egoequiv.sources import Source, kitti, kitti_odometry, norb, ros, scenes
 from egoequiv.user_code import is_built_in, user_code
 from egoequiv.worlds import drive, places, turntable, write_class_folders, write_kitti_raw
 
@@ -18,6 +18,7 @@ SOURCES: dict[str, Callable[..., Source]] = {
     "norb": norb,
     "kitti": kitti,
     "kitti-odometry": kitti_odometry,
+    "ros": ros,
     "scenes": scenes,
     "turntable": turntable,
     "drive": drive,

@@ -4,6 +4,7 @@ from egoequiv.sources.kitti import kitti
 from egoequiv.sources.kitti_odometry import kitti_odometry
 from egoequiv.sources.norb import norb
 from egoequiv.sources.recording import Frame, Recording, Source
+from egoequiv.sources.ros import ros
 from egoequiv.sources.scenes import scenes
 
-__all__ = ["Frame", "Recording", "Source", "kitti", "kitti_odometry", "norb", "scenes"]
+__all__ = ["Frame", "Recording", "Source", "kitti", "kitti_odometry", "norb", "ros", "scenes"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from egoequiv.errors import DataError
+from egoequiv.sources.ros import is_ros
 
 EXTEND_PAGE = "docs/extend/source.md"
 
@@ -48,6 +49,7 @@ FORMATS: tuple[Format, ...] = (
     Format("norb", "small NORB", "smallnorb-*-dat.mat files", _is_norb),
     Format("kitti", "KITTI raw", "drives such as 2011_09_26_drive_0001_sync, or their zip archives", _is_kitti),
     Format("kitti-odometry", "KITTI odometry", "the folders sequences and poses", _is_kitti_odometry),
+    Format("ros", "bags of ROS 1 or ROS 2", ".bag, .db3 or .mcap files, or folders with their metadata.yaml", is_ros),
 )
 
 
