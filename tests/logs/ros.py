@@ -16,25 +16,12 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 KINDS = ("ros1", "sqlite3", "mcap")
 START_NS = 1_700_000_000_000_000_000
 STEP_NS = 100_000_000
-ACKERMANN = """\
-std_msgs/Header header
-ackermann_msgs/AckermannDrive drive
-================================================================================
-MSG: ackermann_msgs/AckermannDrive
-float32 steering_angle
-float32 steering_angle_velocity
-float32 speed
-float32 acceleration
-float32 jerk
-================================================================================
-MSG: std_msgs/Header
-builtin_interfaces/Time stamp
-string frame_id
-================================================================================
-MSG: builtin_interfaces/Time
-int32 sec
-uint32 nanosec
-"""
+# Types that the package has no definitions of; bags carry their own.
+TYPES = {
+    "tf2_msgs/msg/TFMessage": "geometry_msgs/TransformStamped[] transforms",
+    "robot_msgs/msg/Wheels": "std_msgs/Header header\nfloat64[2] angle\nrobot_msgs/Battery battery",
+    "robot_msgs/msg/Battery": "float32 volts\nstring<=8 state",
+}
 
 
 @dataclass
@@ -47,8 +34,9 @@ class BagWriter:
 
     def __post_init__(self) -> None:
         self.store = get_typestore(Stores.ROS1_NOETIC if self.kind == "ros1" else Stores.ROS2_HUMBLE)
-        if self.kind != "ros1":
-            self.store.register(get_types_from_msg(ACKERMANN, "ackermann_msgs/msg/AckermannDriveStamped"))
+        for name, text in TYPES.items():
+            text = text.replace("<=8", "") if self.kind == "ros1" else text
+            self.store.register(get_types_from_msg(text, name))
 
     def new(self, name: str, **fields: Any) -> Any:
         """A message of a type such as geometry_msgs/msg/Point."""
@@ -130,11 +118,11 @@ class BagWriter:
         fields = {"name": names, "position": np.array(position, np.float64), "velocity": none, "effort": none}
         self.add(topic, stamp_ns, self.new("sensor_msgs/msg/JointState", header=self.header(stamp_ns), **fields))
 
-    def ackermann(self, topic: str, stamp_ns: int, angle: float, speed: float) -> None:
-        values = {"steering_angle_velocity": 0.0, "acceleration": 0.0, "jerk": 0.0}
-        drive = self.new("ackermann_msgs/msg/AckermannDrive", steering_angle=angle, speed=speed, **values)
-        kind = "ackermann_msgs/msg/AckermannDriveStamped"
-        self.add(topic, stamp_ns, self.new(kind, header=self.header(stamp_ns), drive=drive))
+    def wheels(self, topic: str, stamp_ns: int, left: float, right: float, volts: float) -> None:
+        """A message of a type that only this bag knows."""
+        battery = self.new("robot_msgs/msg/Battery", volts=volts, state="ok")
+        fields = {"header": self.header(stamp_ns), "angle": np.array([left, right]), "battery": battery}
+        self.add(topic, stamp_ns, self.new("robot_msgs/msg/Wheels", **fields))
 
     def write(self, path: Path) -> Path:
         """Write the bag, messages in order of the time at which they were received; ROS 2 writes a folder."""

@@ -13,11 +13,10 @@ from types import ModuleType
 from typing import Any
 
 from egoequiv.errors import DataError
-from egoequiv.sources.ros_library import rosbags, types_for, unreadable
+from egoequiv.sources.ros_library import bound_chunks, rosbags, types_for, unreadable
 
 SUFFIXES = (".bag", ".db3", ".mcap")
 METADATA = "metadata.yaml"
-_MOST_UNPACKED = 1 << 30  # bytes of one compressed chunk; writers make chunks of about 1 MB, or of one message
 _FIRST_SKIP_NS = 10_000_000
 _MOST_SKIPS = 200
 
@@ -87,9 +86,10 @@ class OpenBag:
         self.is_ros1 = path.suffix == ".bag" and path.is_file()
         if self.is_ros1:
             self._readers.append(self._opened(library.rosbag1.Reader, path))
-            _bound_chunks(self._readers[0])
+            bound_chunks(self._readers[0])
         else:
             self._open_ros2(library)
+        self.notes.extend(_left_in_journal(path))
         self._connections = [one for reader in self._readers for one in reader.connections]
 
     def _open_ros2(self, library: ModuleType) -> None:
@@ -209,27 +209,14 @@ class OpenBag:
         return self._stores[kind]
 
 
-def _bound_chunks(reader: Any) -> None:
-    """Let no chunk of a ROS 1 bag unpack to more than memory holds, whatever its few bytes say."""
-    import bz2
-
-    from lz4.frame import LZ4FrameDecompressor
-    from rosbags.rosbag1.reader import decompressors
-
-    kinds = {
-        decompressors["bz2"]: lambda data: _bounded(bz2.BZ2Decompressor(), data),
-        decompressors["lz4"]: lambda data: _bounded(LZ4FrameDecompressor(), data),
-    }
-    for place, chunk in reader.chunks.items():
-        if chunk.decompressor in kinds:
-            reader.chunks[place] = chunk._replace(decompressor=kinds[chunk.decompressor])
-
-
-def _bounded(unpacker: Any, data: bytes) -> bytes:
-    unpacked: bytes = unpacker.decompress(data, _MOST_UNPACKED)
-    if not unpacker.eof:
-        raise DataError("a compressed chunk is cut short, or larger than 1 GB")
-    return unpacked
+def _left_in_journal(path: Path) -> list[str]:
+    """Messages that SQLite had not yet moved into the database when it was stopped."""
+    journals = path.glob("*.db3-wal") if path.is_dir() else [path.with_name(f"{path.name}-wal")]
+    return [
+        f"{one} holds messages that are not yet in the database and are not read: open and close it with sqlite3 once"
+        for one in journals
+        if one.is_file() and one.stat().st_size
+    ]
 
 
 def open_bag(path: Path) -> OpenBag:

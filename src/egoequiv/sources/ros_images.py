@@ -46,13 +46,28 @@ _YUV = {
     "yuyv": (0, 1, 3),
     "yuy2": (0, 1, 3),
 }
+# In the format of compressed messages: depth, and codecs that need the messages before.
+_NOT_PICTURES = (
+    "compresseddepth",
+    "16uc1",
+    "32fc1",
+    "h264",
+    "h265",
+    "hevc",
+    "avc",
+    "av1",
+    "vp8",
+    "vp9",
+    "theora",
+    "rvl",
+)
 
 
 def is_camera(kind: str, encoding: str) -> bool:
     """Whether messages of a type and an encoding (or the `format` of a compressed one) are pictures of a camera."""
-    if kind == COMPRESSED:
-        return "compresseddepth" not in encoding.lower() and not encoding.upper().startswith(("16UC1", "32FC1"))
     encoding = encoding.lower()
+    if kind == COMPRESSED:
+        return not any(word in encoding for word in _NOT_PICTURES)
     return encoding in _PLAIN or encoding in _YUV or _bayer(encoding) is not None
 
 
@@ -116,7 +131,8 @@ def demosaic(mosaic: Image, pattern: str) -> Image:
         for place in (place for place, letter in enumerate(pattern) if letter == colour):
             known[place // 2 :: 2, place % 2 :: 2] = 1.0
         total = convolve(mosaic * known, weights, mode="constant")
-        out[:, :, channel] = np.rint(total / convolve(known, weights, mode="constant"))
+        mean = np.rint(total / convolve(known, weights, mode="constant"))
+        out[:, :, channel] = np.where(known == 1.0, mosaic, mean)
     return out
 
 
@@ -127,7 +143,7 @@ def _from_yuv(pairs: NDArray[Any], places: tuple[int, int, int], where: str) -> 
         raise BrokenFrameError(f"{where}: {width} pixels a row, expected an even number with YUV 4:2:2")
     four = pairs.reshape(height, width // 2, 4).astype(np.float64)
     y_at, u_at, v_at = places
-    y = 1.164 * (four[:, :, [y_at, y_at + 2]].reshape(height, width) - 16)
+    y = 1.164 * np.maximum(four[:, :, [y_at, y_at + 2]].reshape(height, width) - 16, 0)
     u, v = (np.repeat(four[:, :, place] - 128, 2, axis=1) for place in (u_at, v_at))
     rgb = np.stack([y + 1.596 * v, y - 0.813 * v - 0.391 * u, y + 2.018 * u], axis=2)
     return np.clip(np.rint(rgb), 0, 255).astype(np.uint8)

@@ -19,6 +19,8 @@ from egoequiv.sources.ros_topics import Topics
 
 Array = NDArray[np.float64]
 
+_BODIES = ("base_link", "base_footprint", "body", "base")
+
 
 @dataclass(frozen=True)
 class PoseWish:
@@ -91,11 +93,12 @@ def motion_from_tf(topics: Topics, by_header: bool, wish: PoseWish, camera_frame
 
 
 def _moving(tree: FrameTree, where: str) -> str:
-    """The frame of the robot: the deepest that moves, with the most transforms on the way."""
+    """The frame of the robot: by its usual name, or else the one with the most transforms."""
     moving = [link for link in tree.links.values() if not link.is_fixed]
     if not moving:
         raise DataError(f"{where}: no transform in tf moves; choose other poses")
-    return max(moving, key=lambda link: len(link.track.times_ns)).child
+    named = next((link.child for name in _BODIES for link in moving if link.child == name), None)
+    return named or max(moving, key=lambda link: len(link.track.times_ns)).child
 
 
 def _mount(

@@ -149,6 +149,9 @@ def _motion(choice: _Choice, streams: dict[str, Stream], by_header: bool, wishes
         return _Motion(tracks, ColumnsSpace(names), f"columns {', '.join(names)}{integrated}")
     found = _camera_motion(choice, streams, by_header, wishes)
     if found is None:
+        could = [one.choose for one in choice.topics.listed(()) if one.kind == "columns"]
+        if could and wishes.pose.poses != "none":
+            choice.notes.append(f"{choice.topics.bag.path} has no poses; columns can be the motion: --set {could[0]}")
         return _Motion([], NoMotion(), "")
     choice.notes.extend(found.notes)
     return _Motion([found.track], SE3Space(), found.convention)

@@ -152,7 +152,7 @@ def _pose_rank(topic: Topic) -> tuple[bool, bool, bool, int, str]:
 
 
 def _listed(topic: Topic, camera: Camera | None, duration_s: float, used: bool) -> Listed:
-    rate = f", {topic.count / duration_s:.3g} Hz" if duration_s and topic.count > 1 else ""
+    rate = f", {(topic.count - 1) / duration_s:.3g} Hz" if duration_s and topic.count > 1 else ""
     details = f"{topic.kind.replace('/msg/', '/')}, {topic.count:,} messages{rate}"
     if camera is not None:
         size = f", {camera.size[1]} x {camera.size[0]}" if camera.size else ""
