@@ -38,7 +38,7 @@ class BagWriter:
             text = text.replace("<=8", "") if self.kind == "ros1" else text
             self.store.register(get_types_from_msg(text, name))
 
-    def new(self, name: str, **fields: Any) -> Any:
+    def new(self, name: str, /, **fields: Any) -> Any:
         """A message of a type such as geometry_msgs/msg/Point."""
         return self.store.types[name](**fields)
 
@@ -121,7 +121,7 @@ class BagWriter:
     def wheels(self, topic: str, stamp_ns: int, left: float, right: float, volts: float) -> None:
         """A message of a type that only this bag knows."""
         battery = self.new("robot_msgs/msg/Battery", volts=volts, state="ok")
-        fields = {"header": self.header(stamp_ns), "angle": np.array([left, right]), "battery": battery}
+        fields = {"header": self.header(stamp_ns), "angle": np.array([left, right], np.float64), "battery": battery}
         self.add(topic, stamp_ns, self.new("robot_msgs/msg/Wheels", **fields))
 
     def write(self, path: Path) -> Path:

@@ -144,12 +144,17 @@ def _axes(wish: PoseWish, frame: str) -> str:
     return wish.axes if wish.axes != "auto" else "opencv" if is_optical(frame) else "ros"
 
 
-def column_track(stream: Stream, by_header: bool, names: tuple[str, ...], rates: tuple[str, ...]) -> ColumnTrack:
+def column_track(
+    stream: Stream, by_header: bool, names: tuple[str, ...], rates: tuple[str, ...], notes: list[str]
+) -> ColumnTrack:
     """The columns of one topic; rates are integrated over its own stamps."""
     times, rows = stream.clock(by_header)
     clock = read_clock(times, stream.where, "ns")
     values = np.array(stream.values, np.float64).reshape(-1, len(names))[rows][clock.rows]
-    finite = np.isfinite(values).all(axis=1)
+    finite = np.asarray(np.isfinite(values).all(axis=1))
+    notes.extend([*stream.notes(by_header), *clock.notes])
+    if not finite.all():
+        notes.append(f"{stream.where}: {int((~finite).sum())} of {len(finite)} messages are not finite; left out")
     times, values = clock.times_ns[finite], values[finite]
     if len(times) < 2:
         raise DataError(f"{stream.where}: {len(times)} messages can be used, and motion needs two")
