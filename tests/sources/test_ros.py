@@ -263,7 +263,7 @@ def test_clocks_without_a_common_time_and_the_choice_of_stamps(tmp_path: Path) -
     source = opened(path)
     np.testing.assert_allclose(source.recordings[0].poses, [along_x(k) for k in range(6)], atol=1e-12)
     assert "clocks that have no time in common" in source.notes[0]
-    with pytest.raises(DataError, match="no frame has a pose: frames are from 5.000 to 5.500 s"):
+    with pytest.raises(DataError, match=r"no frame has a pose: frames are from 5\.000 to 5\.500 s"):
         opened(path, stamps="header")
     offset = opened(path, stamps="header", offset_s=5 - START_NS / 1e9)
     np.testing.assert_allclose(offset.recordings[0].poses, [along_x(k) for k in range(6)], atol=1e-6)

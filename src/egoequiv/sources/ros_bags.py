@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import io
+import weakref
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -82,6 +83,7 @@ class OpenBag:
         self.path = path
         self.notes: list[str] = []
         self._readers: list[Any] = []
+        weakref.finalize(self, _close, self._readers)
         self._stores: dict[str, Any] = {}
         self.is_ros1 = path.suffix == ".bag" and path.is_file()
         if self.is_ros1:
@@ -116,11 +118,6 @@ class OpenBag:
         except Exception as problem:  # on damaged bytes the readers raise almost anything
             raise unreadable(path, problem) from problem
         return reader
-
-    def __del__(self) -> None:
-        for reader in getattr(self, "_readers", []):
-            with suppress(Exception):  # at the end of a process, modules that it needs may be gone
-                reader.close()
 
     @property
     def is_indexed(self) -> bool:
@@ -207,6 +204,12 @@ class OpenBag:
             found = next((one.msgdef for one in self._connections if one.msgtype == kind and one.msgdef.data), None)
             self._stores[kind] = types_for(kind, found, self.is_ros1, self.path)
         return self._stores[kind]
+
+
+def _close(readers: list[Any]) -> None:
+    for reader in readers:
+        with suppress(Exception):  # one that is damaged cannot always be closed
+            reader.close()
 
 
 def _left_in_journal(path: Path) -> list[str]:

@@ -142,7 +142,8 @@ def _numbers(topic: str, choice: _Choice) -> Numbers:
 def _motion(choice: _Choice, streams: dict[str, Stream], by_header: bool, wishes: Wishes) -> _Motion:
     if choice.columns:
         tracks = [
-            column_track(streams[topic], by_header, names, wishes.rates) for topic, names in choice.columns.items()
+            column_track(streams[topic], by_header, names, wishes.rates, choice.notes)
+            for topic, names in choice.columns.items()
         ]
         names = tuple(name for track in tracks for name in track.names)
         integrated = f"; integrated over time: {', '.join(wishes.rates)}" if wishes.rates else ""
