@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,27 @@ class BagWriter:
                     connections[topic] = writer.add_connection(topic, kind, typestore=self.store)
                 writer.write(connections[topic], log_ns, serialize(message, kind))
         return path
+
+
+def write_plain_mcap(path: Path, kinds: dict[str, str], messages: Iterable[tuple[str, int, bytes]]) -> None:
+    """An MCAP file as simple as can be: no chunks, no summary. Messages are topic, time of receipt and bytes."""
+
+    def text(value: str) -> bytes:
+        return struct.pack("<I", len(value)) + value.encode()
+
+    def record(code: int, content: bytes) -> bytes:
+        return struct.pack("<BQ", code, len(content)) + content
+
+    magic = b"\x89MCAP0\r\n"
+    parts = [magic, record(1, text("ros2") + text(""))]
+    numbers = {topic: number for number, topic in enumerate(kinds, 1)}
+    for topic, number in numbers.items():
+        parts.append(record(3, struct.pack("<H", number) + text(kinds[topic]) + text("ros2msg") + text("")))
+        parts.append(record(4, struct.pack("<HH", number, number) + text(topic) + text("cdr") + text("")))
+    for topic, log_ns, data in messages:
+        parts.append(record(5, struct.pack("<HIQQ", numbers[topic], 0, log_ns, log_ns) + data))
+    parts += [record(15, bytes(4)), record(2, bytes(20)), magic]
+    path.write_bytes(b"".join(parts))
 
 
 def bag_name(kind: str) -> str:

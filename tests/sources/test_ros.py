@@ -1,6 +1,7 @@
 """Bags of ROS 1 and ROS 2 as recordings: pictures, poses, columns, clocks and choices."""
 
 import pickle
+import sqlite3
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -294,3 +295,36 @@ def test_reading_begins_every_32_messages_and_gives_the_same_store(kind: str, tm
         assert np.array_equal(found, pictures(100)[frames.start : frames.stop])
     store = ingest(source, tmp_path / "store", workers=2, progress=False)
     assert np.array_equal(store.images[..., 0], pictures(100))
+
+
+def test_a_bag_of_an_older_ros2_has_no_definitions(tmp_path: Path) -> None:
+    """Up to Humble, sqlite3 bags do not carry the definitions of their types."""
+    path = robot("sqlite3").write(tmp_path / "bag")
+    expected = opened(path, poses="tf").recordings[0].poses
+    file = path / "bag.db3"
+    with sqlite3.connect(file) as database:
+        database.execute("DROP TABLE message_definitions")
+        database.execute("DROP TABLE schema")
+    database.close()
+    for older in (path, file):
+        source = opened(older, poses="tf")
+        np.testing.assert_allclose(source.recordings[0].poses, expected)
+        assert np.array_equal(images(source.recordings[0]), pictures(12))
+
+
+def test_the_parts_of_a_split_bag_are_one_recording(tmp_path: Path) -> None:
+    split = tmp_path / "split"
+    split.mkdir()
+    for part, frames in enumerate((range(6), range(6, 12))):
+        bag = drive("mcap")
+        bag.messages = [one for one in bag.messages if (one[1] - START_NS) // STEP_NS in frames]
+        (bag.write(tmp_path / f"part{part}") / f"part{part}.mcap").rename(split / f"split_{part}.mcap")
+    text = (tmp_path / "part0" / "metadata.yaml").read_text()
+    whole = text.replace("- part0.mcap", "- split_0.mcap\n  - split_1.mcap")
+    for metadata, count in ((whole, 0), ("rosbag2_bagfile_information: 0", 1)):
+        (split / "metadata.yaml").write_text(metadata)
+        source = opened(split)
+        (recording,) = source.recordings
+        assert np.array_equal(images(recording), pictures(12))
+        np.testing.assert_allclose(recording.poses, [along_x(k) for k in range(12)], atol=1e-12)
+        assert sum("without metadata.yaml" in note for note in source.notes) == count

@@ -5,18 +5,21 @@ import os
 import shutil
 import sqlite3
 import struct
+import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import lz4.frame
 import numpy as np
 import pytest
 
 from egoequiv.catalog import open_source
-from egoequiv.errors import BrokenFrameError, DataError
+from egoequiv.errors import BrokenFrameError, ConfigError, DataError
 from egoequiv.sources import Source
 from egoequiv.sources.ros_bags import open_bag
 from egoequiv.sources.ros_library import MOST_UNPACKED, types_for
-from logs.ros import KINDS, START_NS, STEP_NS, BagWriter, along_x, bag_name, drive, pictures
+from logs.ros import KINDS, START_NS, STEP_NS, BagWriter, along_x, bag_name, drive, pictures, write_plain_mcap
 from running import make_cli
 
 
@@ -96,20 +99,10 @@ def test_damage_in_the_middle_costs_the_frames_around_it(tmp_path: Path) -> None
 
 
 def test_an_mcap_without_summary_or_chunks_is_read_from_its_beginning(tmp_path: Path) -> None:
-    writer = pytest.importorskip("mcap.writer")
     bag = open_bag(drive("mcap", 40).write(tmp_path / "bag"))
+    kinds = {topic.name: topic.kind for topic in bag.topics()}
     path = tmp_path / "plain.mcap"
-    with open(path, "wb") as file:
-        target = writer.Writer(
-            file, use_chunking=False, use_statistics=False, use_summary_offsets=False, index_types=writer.IndexType.NONE
-        )
-        target.start(profile="ros2", library="")
-        kinds = {topic.name: topic.kind for topic in bag.topics()}
-        schemas = {name: target.register_schema(kind, "ros2msg", b"") for name, kind in kinds.items()}
-        channels = {name: target.register_channel(name, "cdr", schema) for name, schema in schemas.items()}
-        for one in bag.messages(list(kinds)):
-            target.add_message(channels[one.topic], one.log_ns, bytes(one.data), one.log_ns)
-        target.finish()
+    write_plain_mcap(path, kinds, [(one.topic, one.log_ns, bytes(one.data)) for one in bag.messages(list(kinds))])
     (recording,) = opened(path).recordings
     assert list(recording.starts()) == [0]
     assert np.array_equal([np.asarray(image) for image in recording.images(range(40))], pictures(40))
@@ -247,3 +240,25 @@ def test_commands_end_with_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert len(error.splitlines()) == 1
     missing = tmp_path / "missing.bag"
     assert "missing.bag cannot be read: No such file" in cli("ingest", "ros", missing, "-o", tmp_path / "s", code=2).err
+
+
+def test_chunks_of_mcap_unpack_to_no_more_than_they_declare(tmp_path: Path) -> None:
+    storage_mcap = import_module("rosbags.rosbag2.storage_mcap")
+    open_bag(drive("mcap").write(tmp_path / "bag"))
+    packed = {"zstd": storage_mcap.zstd.compress(bytes(1 << 24)), "lz4": lz4.frame.compress(bytes(1 << 24))}
+    for name, data in packed.items():
+        unpack = storage_mcap.DECOMPRESSORS[name]
+        assert unpack(data, 1 << 24) == bytes(1 << 24)
+        for size in (0, 1000, (1 << 24) - 1):
+            with pytest.raises(DataError, match="larger than it says"):
+                unpack(data, size)
+        with pytest.raises(DataError, match="cut short"):
+            unpack(data[:-20], 1 << 24)
+
+
+def test_without_the_package_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = drive("ros1").write(tmp_path / "drive.bag")
+    for name in [name for name in sys.modules if name.split(".")[0] == "rosbags"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ConfigError, match=r"install rosbags: pip install 'egoequiv\[ros\]'"):
+        opened(path)
