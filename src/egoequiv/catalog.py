@@ -9,7 +9,17 @@ from typing import Any
 from egoequiv.errors import ConfigError
 from egoequiv.names import Door, what_is
 from egoequiv.signatures import checked_settings, takes
-from egoequiv.sources import Source, kitti, kitti_odometry, lerobot, norb, phone, scenes, video
+from egoequiv.sources import (
+    Source,
+    kitti,
+    kitti_odometry,
+    lerobot,
+    norb,
+    phone,
+    ros,
+    scenes,
+    video,
+)
 from egoequiv.sources.formats import FORMATS, guess_format
 from egoequiv.user_code import is_built_in, user_code
 from egoequiv.worlds import drive, places, turntable, write_class_folders, write_kitti_raw
@@ -19,6 +29,7 @@ SOURCES: dict[str, Callable[..., Source]] = {
     "norb": norb,
     "kitti": kitti,
     "kitti-odometry": kitti_odometry,
+    "ros": ros,
     "scenes": scenes,
     "lerobot": lerobot,
     "phone": phone,

@@ -6,6 +6,7 @@ from egoequiv.sources.lerobot import lerobot
 from egoequiv.sources.norb import norb
 from egoequiv.sources.phone import phone
 from egoequiv.sources.recording import Frame, Recording, Source
+from egoequiv.sources.ros import ros
 from egoequiv.sources.scenes import scenes
 from egoequiv.sources.video import video
 
@@ -18,6 +19,7 @@ __all__ = [
     "lerobot",
     "norb",
     "phone",
+    "ros",
     "scenes",
     "video",
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 from egoequiv.errors import DataError
 from egoequiv.sources.lerobot import is_lerobot
 from egoequiv.sources.phone import is_phone
+from egoequiv.sources.ros import is_ros
 from egoequiv.sources.video import is_video
 
 EXTEND_PAGE = "docs/extend/source.md"
@@ -59,6 +60,7 @@ FORMATS: tuple[Format, ...] = (
         is_phone,
     ),
     Format("video", "plain videos", "a video file, or a folder with one", is_video),
+    Format("ros", "bags of ROS 1 or ROS 2", ".bag, .db3 or .mcap files, or folders with their metadata.yaml", is_ros),
 )
 
 
