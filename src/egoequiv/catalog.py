@@ -9,7 +9,19 @@ from typing import Any
 from egoequiv.errors import ConfigError
 from egoequiv.names import Door, what_is
 from egoequiv.signatures import checked_settings, takes
-from egoequiv.sources import Source, kitti, kitti_odometry, norb, scenes
+from egoequiv.sources import (
+    Source,
+    colmap,
+    donkey,
+    euroc,
+    kitti,
+    kitti_odometry,
+    norb,
+    scenes,
+    seven_scenes,
+    transforms,
+    tum,
+)
 from egoequiv.user_code import is_built_in, user_code
 from egoequiv.worlds import drive, places, turntable, write_class_folders, write_kitti_raw
 
@@ -18,6 +30,12 @@ SOURCES: dict[str, Callable[..., Source]] = {
     "norb": norb,
     "kitti": kitti,
     "kitti-odometry": kitti_odometry,
+    "tum": tum,
+    "euroc": euroc,
+    "seven-scenes": seven_scenes,
+    "colmap": colmap,
+    "transforms": transforms,
+    "donkey": donkey,
     "scenes": scenes,
     "turntable": turntable,
     "drive": drive,

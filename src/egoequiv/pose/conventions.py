@@ -86,12 +86,19 @@ def parse_transform(text: str, what: str = "transform") -> Array:
     return matrix
 
 
+def are_rotations(matrices: Array) -> NDArray[np.bool_]:
+    """Which of the matrices (N, 3, 3) are rotations: orthonormal, not mirrored, and numbers; (N,)."""
+    off = np.abs(matrices @ matrices.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    rotations: NDArray[np.bool_] = (off < 0.02) & (np.linalg.det(np.nan_to_num(matrices)) > 0)
+    return rotations
+
+
 def check_rotations(matrices: Array, where: str) -> None:
     """Refuse matrices (N, 3, 3) that are not rotations: not orthonormal, mirrored, or not numbers."""
-    off = np.abs(matrices @ matrices.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
-    bad = np.flatnonzero(~((off < 0.02) & (np.linalg.det(np.nan_to_num(matrices)) > 0)))
+    bad = np.flatnonzero(~are_rotations(matrices))
     if len(bad):
+        worst = matrices[bad[0]]
         raise DataError(
-            f"{where}, pose {int(bad[0]) + 1}: its upper left 3 x 3 is not a rotation (off by {off[bad[0]]:.2g}, "
-            f"determinant {np.linalg.det(matrices[bad[0]]):.2g})"
+            f"{where}, pose {int(bad[0]) + 1}: its upper left 3 x 3 is not a rotation (off by "
+            f"{np.abs(worst @ worst.T - np.eye(3)).max():.2g}, determinant {np.linalg.det(worst):.2g})"
         )

@@ -1,9 +1,29 @@
 """Files on disk, read as recordings of frames with poses."""
 
+from egoequiv.sources.colmap import colmap
+from egoequiv.sources.donkey import donkey
+from egoequiv.sources.euroc import euroc
 from egoequiv.sources.kitti import kitti
 from egoequiv.sources.kitti_odometry import kitti_odometry
 from egoequiv.sources.norb import norb
 from egoequiv.sources.recording import Frame, Recording, Source
 from egoequiv.sources.scenes import scenes
+from egoequiv.sources.seven_scenes import seven_scenes
+from egoequiv.sources.transforms import transforms
+from egoequiv.sources.tum import tum
 
-__all__ = ["Frame", "Recording", "Source", "kitti", "kitti_odometry", "norb", "scenes"]
+__all__ = [
+    "Frame",
+    "Recording",
+    "Source",
+    "colmap",
+    "donkey",
+    "euroc",
+    "kitti",
+    "kitti_odometry",
+    "norb",
+    "scenes",
+    "seven_scenes",
+    "transforms",
+    "tum",
+]

@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from egoequiv.errors import DataError
+from egoequiv.sources.colmap import is_colmap
+from egoequiv.sources.donkey import is_donkey
+from egoequiv.sources.euroc import is_euroc
+from egoequiv.sources.seven_scenes import is_seven_scenes
+from egoequiv.sources.transforms import is_transforms
+from egoequiv.sources.tum import is_tum
 
 EXTEND_PAGE = "docs/extend/source.md"
 
@@ -48,6 +54,12 @@ FORMATS: tuple[Format, ...] = (
     Format("norb", "small NORB", "smallnorb-*-dat.mat files", _is_norb),
     Format("kitti", "KITTI raw", "drives such as 2011_09_26_drive_0001_sync, or their zip archives", _is_kitti),
     Format("kitti-odometry", "KITTI odometry", "the folders sequences and poses", _is_kitti_odometry),
+    Format("euroc", "EuRoC (ASL)", "mav0 with cam0 and state_groundtruth_estimate0, or its data.csv", is_euroc),
+    Format("seven-scenes", "7-Scenes", "frame-000000.color.png and frame-000000.pose.txt", is_seven_scenes),
+    Format("tum", "TUM RGB-D", "groundtruth.txt and rgb, or a file of time x y z qx qy qz qw", is_tum),
+    Format("donkey", "a Donkeycar tub", "manifest.json and catalog_0.catalog", is_donkey),
+    Format("transforms", "instant-ngp or nerfstudio", "transforms.json or transforms_train.json", is_transforms),
+    Format("colmap", "a COLMAP model", "images.bin and cameras.bin, or .txt, such as in sparse/0", is_colmap),
 )
 
 
