@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.conventions import parse_transform
@@ -129,7 +128,7 @@ def is_tum(path: Path) -> bool:
         try:
             with open(path, "rb") as file:
                 rows = data_rows(decode(file.read(_FIRST_BYTES)))
-            return path.name == "rgb.txt" or bool(rows) and len(list(map(float, rows[0][1].split()))) == COLUMNS
+            return path.name == "rgb.txt" or (bool(rows) and len(list(map(float, rows[0][1].split()))) == COLUMNS)
         except (OSError, ValueError):
             return False
     return is_in(path, lambda tree, folder: _POSES in tree.files(folder) and "rgb" in tree.folders(folder))
