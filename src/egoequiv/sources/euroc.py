@@ -130,7 +130,7 @@ def _choose_camera(tree: Tree, folder: str, camera: str, reader: TimedSequences)
     """The folder of the camera to read; the others are listed."""
     cameras = [name for name in tree.folders(folder) if re.fullmatch(r"cam[0-9]+", name)]
     if not cameras:
-        raise DataError(f"{tree.where(folder)} has no folder cam0; for its poses alone, set camera=none")
+        raise DataError(f"{tree.where(folder)} has no folder cam0; to read its poses alone, set camera=none")
     chosen = camera or cameras[0]
     if chosen not in cameras:
         raise ConfigError(f"camera={chosen!r}: {tree.where(folder)} has {', '.join(cameras)}, or none")

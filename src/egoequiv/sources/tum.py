@@ -105,7 +105,7 @@ def _choose(tree: Tree, folder: str, camera: str, reader: TimedSequences) -> str
     cameras += [name for name in tree.folders(folder) if name in _CAMERAS and name not in cameras]
     if not cameras:
         raise DataError(
-            f"{tree.where(folder)} has no list of pictures such as rgb.txt; for its poses alone, set camera=none"
+            f"{tree.where(folder)} has no list of pictures such as rgb.txt; to read its poses alone, set camera=none"
         )
     chosen = camera or next((name for name in _CAMERAS if name in cameras), cameras[0])
     if chosen not in cameras:
