@@ -83,8 +83,28 @@ def test_names_of_pictures(tmp_path: Path) -> None:
         "out.png": 103,
         "b.png": 104,
     }
-    assert "2 of 7 pictures are missing" in source.notes[1]
-    assert "\n" not in source.notes[1]
+    assert "2 of 7 pictures are not where they should be; first '../../out.png', read from 'out.png'" in source.notes[1]
+    assert "2 of 7 pictures are missing" in source.notes[2]
+    assert not any("\n" in note for note in source.notes)
+
+
+def test_two_names_never_lead_to_one_picture(tmp_path: Path) -> None:
+    write(tmp_path / "sparse" / "0", camera_to_world(4))
+    names = [b"0000.png", b"left/0000.png", b"left/0001.png", b"right/0001.png", b"right/0002.jpeg"]
+    (tmp_path / "sparse" / "0" / "images.bin").write_bytes(images_bin(names, world_to_camera(camera_to_world(5))))
+    source = colmap(tmp_path)
+    (recording,) = source.recordings
+    assert [recording.file_name(k) for k in range(len(recording))] == ["0000.png", "0002.png"]
+    assert "1 of 5 pictures are not where they should be; first 'right/0002.jpeg'" in source.notes[1]
+    assert "3 of 5 pictures are missing, first 'left/0000.png'" in source.notes[2]
+
+
+def test_each_project_has_its_own_pictures(tmp_path: Path) -> None:
+    write(tmp_path / "a" / "sparse" / "0", camera_to_world(3))
+    write(tmp_path / "b" / "sparse" / "0", camera_to_world(3))
+    save_picture(tmp_path / "b" / "images" / "0001.png", 77)
+    source = colmap(tmp_path)
+    assert [(r.name, r.image(1)[0, 0]) for r in source.recordings] == [("a/sparse/0", 1), ("b/sparse/0", 77)]
 
 
 def test_a_file_that_is_cut_is_read_up_to_there(tmp_path: Path) -> None:

@@ -58,6 +58,19 @@ def test_a_drive_ends_at_a_pause_a_reset_and_a_new_session(tmp_path: Path) -> No
     assert [len(r) for r in donkey(tmp_path / "tub", max_gap_s=60.0).recordings] == [10, 5, 5, 4]
 
 
+def test_records_a_little_out_of_order_are_sorted(tmp_path: Path) -> None:
+    records = drive(6)
+    records[2]["_timestamp_ms"], records[3]["_timestamp_ms"] = START_MS + 150, START_MS + 100
+    write(tmp_path, records)
+    source = donkey(tmp_path)
+    (recording,) = source.recordings
+    assert recording.times_s == pytest.approx(np.arange(6) * 0.05)
+    assert [recording.file_name(k) for k in (1, 2, 3, 4)] == [f"{k}_cam_image_array_.jpg" for k in (1, 3, 2, 4)]
+    assert recording.poses[2, 0] == pytest.approx(np.sin(3 / 8))
+    assert list(recording.starts()) == list(range(6))
+    assert "1 stamps out of order" in source.notes[0]
+
+
 def test_records_marked_as_deleted(tmp_path: Path) -> None:
     write(tmp_path, drive(20), deleted=[0, 1, 7, 999])
     source = donkey(tmp_path)
@@ -147,6 +160,9 @@ def test_nothing_to_use_is_one_line(tmp_path: Path) -> None:
     with data_error("no drive to use", "a single frame"):
         donkey(tmp_path)
     write(tmp_path, [{key: value for key, value in one.items() if key != "_timestamp_ms"} for one in drive(3)])
+    with data_error("records without _timestamp_ms or milliseconds"):
+        donkey(tmp_path)
+    write(tmp_path, [record(k, 10**300) for k in range(3)])
     with data_error("records without _timestamp_ms or milliseconds"):
         donkey(tmp_path)
     write(tmp_path, drive(3), deleted=range(3))

@@ -80,6 +80,10 @@ def test_several_sequences_and_an_archive(tmp_path: Path) -> None:
     assert [recording.name for recording in source.recordings] == ["MH_01", "MH_03"]
     assert any("recording 'MH_02/mav0' left out" in note and "mount=" in note for note in source.notes)
     assert guess_format(tmp_path / "all").source == "euroc"
+    cam1 = euroc(tmp_path / "all", camera="cam1")
+    assert len(cam1.recordings) == 3
+    (tmp_path / "all" / "MH_03" / "mav0" / "cam1").rename(tmp_path / "elsewhere")
+    assert [r.name for r in euroc(tmp_path / "all", camera="cam1").recordings] == ["MH_01", "MH_02"]
     mount = " ".join(map(str, T_BODY_CAM0.ravel()))
     assert len(euroc(tmp_path / "all", mount=mount).recordings) == 3
     with zipfile.ZipFile(tmp_path / "MH_01.zip", "w") as archive:

@@ -94,6 +94,9 @@ def test_an_archive_is_read_in_place(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     with data_error("has no frame-000000.color.png"):
         seven_scenes(tmp_path)
+    (tmp_path / "seq-01.zip").write_bytes(b"PK")
+    with data_error("unpack seq-01.zip and the others first"):
+        seven_scenes(tmp_path)
     write(tmp_path, camera_to_world(2))
     with pytest.raises(ConfigError, match="rate_hz must be above 0"):
         seven_scenes(tmp_path, rate_hz=0)

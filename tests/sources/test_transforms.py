@@ -23,13 +23,12 @@ def rewrite(folder: Path, content: dict[str, Any]) -> None:
     (folder / "transforms.json").write_text(json.dumps(content))
 
 
-@pytest.mark.parametrize("ending", [".png", "", ".jpg"])
+@pytest.mark.parametrize("ending", [".png", "", ".PNG"])
 def test_a_camera_that_goes_forward_and_turns_left(tmp_path: Path, ending: str) -> None:
     write(tmp_path / "fox", ending=ending)
-    if ending == ".jpg":  # what the file says is not what is there
-        for picture in (tmp_path / "fox" / "images").iterdir():
-            picture.rename(picture.with_suffix(".jpg"))
     source = transforms(tmp_path / "fox")
+    moved = "60 of 60 pictures are not where they should be; first './images/0000.PNG', read from 'images/0000.png'"
+    assert source.notes[1:] == ((f"fox: {moved}",) if ending == ".PNG" else ())
     (recording,) = source.recordings
     assert recording.name == "fox"
     assert recording.times_s is None
@@ -128,8 +127,9 @@ def test_frames_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     source = transforms(tmp_path)
     assert [source.recordings[0].image(k)[0, 0] for k in range(2)] == [7, 8]
     assert "2 frames without file_path" in source.notes[1]
-    assert "1 of 7 pictures are missing, first 'images/nowhere.png'" in source.notes[2]
-    assert "4 of 6 poses left out" in source.notes[3]
+    assert "1 of 7 pictures are not where they should be" in source.notes[2]
+    assert "1 of 7 pictures are missing, first 'images/nowhere.png'" in source.notes[3]
+    assert "4 of 6 poses left out" in source.notes[4]
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,11 @@ def test_files_that_are_not_a_scene(tmp_path: Path, text: str, words: str) -> No
     (tmp_path / "transforms.json").write_text(text, "utf-8", "surrogateescape")
     with data_error(words):
         transforms(tmp_path)
+
+
+def test_a_size_that_is_absurd_is_not_shown(tmp_path: Path) -> None:
+    write(tmp_path, camera_to_world(2), w=10**400)
+    assert transforms(tmp_path).listed[0].details == "2 frames"
 
 
 def test_a_folder_without_a_scene(tmp_path: Path) -> None:

@@ -162,6 +162,15 @@ def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
         tum(tmp_path / "bomb.zip")
 
 
+def test_lists_without_rows(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "rgb.txt").write_text("# timestamp filename\n")
+    with data_error("none of its 0 pictures is there"):
+        tum(tmp_path)
+    write(tmp_path, camera_to_world(1))
+    assert len(tum(tmp_path / "rgb.txt").recordings[0]) == 1
+
+
 def test_pictures_of_another_day(tmp_path: Path) -> None:
     write(tmp_path)
     rows = (tmp_path / "rgb.txt").read_text().replace("\n1305", "\n1205")

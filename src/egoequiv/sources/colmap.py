@@ -39,7 +39,6 @@ def colmap(path: Path, *, images: str = "", camera: str = "") -> Source:
     if not path.is_dir():
         raise DataError(f"{path} is not a folder: expected a COLMAP model, or a project with sparse/0")
     models, others = _find_models(path)
-    pictures = _find_pictures(path, path / models[0], images)
     notes = ["the scale of a COLMAP model is arbitrary: metres are units of the model, and there are no times"]
     listed = [
         *(Listed("model", model or ".", "", True) for model in models),
@@ -56,10 +55,11 @@ def colmap(path: Path, *, images: str = "", camera: str = "") -> Source:
             for one, count in counts.most_common(_CAMERAS_LISTED)
         )
         kept = [image for image in found if camera in ("", str(image.camera))]
-        there = FilesThere(FolderTree(pictures))
-        files = [there.find(image.name) for image in kept]
+        name = name_of(path, folder)
         names = [image.name for image in kept]
-        return posed_pictures(name_of(path, folder), there.tree, files, names, _camera_to_world(kept), "opencv", notes)
+        pictures = FolderTree(_find_pictures(path, path / folder, images))
+        files = FilesThere(pictures).find(names, [""], name, notes)
+        return posed_pictures(name, pictures, files, names, _camera_to_world(kept), "opencv", notes)
 
     recordings = read_each(models, model, notes)
     return Source(
@@ -108,12 +108,12 @@ def _find_models(path: Path) -> tuple[list[str], list[str]]:
 
 def _find_pictures(path: Path, model: Path, images: str) -> Path:
     """The folder of the photographs: as it is set, or `images` beside the model or up to three folders above it."""
+    above = [model, *model.resolve().parents][:4]
     if images:
-        folders = [Path(images), path / images]
+        folders = [Path(images), path / images, *(place / images for place in above)]
     else:
-        above = [model, *model.resolve().parents][:4]
         folders = [place / name for place in above for name in ("images", "input")]
-        folders += [place for place in above[:1] if pictures_in(FolderTree(place), "")]
+        folders += [model] if pictures_in(FolderTree(model), "") else []
     for folder in folders:
         if folder.is_dir():
             return folder

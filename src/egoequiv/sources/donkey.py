@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import ConfigError, DataError
+from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.pose import ColumnsSpace
 from egoequiv.pose.clock import read_clock
 from egoequiv.sources.logged import LoggedRecording, PictureFiles, seconds_since_first
@@ -27,6 +27,7 @@ _NAMES = {"user/angle": "steering", "user/throttle": "throttle"}
 _CATALOG = re.compile(r"catalog_([0-9]{1,9})\.catalog")
 _RECORD = re.compile(r"record_([0-9]{1,9})\.json")  # of tubs before version 2
 _TIMES = ("_timestamp_ms", "milliseconds")
+_LATEST_MS = 4e12  # the year 2096
 _RESET_MS = 1000  # a clock that goes back further has started again
 
 
@@ -80,7 +81,7 @@ def donkey(
             listed |= {one.name: one for one in _list_columns(tub.records, keys, camera)}
             records = _kept(tub, name, keys, camera, deleted, notes)
             recordings += _drives(tree, folder, name, records, keys, camera, max_gap_s, notes)
-        except DataError as problem:
+        except EgoEquivError as problem:
             if len(folders) == 1:
                 raise
             notes.append(f"tub {named(name)} left out: {problem}")
@@ -175,6 +176,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and bool(abs(value) < 1e300)
 
 
+def _is_time(value: Any) -> bool:
+    return _is_number(value) and abs(value) < _LATEST_MS
+
+
 def _kept(tub: Tub, name: str, keys: tuple[str, ...], camera: str, deleted: str, notes: list[str]) -> list[Record]:
     """The records that are not deleted and have a picture and every number."""
     for key in (*keys, camera):
@@ -212,16 +217,11 @@ def _drives(
     notes: list[str],
 ) -> list[Recording]:
     """The drives of a tub, cut where a session or the clock begins again and at long pauses."""
-    there = FilesThere(tree)
-    files, at = present(
-        [there.find(record[camera], join(folder, "images"), folder) for record in records],
-        [record[camera] for record in records],
-        name,
-        notes,
-    )
+    names = [record[camera] for record in records]
+    found = FilesThere(tree).find(names, (join(folder, "images"), folder), name, notes)
+    files, at = present(found, names, name, notes)
     records = [records[row] for row in at]
-    reader = PictureFiles(tree, tuple(files))
-    key = next((key for key in _TIMES if all(_is_number(record.get(key)) for record in records)), None)
+    key = next((key for key in _TIMES if all(_is_time(record.get(key)) for record in records)), None)
     if key is None:
         raise DataError(f"{name}: records without {' or '.join(_TIMES)}: when they were taken is not known")
     stamps = np.array([round(record[key]) for record in records], np.int64)
@@ -238,8 +238,11 @@ def _drives(
         rows = part[clock.rows]
         times_s = seconds_since_first(clock.times_ns)
         where = name if len(parts) == 1 else f"{name}/{number}"
-        # The reader takes frames in order; where stamps were out of order, so are its rows.
-        drives.append(LoggedRecording(where, values[rows], times_s, reader, rows, attributes=start_of(clock.times_ns)))
+        reader = PictureFiles(tree, tuple(files[row] for row in rows))
+        attributes = start_of(clock.times_ns)
+        drives.append(
+            LoggedRecording(where, values[rows], times_s, reader, np.arange(len(rows)), attributes=attributes)
+        )
     if short:
         notes.append(f"{name}: {short} of {len(parts)} drives have a single frame and are left out")
     return drives

@@ -66,15 +66,7 @@ def euroc(
 
     def sequence(folder: str) -> LoggedRecording:
         name = name_of(path, folder.removesuffix("mav0").rstrip("/"))
-        truth = _choose_truth(tree, folder, poses, reader)
-        file = join(folder, truth, _DATA)
-        chosen = _choose_camera(tree, folder, camera, reader) if has_images else ""
-        T_truth_camera = _mount(tree, folder, truth, chosen, given) if has_images else given
-        motion = reader.track(tree, file, order=_order(tree, file), axes=turned, mount=T_truth_camera)
-        if not has_images:
-            return poses_alone(name, motion)
-        folders = (join(folder, chosen, "data"), join(folder, chosen))
-        return reader.pictures(name, tree, join(folder, chosen, _DATA), folders, motion, chosen)
+        return _sequence(tree, folder, name, None if camera == "none" else camera, poses, given, turned, reader)
 
     recordings: list[Recording]
     if alone:
@@ -97,6 +89,28 @@ def euroc(
         convention="ground truth, metres, body to world, quaternion as its header says or w first; "
         + f"{how if has_images else 'body'} axes {turned}",
     )
+
+
+def _sequence(
+    tree: Tree,
+    folder: str,
+    name: str,
+    camera: str | None,
+    poses: str,
+    given: Array | None,
+    axes: str,
+    reader: TimedSequences,
+) -> LoggedRecording:
+    """One sequence, seen by one camera, or its poses alone if `camera` is None; `given` is T_body_camera."""
+    truth = _choose_truth(tree, folder, poses, reader)
+    file = join(folder, truth, _DATA)
+    if camera is None:
+        return poses_alone(name, reader.track(tree, file, order=_order(tree, file), axes=axes, mount=given))
+    chosen = _choose_camera(tree, folder, camera, reader)
+    T_truth_camera = _mount(tree, folder, truth, chosen, given)
+    motion = reader.track(tree, file, order=_order(tree, file), axes=axes, mount=T_truth_camera)
+    folders = (join(folder, chosen, "data"), join(folder, chosen))
+    return reader.pictures(name, tree, join(folder, chosen, _DATA), folders, motion, chosen)
 
 
 def _sequences(tree: Tree) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import DataError
+from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.pose.clock import Nanoseconds
 from egoequiv.pose.track import usual_step_ns
 from egoequiv.sources.recording import Recording
@@ -84,11 +85,11 @@ def named(text: str) -> str:
 def read_each(found: Iterable[str], read: Callable[[str], Recording], notes: list[str]) -> list[Recording]:
     """Read sequences by name; one that is broken is a note, and only if none can be read the first reason is raised."""
     recordings: list[Recording] = []
-    problems: list[DataError] = []
+    problems: list[EgoEquivError] = []
     for name in found:
         try:
             recordings.append(read(name))
-        except DataError as problem:
+        except EgoEquivError as problem:
             problems.append(problem)
             notes.append(f"recording {named(name)} left out: {problem}")
     if not recordings:
@@ -98,26 +99,51 @@ def read_each(found: Iterable[str], read: Callable[[str], Recording], notes: lis
 
 @dataclass
 class FilesThere:
-    """Which of the files that metadata name are on disk, asked folder by folder."""
+    """Which of the pictures that metadata name are on disk, asked folder by folder."""
 
     tree: Tree
     _listed: dict[str, frozenset[str]] = field(default_factory=dict)
 
-    def find(self, name: str, *folders: str) -> str | None:
-        """The path of a file in the tree: as it is named, else its last part, in one of the folders; or None.
+    def find(self, names: Sequence[str], folders: Sequence[str], where: str, notes: list[str]) -> list[str | None]:
+        """The path of each picture in the tree, or None.
 
-        The ending may be missing. A path that leads out of the tree is looked for by its last part alone.
+        A picture is looked for as it is named, in each of the folders; then by the last part of its name, and with
+        other endings. What is found in that way counts only if no two names lead to it, and is noted. Nothing
+        outside the tree is looked at.
         """
-        name = name.replace("\\", "/")
-        for wanted in (name, posixpath.basename(name)):
-            for folder in folders or ("",):
-                path = posixpath.normpath(posixpath.join(folder, wanted))
-                if path.startswith(("/", "../")):
-                    continue
-                there = self._in(posixpath.dirname(path))
-                for ending in ("", *PICTURE_ENDINGS):
-                    if posixpath.basename(path) + ending in there:
-                        return path + ending
+        exact = [self._exact(name, folders) for name in names]
+        near = [self._near(name, folders) if file is None else None for name, file in zip(names, exact, strict=True)]
+        taken = {file for file in exact if file is not None}
+        wanted = Counter((file, name) for file, name in zip(near, names, strict=True) if file is not None)
+        claims = Counter(file for file, _ in wanted)
+        usable = [file if file is not None and file not in taken and claims[file] == 1 else None for file in near]
+        if any(file is not None for file in usable):
+            first = next(k for k, file in enumerate(usable) if file is not None)
+            notes.append(
+                f"{where}: {sum(file is not None for file in usable)} of {len(names)} pictures are not where they "
+                f"should be; first {named(names[first])}, read from {named(str(usable[first]))}"
+            )
+        return [one if one is not None else other for one, other in zip(exact, usable, strict=True)]
+
+    def _exact(self, name: str, folders: Sequence[str]) -> str | None:
+        """As it is named; the ending may be missing, as it often is on purpose."""
+        for folder in folders:
+            path = posixpath.normpath(posixpath.join(folder, name))
+            place, _, file = path.rpartition("/")
+            there = frozenset() if path.startswith(("/", "../")) else self._in(place)
+            for ending in ("", *PICTURE_ENDINGS):
+                if file + ending in there:
+                    return path + ending
+        return None
+
+    def _near(self, name: str, folders: Sequence[str]) -> str | None:
+        """By its last part, and with another ending."""
+        last = posixpath.basename(name.replace("\\", "/"))
+        relative = posixpath.normpath(name.replace("\\", "/"))
+        for wanted in dict.fromkeys((last, posixpath.splitext(relative)[0], posixpath.splitext(last)[0])):
+            found = self._exact(wanted, folders) if wanted else None
+            if found is not None:
+                return found
         return None
 
     def _in(self, folder: str) -> frozenset[str]:

@@ -39,7 +39,9 @@ def seven_scenes(path: Path, *, rate_hz: float = _KINECT_HZ) -> Source:
     notes = [f"7-Scenes has no times: they are frame numbers at {rate_hz:g} Hz, the rate of its camera"]
     folders = folders_with(tree, _is_sequence)
     if not folders:
-        raise DataError(f"{path} has no frame-000000.color.png and frame-000000.pose.txt: expected 7-Scenes sequences")
+        packed = [name for name in tree.files("") if re.fullmatch(r"seq-[0-9]+\.zip", name)]
+        hint = f"unpack {packed[0]} and the others first" if packed else "expected 7-Scenes sequences"
+        raise DataError(f"{path} has no frame-000000.color.png and frame-000000.pose.txt: {hint}")
     parts = {scene: _read_parts(tree, scene) for scene in {folder.rpartition("/")[0] for folder in folders if folder}}
 
     def sequence(folder: str) -> LoggedRecording:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,11 +88,11 @@ class TimedSequences:
 
         """
         stamps, names = self._picture_list(tree, table, folders[0])
-        there = FilesThere(tree)
         clock = read_clock(stamps, f"{name}, pictures", self.time_unit)
         self.notes += clock.notes
         names = [names[row] for row in clock.rows]
-        files, at = present([there.find(one, *folders) for one in names], names, name, self.notes)
+        found = FilesThere(tree).find(names, folders, name, self.notes)
+        files, at = present(found, names, name, self.notes)
         times_ns: Nanoseconds = clock.times_ns[at]
         self.listed.append(Listed("camera", camera, stream_words(times_ns, "frames"), choose=f"camera={camera}"))
         poses, rows, more = values_at_frames(track, times_ns, self.timing, name)
@@ -156,7 +157,7 @@ def number_rows(text: str, where: str, least: int, notes: list[str]) -> tuple[Cl
     for place, (line, row) in enumerate(rows):
         words = row.replace(",", " ").split()
         numbers = [_number(word) for word in words[:least]]
-        if len(numbers) >= least and np.isfinite(numbers).all():
+        if len(numbers) >= least and all(map(isfinite, numbers)):
             stamps.append(words[0])
             values.append(numbers[1:])
         elif place or not row[:1].isalpha():

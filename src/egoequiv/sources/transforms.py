@@ -97,12 +97,11 @@ def _scene(
     rows, times_s = _times(frames, where, time_unit, notes)
     frames = [frames[row] for row in rows]
     folder, _, last = file.rpartition("/")
-    there = FilesThere(tree)
     names = [frame["file_path"] for frame in frames]
-    files = [there.find(one, folder, join(folder, "images")) for one in names]
+    files = FilesThere(tree).find(names, (folder, join(folder, "images")), name, notes)
     matrices = np.array([_matrix(frame.get("transform_matrix")) for frame in frames]).reshape(-1, 3, 4)
     width, height = content.get("w"), content.get("h")
-    size = f", {width:g} x {height:g}" if isinstance(width, int | float) and isinstance(height, int | float) else ""
+    size = f", {width:g} x {height:g}" if _is_number(width) and _is_number(height) else ""
     listed.append(Listed("camera", last, f"{len(frames):,} frames{size}"))
     part = _FILES.get(last, "")
     return posed_pictures(
