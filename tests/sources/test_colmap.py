@@ -140,16 +140,17 @@ def test_counts_are_not_believed(tmp_path: Path, count: int) -> None:
 
 
 def test_poses_that_are_not_valid_are_left_out(tmp_path: Path) -> None:
-    write(tmp_path / "sparse" / "0", camera_to_world(4))
-    posed = world_to_camera(camera_to_world(4))
+    write(tmp_path / "sparse" / "0", camera_to_world(5))
+    posed = world_to_camera(camera_to_world(5))
+    posed[0] = ([1e300] * 4, [0.0] * 3)
     posed[1] = ([0.0] * 4, [0.0] * 3)
     posed[2] = ([np.nan] * 4, [0.0] * 3)
     posed[3] = (posed[3][0], [np.inf, 0.0, 0.0])
-    names = [f"{k:04d}.png".encode() for k in range(4)]
+    names = [f"{k:04d}.png".encode() for k in range(5)]
     (tmp_path / "sparse" / "0" / "images.bin").write_bytes(images_bin(names, posed))
     source = colmap(tmp_path)
     assert len(source.recordings[0]) == 1
-    assert "3 of 4 poses left out" in source.notes[1]
+    assert "4 of 5 poses left out" in source.notes[1]
 
 
 def test_rows_of_a_text_model_that_are_broken(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import CAMERA_POSES, SE3Space
+from egoequiv.pose.conventions import are_unit_quaternions
 from egoequiv.sources.colmap_model import PosedImage, read_images
 from egoequiv.sources.logged import LoggedRecording
 from egoequiv.sources.posed_pictures import posed_pictures
@@ -81,7 +82,7 @@ def _camera_to_world(images: list[PosedImage]) -> Array:
 
     wxyz = np.array([image.quaternion for image in images], np.float64).reshape(-1, 4)
     translation = np.array([image.translation for image in images], np.float64).reshape(-1, 3)
-    usable = np.abs(np.linalg.norm(wxyz, axis=1) - 1.0) < 0.05
+    usable = are_unit_quaternions(wxyz)
     matrices = np.full((len(images), 3, 4), np.nan)
     turned = Rotation.from_quat(wxyz[usable][:, [1, 2, 3, 0]]).inv()
     matrices[usable, :, :3] = turned.as_matrix()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.pose.clock import Nanoseconds, read_clock
+from egoequiv.pose.conventions import are_unit_quaternions
 from egoequiv.pose.track import PoseTrack
 from egoequiv.sources.logged import (
     LoggedRecording,
@@ -55,7 +56,7 @@ class TimedSequences:
         """
         where = tree.where(file)
         stamps, values = number_rows(decode(tree.read(file)), where, COLUMNS, self.notes)
-        usable = np.abs(np.linalg.norm(values[:, 3:], axis=1) - 1.0) < 0.05
+        usable = are_unit_quaternions(values[:, 3:])
         if not usable.any():
             raise DataError(
                 f"{where}: no row has a quaternion of length 1, the first is {values[0, 3:].tolist()}: are these the "
