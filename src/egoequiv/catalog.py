@@ -22,6 +22,7 @@ from egoequiv.sources import (
     transforms,
     tum,
 )
+from egoequiv.sources.formats import FORMATS, guess_format
 from egoequiv.user_code import is_built_in, user_code
 from egoequiv.worlds import drive, places, turntable, write_class_folders, write_kitti_raw
 
@@ -90,3 +91,23 @@ def open_source(name: str | Callable[..., Source], path: str | Path | None = Non
     if not isinstance(source, Source):
         raise ConfigError(f"{what}: expected a function that returns an egoequiv.Source, it returns {what_is(source)}")
     return source
+
+
+def open_log(path: str | Path, source: str | None = None, **settings: Any) -> tuple[Source, str]:
+    """Open files of any known format.
+
+    Args:
+        path: a file or folder.
+        source: the name of its source; by default it is guessed from the names and first bytes of the files.
+        settings: of the source.
+
+    Returns:
+        The source, and its format in words.
+
+    Example:
+        >>> open_log("rgbd_dataset_freiburg1_xyz")  # doctest: +SKIP
+
+    """
+    name = source or guess_format(Path(path)).source
+    titles = {one.source: one.title for one in FORMATS}
+    return open_source(name, path, **settings), titles.get(name, name)

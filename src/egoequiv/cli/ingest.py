@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from egoequiv.cli.console import print_json, progress_bar, say
+from egoequiv.cli.console import output, print_json, progress_bar, say
 from egoequiv.cli.options import Address, AsJson, EngineName, Workers
 from egoequiv.cli.settings import parse_settings, parse_size
+from egoequiv.cli.stopping import stopped_as
+from egoequiv.errors import ConfigError
+
+if TYPE_CHECKING:
+    from egoequiv.sources import Source
 
 NOTES_SHOWN = 20
 
@@ -18,17 +23,19 @@ def ingest(
     source: Annotated[
         str,
         typer.Argument(
-            help="norb, kitti, kitti-odometry, scenes (files); turntable, drive, places (rendered here); or your own "
-            "as package.module:name or path/to/file.py:name."
+            help="A source by name (`egoequiv ingest --list` lists them), your own as package.module:name or "
+            "path/to/file.py:name; or at once the PATH of a log, and its format is guessed."
         ),
-    ],
+    ] = "",
     path: Annotated[Path | None, typer.Argument(help="Where the files are, for sources that read files.")] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The store to write.")] = Path("store"),
     size: Annotated[str | None, typer.Option(help="Resize to N x N, or to HEIGHTxWIDTH.")] = None,
     color: Annotated[bool, typer.Option("--color/--gray", help="Keep colour, or turn to gray.")] = False,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of the source, such as part=testing or seed=3.")
+        list[str] | None,
+        typer.Option("--set", "--read", help="A setting of the source, such as part=testing or camera=/cam1."),
     ] = None,
+    list_sources: Annotated[bool, typer.Option("--list", help="List the sources and what each looks for.")] = False,
     workers: Workers = None,
     engine: EngineName = "local",
     address: Address = None,
@@ -42,14 +49,28 @@ def ingest(
 
     With --engine ray, all machines of the cluster must see the files that are read and the folder of the store.
 
+    The name of the source may be left out: the format of PATH is then guessed, as `egoequiv inspect` does.
+
     Example: egoequiv ingest kitti kitti_raw -o drives --size 64
     """
-    from egoequiv.catalog import open_source
     from egoequiv.engines import engine_named
     from egoequiv.store import ingest as write_store
+    from egoequiv.store.logs import made_from
 
-    opened = open_source(source, path, **parse_settings(settings or []))
-    with engine_named(engine, workers, address) as chosen, progress_bar() as progress:
+    if list_sources:
+        _list_sources()
+        return
+    read = parse_settings(settings or [])
+    opened = _open(source, path, read)
+    inputs = _inputs(opened, read, parse_size(size), color)
+    if inputs is not None and not overwrite and made_from(out) == inputs:
+        say(f"{out} is there already, made from the same files with the same settings; --overwrite makes it again")
+        return
+    with (
+        stopped_as("what was decoded is kept, go on with the same command" if inputs else None),
+        engine_named(engine, workers, address) as chosen,
+        progress_bar() as progress,
+    ):
         store = write_store(
             opened,
             out,
@@ -59,6 +80,7 @@ def ingest(
             strict=strict,
             engine=chosen,
             on_progress=lambda done, total: progress("frames", done, total),
+            inputs=inputs,
         )
     notes = list(store.meta.get("notes", []))
     for note in notes[:NOTES_SHOWN]:
@@ -72,3 +94,39 @@ def ingest(
         shape = " x ".join(map(str, store.image_shape)) if store.has_images else "poses alone"
         say(f"{len(store):,} frames of {len(store.recording_names)} recordings, {shape}, in {out}")
         say(f"next: egoequiv info {out}")
+
+
+def _open(source: str, path: Path | None, settings: dict[str, Any]) -> Source:
+    """The source of this name; or, if it is a path, a log whose format is guessed."""
+    from egoequiv.catalog import DOOR, open_log, open_source
+
+    if not source:
+        raise ConfigError("give a source, such as turntable, or the path of a log; --list lists the sources")
+    if path is None and not DOOR.has(source) and Path(source).exists():
+        opened, title = open_log(source, **settings)
+        say(f"{source} is {title}: egoequiv ingest {opened.name} {source}")
+        return opened
+    return open_source(source, path, **settings)
+
+
+def _inputs(source: Source, settings: dict[str, Any], size: tuple[int, int] | None, color: bool) -> str | None:
+    """What identifies the files that a built-in source reads; None for worlds and for code of users."""
+    from egoequiv.catalog import SOURCES
+    from egoequiv.store.logs import LogOptions, inputs_digest
+
+    path = source.settings.get("path")
+    if path is None or source.name not in SOURCES:
+        return None
+    return inputs_digest(Path(path), LogOptions(source.name, settings, size, color))
+
+
+def _list_sources() -> None:
+    """Every source: what its files look like, or that it is rendered."""
+    from egoequiv.blocks import Grid
+    from egoequiv.catalog import DOOR
+    from egoequiv.report.terminal import print_blocks
+    from egoequiv.sources.formats import FORMATS
+
+    known = {one.source: (one.title, one.looks_for) for one in FORMATS}
+    rows = [(name, *known.get(name, ("", "rendered here, or named by you"))) for name in DOOR.names()]
+    print_blocks([Grid.of("Sources", ("source", "format", "looks for"), rows, is_words=True)], output())

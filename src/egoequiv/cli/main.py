@@ -18,18 +18,20 @@ from egoequiv.errors import ConfigError, DivergedError, EgoEquivError
 # Every command and the first line of its help. A command of that name lives in the module of that name.
 COMMANDS = {
     "demo": "Render toys on a turntable, train clsnet, drlim and equiv, and show what the features are worth.",
+    "inspect": "Say what a log holds: format, cameras, rates, ranges, gaps, poses, and what to type next.",
     "ingest": "Decode and resize frames once, into a store that everything else reads.",
     "render": "Write an embedded world to files: try the readers of files without a download, or look at the pictures.",
     "info": "Show recordings, frames, poses and labels of a store, and write a contact sheet.",
+    "view": "Write one page that shows whether a log is sane: the way, motion against time, gaps, motions, frames.",
     "patterns": "Cluster the motions between frames, keep the largest, and name them in plain words.",
     "methods": "List the methods and the loss terms each is made of.",
-    "train": "Train a method on a store; stop it at any time and go on with --resume.",
+    "train": "Train a method on a store or a log; stop it at any time and go on with --resume.",
     "settings": "List every setting of a run, for --set KEY=VALUE, with its default and what it means.",
     "search": "Choose the learning rate and the loss weights, on a part cut from the training frames.",
     "evaluate": "Measure recognition, and the equivariance error rho of each motion, "
     "on the validation frames of a run.",
     "audit": "Measure how equivariant the features of any vision models are, side by side on one store with poses.",
-    "embed": "Write the features of every frame of a store, with the recording, frame and file name of each.",
+    "embed": "Write the features of every frame of a store or a log, with recording, frame and file name of each.",
     "compare": "Set runs side by side: the settings that differ, what was measured, and paired tests.",
     "reproduce": "Reproduce the paper's tables, beside the published numbers.",
     "report": "Write one page with the tables, the tests and the figures of an experiment or a run.",

@@ -70,6 +70,19 @@ HoldOut = Annotated[
     ),
 ]
 TaskSeed = Annotated[int | None, typer.Option("--seed", min=0, show_default="0", help="For tasks: the random seed.")]
+SourceName = Annotated[
+    str | None,
+    typer.Option("--source", show_default="guessed", help="The format of a log: a source by name, or your own."),
+]
+ReadSettings = Annotated[
+    list[str] | None,
+    typer.Option("--read", help="How a log is read: a setting of its source, such as camera=/cam1 or offset_s=0.1."),
+]
+ImageSize = Annotated[
+    str | None,
+    typer.Option("--size", show_default="by the images", help="Of the images of a log: N x N, or HEIGHTxWIDTH."),
+]
+Color = Annotated[bool, typer.Option("--color/--gray", help="Keep the colour of a log's images, or turn them to gray.")]
 Out = Annotated[Path, typer.Option("-o", "--out", help="The folder for runs and tables.")]
 
 

@@ -1,13 +1,15 @@
-"""Stores on the command line: a folder or a URL, and a bar while one is fetched."""
+"""Stores on the command line: a folder, a URL or a log, and a bar while one is fetched or ingested."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 from rich.progress import DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from egoequiv.cli.console import bars, messages, say
+from egoequiv.cli.console import bars, messages, progress_bar, say
+from egoequiv.cli.settings import parse_settings, parse_size
 
 
 def fetch(*places: str | None) -> None:
@@ -18,6 +20,41 @@ def fetch(*places: str | None) -> None:
         if place is not None and is_url(place):
             with ExitStack() as stack:
                 fetch_store(place, _shown(place, stack))
+
+
+def local_store(
+    place: str,
+    folder: Path | None = None,
+    *,
+    source: str | None = None,
+    settings: Sequence[str] | None = None,
+    size: str | None = None,
+    color: bool = False,
+    like: Path | None = None,
+) -> str:
+    """The place of a store that can be opened at once: a URL is fetched, and a log is ingested, with a bar.
+
+    With `like`, the folder of a run, images get the size and colour that its network takes.
+    """
+    from egoequiv.errors import ConfigError
+    from egoequiv.models.checkpoint import load_spec
+    from egoequiv.store.logs import LogOptions, is_store, store_at
+
+    fetch(place)
+    if is_store(place):
+        given = {"--source": source, "--read": settings, "--size": size, "--color": color}
+        if unused := [name for name, value in given.items() if value]:
+            raise ConfigError(f"{unused[0]} says how a log is read, and {place} is a store already: leave it out")
+        return place
+    wanted = parse_size(size)
+    if like is not None:
+        height, width, channels = load_spec(like).image_shape
+        wanted, color = (height, width), channels == 3
+    options = LogOptions(source, parse_settings(settings or []), wanted, color)
+    with progress_bar() as progress:
+        return store_at(
+            place, folder, options, say=say, on_progress=lambda done, total: progress("frames", done, total)
+        )
 
 
 def _shown(url: str, stack: ExitStack) -> Callable[[int, int], None]:
