@@ -19,6 +19,12 @@ from egoequiv.sources import (
     ros,
     scenes,
     video,
+    colmap,
+    donkey,
+    euroc,
+    seven_scenes,
+    transforms,
+    tum,
 )
 from egoequiv.sources.formats import FORMATS, guess_format
 from egoequiv.user_code import is_built_in, user_code
@@ -30,6 +36,12 @@ SOURCES: dict[str, Callable[..., Source]] = {
     "kitti": kitti,
     "kitti-odometry": kitti_odometry,
     "ros": ros,
+    "tum": tum,
+    "euroc": euroc,
+    "seven-scenes": seven_scenes,
+    "colmap": colmap,
+    "transforms": transforms,
+    "donkey": donkey,
     "scenes": scenes,
     "lerobot": lerobot,
     "phone": phone,

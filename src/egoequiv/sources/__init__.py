@@ -1,5 +1,8 @@
 """Files on disk, read as recordings of frames with poses."""
 
+from egoequiv.sources.colmap import colmap
+from egoequiv.sources.donkey import donkey
+from egoequiv.sources.euroc import euroc
 from egoequiv.sources.kitti import kitti
 from egoequiv.sources.kitti_odometry import kitti_odometry
 from egoequiv.sources.lerobot import lerobot
@@ -8,12 +11,18 @@ from egoequiv.sources.phone import phone
 from egoequiv.sources.recording import Frame, Recording, Source
 from egoequiv.sources.ros import ros
 from egoequiv.sources.scenes import scenes
+from egoequiv.sources.seven_scenes import seven_scenes
+from egoequiv.sources.transforms import transforms
+from egoequiv.sources.tum import tum
 from egoequiv.sources.video import video
 
 __all__ = [
     "Frame",
     "Recording",
     "Source",
+    "colmap",
+    "donkey",
+    "euroc",
     "kitti",
     "kitti_odometry",
     "lerobot",
@@ -21,5 +30,8 @@ __all__ = [
     "phone",
     "ros",
     "scenes",
+    "seven_scenes",
+    "transforms",
+    "tum",
     "video",
 ]
