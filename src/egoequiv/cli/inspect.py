@@ -101,7 +101,9 @@ def _frames(found: Inspection) -> str:
 def _gaps(found: Inspection) -> str:
     if found.gaps is None:
         return ""
-    return "none" if not found.gaps else f"{found.gaps} longer than three frames, the longest {found.longest_gap_s:.3g} s"
+    return (
+        "none" if not found.gaps else f"{found.gaps} longer than three frames, the longest {found.longest_gap_s:.3g} s"
+    )
 
 
 def _motion(found: Inspection) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from egoequiv.errors import DataError
+from egoequiv.sources.table import is_pictures, is_table
 
 EXTEND_PAGE = "docs/extend/source.md"
 
@@ -48,6 +49,8 @@ FORMATS: tuple[Format, ...] = (
     Format("norb", "small NORB", "smallnorb-*-dat.mat files", _is_norb),
     Format("kitti", "KITTI raw", "drives such as 2011_09_26_drive_0001_sync, or their zip archives", _is_kitti),
     Format("kitti-odometry", "KITTI odometry", "the folders sequences and poses", _is_kitti_odometry),
+    Format("table", "a table with pictures", "a .csv, .jsonl or .parquet with pictures or a video", is_table),
+    Format("table", "pictures without a table", "pictures or a video", is_pictures),
 )
 
 

@@ -109,7 +109,9 @@ def inputs_digest(path: Path, options: LogOptions) -> str:
             status = file.stat()
         except OSError:
             continue
-        digest.update(repr((str(file.relative_to(path)), status.st_size, status.st_mtime_ns)).encode("utf-8", "replace"))
+        digest.update(
+            repr((str(file.relative_to(path)), status.st_size, status.st_mtime_ns)).encode("utf-8", "replace")
+        )
     return digest.hexdigest()
 
 
