@@ -80,7 +80,12 @@ def look_below(root: Path, depth: int = _DEPTH) -> OnDisk:
     """List pictures and videos below a folder; hidden files and folders are passed over."""
     pictures: dict[str, tuple[str, ...]] = {}
     videos: list[str] = []
-    for folder, folders, files in os.walk(root):
+    seen: set[str] = set()
+    for folder, folders, files in os.walk(root, followlinks=True):
+        if (real := os.path.realpath(folder)) in seen:
+            folders.clear()
+            continue  # linked from elsewhere, or a link to a folder above
+        seen.add(real)
         below = Path(folder).relative_to(root).as_posix()
         prefix = "" if below == "." else below + "/"
         folders[:] = sorted(name for name in folders if _is_shown(name) and prefix.count("/") < depth)
@@ -97,7 +102,7 @@ def _is_shown(name: str) -> bool:
 
 
 def choose_camera(disk: OnDisk, asked: str, like: str, notes: list[str]) -> str:
-    """The camera that is asked for; else the one named like the table, or the first; a choice is noted."""
+    """The requested camera; else the one named like the table, or the first; a choice is noted."""
     if not disk.cameras:
         raise DataError(f"{disk.root} has neither pictures nor a video that belong to the table")
     if asked:

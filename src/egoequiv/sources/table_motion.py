@@ -69,7 +69,7 @@ class Motion:
         values = self.values[rows]
         places = len(self.choice.position)
         if self.choice.is_gps and len(values):
-            values[:, 0], values[:, 1] = mercator_m(values[:, 1].copy(), values[:, 0].copy())
+            values[:, :2] = np.stack(mercator_m(values[:, 0], values[:, 1]), axis=1)
             values[:, :places] -= values[0, :places]
         if self.choice.kind == "pose":
             position = np.zeros((len(values), 3))
@@ -86,7 +86,7 @@ class Motion:
 
 
 def choose_columns(table: Table, settings: TableSettings, taken: set[str], has_time: bool) -> Choice:
-    """The columns of the motion: those that are declared, or the most telling of those with usual names."""
+    """The columns of the motion: those that are declared, or those with usual names that say most."""
     if settings.columns:
         return Choice("columns", columns=declared(table, settings.columns, "columns"))
     if settings.rates:
@@ -208,7 +208,7 @@ def _on_earth(parts: list[Array]) -> list[Array]:
 
 
 def _quaternions(values: Array, order: str) -> Array:
-    """Rotations as x y z w; not numbers where they are no rotation."""
+    """Rotations as x y z w; not numbers where they do not have length 1."""
     if order not in QUATERNION_ORDERS:
         raise ConfigError(f"quaternion={order}: expected {' or '.join(QUATERNION_ORDERS)}")
     off = np.abs(np.linalg.norm(values, axis=1) - 1.0)

@@ -127,10 +127,11 @@ def read_lines(path: Path, file: io.TextIOBase, most: int | None) -> Parsed:
             continue
         try:
             value = json.loads(line)
+            value = _flat(value) if isinstance(value, dict) else None
         except (ValueError, RecursionError):
             value = None
-        if isinstance(value, dict):
-            rows.append(_flat(value))
+        if value is not None:
+            rows.append(value)
             lines.append(number)
         else:
             broken.append(number)
