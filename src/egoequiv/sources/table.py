@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from egoequiv.sources.logged import LoggedRecording, seconds_since_first
 from egoequiv.sources.recording import Listed, Source
 from egoequiv.sources.table_columns import one_column, words_of
 from egoequiv.sources.table_frames import (
+    PICTURE_SUFFIXES,
     OnDisk,
     choose_camera,
     find_times,
@@ -33,6 +36,7 @@ from egoequiv.sources.video_frames import SUFFIXES as VIDEO_SUFFIXES
 
 _LOOK = 200  # rows, to see what a table holds
 _MOST_EXTRAS = 32
+_MOST_FOLDERS = 100  # that are looked into for a first picture
 _WORTH = {"pose": 6, "plane": 6, "rates": 5, "angles": 4, "columns": 3, "none": 0}  # of what a table may hold
 
 
@@ -268,9 +272,12 @@ def is_table(path: Path) -> bool:
     """A table, or a folder with one and with pictures or a video."""
     if path.is_file():
         return path.suffix.lower() in SUFFIXES
-    return any(one.suffix.lower() in SUFFIXES for one in path.iterdir()) and is_pictures(path)
+    return path.is_dir() and any(one.suffix.lower() in SUFFIXES for one in path.iterdir()) and is_pictures(path)
 
 
 def is_pictures(path: Path) -> bool:
     """A video, or a folder with pictures or videos in it or below it."""
-    return path.name.lower().endswith(VIDEO_SUFFIXES) if path.is_file() else bool(look_below(path, depth=2).cameras)
+    if path.is_file():
+        return path.name.lower().endswith(VIDEO_SUFFIXES)
+    below = itertools.islice(os.walk(path, followlinks=True), _MOST_FOLDERS)
+    return any(name.lower().endswith((*PICTURE_SUFFIXES, *VIDEO_SUFFIXES)) for _, _, files in below for name in files)

@@ -25,6 +25,7 @@ from egoequiv.sources.video_frames import index_video
 PICTURE_SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".pgm", ".ppm", ".gif")
 TIME_FILES = ("times", "timestamps", "frames", "images", "rgb", "image_times", "frame_times")
 _STAMP = re.compile(r"(?:.*[^\d.])?(\d{9,}(?:\.\d+)?|\d+\.\d+)")  # at the end of a name, long enough to be a time
+_MOST_STAMP = 4e18  # nanoseconds since 1970, in the year 2096
 _DEPTH = 4
 
 
@@ -57,7 +58,7 @@ class OnDisk:
                 found[tail] = "" if tail in found else path
         return found
 
-    @property
+    @cached_property
     def cameras(self) -> list[str]:
         """Folders of pictures and videos, those with most frames first."""
         folders = sorted(self.pictures, key=lambda name: (-len(self.pictures[name]), natural(name)))
@@ -142,9 +143,9 @@ def stamps_in_names(files: Iterable[str]) -> Numbers | None:
     """The times that the names of pictures end in, such as 1305031102.175304.jpg; None unless all do."""
     found = [_STAMP.fullmatch(PurePosixPath(name).stem) for name in files]
     texts = [match[1] for match in found if match]
-    if not texts or len(texts) < len(found) or len(set(texts)) < len(texts) or any(len(text) > 25 for text in texts):
+    if not texts or len(texts) < len(found) or len(set(texts)) < len(texts) or max(map(float, texts)) > _MOST_STAMP:
         return None
-    whole = all("." not in text and len(text) < 19 for text in texts) or all(text.isdigit() for text in texts)
+    whole = all(text.isdigit() for text in texts)
     return np.array([int(text) for text in texts], np.int64) if whole else np.array(texts, np.float64)
 
 
@@ -211,7 +212,7 @@ def _bare_times(path: Path) -> FrameTimes | None:
         if not rows or any(len(words) != len(rows[0]) or len(words) > 2 for words in rows):
             return None
         whole = all(words[0].isdigit() for words in rows)
-        stamps: Numbers = np.array([int(words[0]) if whole else float(words[0]) for words in rows])
+        stamps: Numbers = np.array([words[0] for words in rows]).astype(np.int64 if whole else np.float64)
     except (OSError, ValueError, OverflowError):
         return None
     named = {

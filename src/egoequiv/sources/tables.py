@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ class Table:
     columns: Mapping[str, Column]  # None or "" where there is no value
     lines: NDArray[np.int64]  # (N,) where each row is in the file, from 1
     notes: tuple[str, ...] = ()
+    _parsed: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False, compare=False)  # columns, once read
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -45,10 +46,19 @@ class Table:
 
     def texts(self, name: str) -> list[str]:
         """A column as text, without spaces around it."""
-        return ["" if value is None else str(value).strip() for value in self.columns[name]]
+        if ("text", name) not in self._parsed:
+            self._parsed["text", name] = ["" if one is None else str(one).strip() for one in self.columns[name]]
+        found: list[str] = self._parsed["text", name]
+        return found
 
     def numbers(self, name: str) -> Numbers:
         """A column as numbers (N,): whole numbers keep all their digits; not a number where there is no value."""
+        if ("number", name) not in self._parsed:
+            self._parsed["number", name] = self._numbers(name)
+        found: Numbers = self._parsed["number", name]
+        return found
+
+    def _numbers(self, name: str) -> Numbers:
         values = self.columns[name]
         if isinstance(values, np.ndarray) and values.dtype.kind in "if":
             return values
