@@ -18,7 +18,7 @@ import pytest
 
 from egoequiv.store import FrameStore
 
-KILLS, STARTING = 20, 5
+KILLS, STARTING = 6, 2  # `make fuzz-kill` kills every command, and more often
 RESULTS = ("last.safetensors", "best.safetensors", "metrics.jsonl", "result.json")
 
 # Starts commands as processes of their own, without the seconds that imports take each time.
@@ -78,7 +78,7 @@ def nursery() -> Iterator[Nursery]:
 
 
 def command(store: Path, out: Path) -> list[str]:
-    settings = {"iterations": 400, "per_class": 3, "threads": 1, "log_every": 10, "checkpoint_every": 10}
+    settings = {"iterations": 200, "per_class": 3, "threads": 1, "log_every": 10, "checkpoint_every": 10}
     settings |= {"validate_every": 50}
     flags = [flag for key, value in settings.items() for flag in ("--set", f"{key}={value}")]
     return ["train", str(store), "--method", "equiv+drlim", "-o", str(out), "--resume", *flags]
@@ -101,7 +101,7 @@ def kill(process: int, metrics: Path, after_lines: int, after_s: float) -> None:
 
 
 @pytest.mark.slow
-def test_twenty_kills_end_in_twenty_identical_finishes(small_store: FrameStore, tmp_path: Path) -> None:
+def test_killed_runs_end_in_the_bytes_of_an_undisturbed_one(small_store: FrameStore, tmp_path: Path) -> None:
     arguments = command(small_store.path, tmp_path / "whole")
     subprocess.run([sys.executable, "-m", "egoequiv", *arguments], check=True, capture_output=True)
     whole = {name: (tmp_path / "whole" / name).read_bytes() for name in RESULTS}

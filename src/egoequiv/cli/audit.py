@@ -14,7 +14,7 @@ import typer
 from egoequiv.cli.console import output, print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, Device
 from egoequiv.cli.settings import parse_size
-from egoequiv.cli.stores import fetch
+from egoequiv.cli.stores import local_store
 from egoequiv.errors import ConfigError
 from egoequiv.files import check_writable
 
@@ -50,7 +50,7 @@ Models = Annotated[
         "path/to/file.py:factory, pixels, random, random:norb; as NAME=MODEL under a name of your choice.",
     ),
 ]
-Store = Annotated[str, typer.Option("--store", help="The store, a folder or a URL: frames with poses.")]
+Store = Annotated[str, typer.Option("--store", help="A store, a URL, or any log that `egoequiv inspect` understands.")]
 Layers = Annotated[
     list[str] | None, typer.Option(help="Look at this layer too, in all models that have it; may be repeated.")
 ]
@@ -129,7 +129,7 @@ def audit(
     settings = _settings(named, setting or [], weights)
     device = str(choose_device(device))
     chosen = _motions(motions, patterns)
-    fetch(store)
+    store = local_store(store)
     opened = FrameStore.open(store)
     loaded = [_load(name, where, settings[name], opened, device) for name, where in named.items()]
     with progress_bar() as progress:

@@ -8,21 +8,23 @@ from typing import Annotated
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
-from egoequiv.cli.options import AsJson, Checkpoint, CheckpointOption, Device
-from egoequiv.cli.stores import fetch
+from egoequiv.cli.options import AsJson, Checkpoint, CheckpointOption, Device, ReadSettings, SourceName
+from egoequiv.cli.stores import local_store
 
 
 def embed(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
-    store: Annotated[str, typer.Argument(help="The store: a folder or a URL.")],
+    store: Annotated[str, typer.Argument(help="A store, a URL, or any log that `egoequiv inspect` understands.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The file to write, NAME.parquet or NAME.npy.")] = Path(
         "features.parquet"
     ),
+    source: SourceName = None,
+    read: ReadSettings = None,
     checkpoint: CheckpointOption = Checkpoint.last,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Write the features of every frame of a store, with the recording, frame and file name of each.
+    """Write the features of every frame of a store or a log, with the recording, frame and file name of each.
 
     A Parquet file has the columns recording, frame, file, time_s and label, as far as the store has them, and
     features, a list of numbers. A .npy file has the features alone, in the order of the store, and
@@ -38,8 +40,7 @@ def embed(
 
     feature_files(out)  # a wrong ending is refused before the work
     net = load_model(run, checkpoint.value, str(choose_device(device)))
-    fetch(store)
-    opened = FrameStore.open(store)
+    opened = FrameStore.open(local_store(store, source=source, settings=read, like=run))
     notes = []
     if opened.has_images and opened.image_shape != net.spec.image_shape:
         found, wanted = (" x ".join(map(str, shape)) for shape in (opened.image_shape, net.spec.image_shape))

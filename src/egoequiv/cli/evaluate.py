@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +23,7 @@ from egoequiv.cli.options import (
     options_in,
     tasks_in,
 )
-from egoequiv.cli.stores import fetch
+from egoequiv.cli.stores import fetch, local_store
 from egoequiv.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def evaluate(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
     store: Annotated[
         str | None,
-        typer.Argument(help="Another store, a folder or a URL: rho over all its frames; tasks split it as the run's."),
+        typer.Argument(help="Another store, a URL or a log: rho over all its frames; tasks split it as the run's."),
     ] = None,
     task: TaskNames = None,
     motions: Motions = None,
@@ -80,7 +80,10 @@ def evaluate(
     config = RunFolder(run).config()
     if store is None:
         _check_there(run, config.data)
-    fetch(*((store,) if store is not None else (config.data, config.labels)))
+    if store is not None:
+        store = local_store(store, like=run)
+    else:
+        fetch(config.data, config.labels)
     unfinished = RunFolder(run).unfinished()
     if unfinished is not None:
         say(f"{run} is {unfinished}")
@@ -99,6 +102,23 @@ def evaluate(
         print_json({"run": str(run), "measurements": [one.model_dump(mode="json") for one in found], "files": files})
     elif files:
         say(f"saved: {', '.join(files)}")
+
+
+def measure_basics(run: Path, *, quiet: bool = False) -> list[dict[str, Any]]:
+    """Measure a finished run as `egoequiv evaluate` does; what cannot be measured is said, and is not an error."""
+    from egoequiv.evaluation.task import TaskOptions
+    from egoequiv.evaluation.tasks import get_tasks
+    from egoequiv.experiments import RunMeasurer
+    from egoequiv.experiments.measure import BASIC
+
+    measurer = RunMeasurer(run)
+    tasks = get_tasks(BASIC if measurer.opened.recognition is not None else ["equivariance"])
+    try:
+        found = _measure(measurer, tasks, TaskOptions(), is_basic=True, quiet=quiet)
+    except DataError as problem:
+        say(f"rho is not measured: {problem}")
+        return []
+    return [one.model_dump(mode="json") for one in found]
 
 
 def _check_there(run: Path, data: str) -> None:

@@ -30,9 +30,14 @@ def local_store(
     settings: Sequence[str] | None = None,
     size: str | None = None,
     color: bool = False,
+    like: Path | None = None,
 ) -> str:
-    """The place of a store that can be opened at once: a URL is fetched, and a log is ingested, with a bar."""
+    """The place of a store that can be opened at once: a URL is fetched, and a log is ingested, with a bar.
+
+    With `like`, the folder of a run, images get the size and colour that its network takes.
+    """
     from egoequiv.errors import ConfigError
+    from egoequiv.models.checkpoint import load_spec
     from egoequiv.store.logs import LogOptions, is_store, store_at
 
     fetch(place)
@@ -41,7 +46,11 @@ def local_store(
         if unused := [name for name, value in given.items() if value]:
             raise ConfigError(f"{unused[0]} says how a log is read, and {place} is a store already: leave it out")
         return place
-    options = LogOptions(source, parse_settings(settings or []), parse_size(size), color)
+    wanted = parse_size(size)
+    if like is not None:
+        height, width, channels = load_spec(like).image_shape
+        wanted, color = (height, width), channels == 3
+    options = LogOptions(source, parse_settings(settings or []), wanted, color)
     with progress_bar() as progress:
         return store_at(
             place, folder, options, say=say, on_progress=lambda done, total: progress("frames", done, total)

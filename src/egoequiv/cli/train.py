@@ -11,21 +11,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import messages, print_json, say
-from egoequiv.cli.options import AsJson
+from egoequiv.cli.options import AsJson, Color, ImageSize, ReadSettings, SourceName
 from egoequiv.cli.settings import EncoderName, parse_settings
-from egoequiv.cli.stopping import StoppedError
-from egoequiv.cli.stores import fetch
+from egoequiv.cli.stopping import StoppedError, stopped_as
+from egoequiv.cli.stores import fetch, local_store
 from egoequiv.errors import ConfigError
 
 if TYPE_CHECKING:
-    from egoequiv.training import TrainedRun
+    from egoequiv.training import TrainConfig, TrainedRun
 
 LEAKS = ": measures on them are too good"
 
 
 def train(
     store: Annotated[
-        str | None, typer.Argument(help="The store to learn from, a folder or a URL; not needed with --resume.")
+        str | None,
+        typer.Argument(
+            help="What to learn from: a store, a folder or a URL; or any log that `egoequiv inspect` understands, "
+            "which is ingested into OUT-frames first. Not needed with --resume."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the run.")] = Path("run"),
     method: Annotated[
@@ -58,36 +62,71 @@ def train(
     precision: Annotated[
         str | None, typer.Option(show_default="float32", help="The precision of the encoder: float32 or bfloat16.")
     ] = None,
+    source: SourceName = None,
+    read: ReadSettings = None,
+    size: ImageSize = None,
+    color: Color = False,
     resume: Annotated[bool, typer.Option(help="Go on with the run in OUT, or begin it if there is none.")] = False,
     tensorboard: Annotated[bool, typer.Option(help="Also write TensorBoard files (needs tensorboard).")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Train a method on a store; stop it at any time and go on with --resume.
+    """Train a method on a store or a log; stop it at any time and go on with --resume.
 
-    `egoequiv settings` lists every setting for --set. What is not given follows the data: the encoder suits the images,
-    and the split has no leakage where the recordings allow it.
+    A log (any path that `egoequiv inspect` understands) is ingested once into OUT-frames and learned from without
+    labels, and rho is measured at once. `egoequiv settings` lists every setting for --set. What is not given follows
+    the data: the encoder suits the images, and the split has no leakage where the recordings allow it.
 
     Example: egoequiv train toys --method equiv --no-labels -o my-run
     """
-    from egoequiv.training import make_config, run_training
-    from egoequiv.training.distributed import rank_here
-    from egoequiv.training.progress import LiveProgress
+    given = {"method": method, "labels": labels, "per_class": per_class, "iterations": iterations, "seed": seed}
+    given |= {"device": device, "precision": precision, "encoder": encoder}
+    values: dict[str, Any] = {**parse_settings(settings or []), **({"use_labels": False} if no_labels else {})}
+    values |= {name: value for name, value in given.items() if value is not None}
+    is_log = False
+    if store is not None:
+        with stopped_as("what was decoded is kept, go on with the same command"):
+            values["data"] = local_store(store, frames_of(out), source=source, settings=read, size=size, color=color)
+        is_log = values["data"] != store
+    run = _train(_settings(values, out, resume, is_log), out, resume, tensorboard)
+    if run is None:  # another of the processes that torchrun started speaks
+        return
+    _report(run, as_json, is_log)
+
+
+def frames_of(out: Path) -> Path:
+    """Where the frames of a log are kept that a run learns from: beside the run."""
+    return out.absolute().with_name(f"{out.absolute().name}-frames")
+
+
+def _settings(values: dict[str, Any], out: Path, resume: bool, is_log: bool) -> TrainConfig:
+    """The config of a run: as it began, or as given; what is not given follows the data where it is a log."""
+    from egoequiv.training import make_config
+    from egoequiv.training.config import import_code
+    from egoequiv.training.defaults import settings_for_log
     from egoequiv.training.run_folder import CONFIG, RunFolder
 
-    folder = RunFolder(out)
-    values: dict[str, Any] = {**parse_settings(settings or [])}
-    if no_labels:
-        values["use_labels"] = False
-    given = {"data": store, "method": method, "labels": labels, "per_class": per_class, "iterations": iterations}
-    given |= {"seed": seed, "device": device, "precision": precision, "encoder": encoder}
-    values |= {name: value for name, value in given.items() if value is not None}
     if resume and (out / CONFIG).exists():
-        values = {**folder.config().model_dump(), **values}
-    elif store is None:
+        import_code(values.get("method"), values.get("encoder"))
+        return make_config({**RunFolder(out).config().model_dump(), **values})
+    if "data" not in values:
         if resume:
             raise ConfigError(f"{out} holds no run to resume; give the store to learn from to begin one")
-        raise ConfigError("give the store to learn from (or, with --resume, the folder of a run with -o)")
-    config = make_config(values)
+        raise ConfigError("give the store or log to learn from (or, with --resume, the folder of a run with -o)")
+    if is_log:
+        chosen = settings_for_log(values["data"])
+        for name, (_, why) in chosen.items():
+            if name not in values:
+                say(why)
+        values = {**{name: value for name, (value, _) in chosen.items()}, **values}
+    return make_config(values)
+
+
+def _train(config: TrainConfig, out: Path, resume: bool, tensorboard: bool) -> TrainedRun | None:
+    """Train, with a bar; None in a process that shares the run of another one."""
+    from egoequiv.training import run_training
+    from egoequiv.training.distributed import rank_here
+    from egoequiv.training.progress import LiveProgress
+
     fetch(config.data, config.labels if config.use_labels else None)
     is_first = rank_here() == 0  # of the processes that torchrun started, one speaks
     try:
@@ -101,8 +140,7 @@ def train(
             run = run_training(config, out, resume=resume, in_team=True, **shown)
     except KeyboardInterrupt:
         raise StoppedError(_how_to_go_on(out)) from None
-    if is_first:
-        _report(run, as_json)
+    return run if is_first else None
 
 
 def _how_to_go_on(out: Path) -> str:
@@ -116,8 +154,9 @@ def _how_to_go_on(out: Path) -> str:
     return f"go on {where} with: egoequiv train -o {shlex.quote(str(out))} --resume"
 
 
-def _report(run: TrainedRun, as_json: bool) -> None:
-    """Draw the curves of a finished run and say how it went."""
+def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
+    """Draw the curves of a finished run and say how it went; of a log, measure what was learned at once."""
+    from egoequiv.cli.evaluate import measure_basics
     from egoequiv.report.figures import curves_figure, save_figure
     from egoequiv.training.run_folder import RunFolder
 
@@ -126,7 +165,8 @@ def _report(run: TrainedRun, as_json: bool) -> None:
         title = f"{config.method_name}, {config.iterations:,} iterations"
         save_figure(curves_figure({config.method_name: metrics}, title), out / "curves.png")
     if as_json:
-        print_json({"run": str(out), **run.result})
+        more = {"measurements": measure_basics(out, quiet=True)} if is_log else {}
+        print_json({"run": str(out), **run.result, **more})
         return
     top1 = run.result["metrics"].get("validation_top1")
     accuracy = f", validation top-1 {100 * top1:.2f} %" if top1 is not None else ""
@@ -138,6 +178,12 @@ def _report(run: TrainedRun, as_json: bool) -> None:
         f"split {config.split}: {leaked} of {frames} validation frames have a training frame of their recording within "
         f"one step or {config.max_gap_s:g} s{LEAKS if leaked else ''}"
     )
+    if is_log:
+        measure_basics(out)
+        place = shlex.quote(str(out))
+        say(f"next: egoequiv embed {place} {shlex.quote(config.data)} -o features.parquet")
+        say(f"      egoequiv report {place} -o report.html")
+        return
     say(f"next: egoequiv evaluate {out}")
 
 

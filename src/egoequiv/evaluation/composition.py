@@ -267,5 +267,5 @@ def _is_shown(error: ComposedError) -> bool:
 
 def _return_value(error: MotionError) -> Value:
     name = f"error of {error.motion}"
-    metric = Metric(name=name, title=name, better="lower", family="error")
+    metric = Metric(name=name, title=name, better="lower", within=(0.0, None), family="error")
     return Value(metric=metric, value=error.rho, interval=error.interval)

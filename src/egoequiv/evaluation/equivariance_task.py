@@ -31,6 +31,7 @@ def rho_metric(
         name=name,
         title=title or name.replace("_", " ", 1),
         better="lower",
+        within=(0.0, None),
         family=family,
         motion=motion,
         is_detail=is_detail,
@@ -105,7 +106,9 @@ def _ratios(errors: Sequence[MotionError], by_group: dict[str, list[MotionError]
 
 
 def _excluded(errors: Sequence[MotionError]) -> Value:
-    metric = Metric(name="excluded_pairs", title="excluded pairs", digits=1, better="neither", is_detail=True)
+    metric = Metric(
+        name="excluded_pairs", title="excluded pairs", digits=1, better="neither", within=(0.0, None), is_detail=True
+    )
     return Value(metric=metric, value=float(sum(error.pairs_excluded for error in errors)))
 
 

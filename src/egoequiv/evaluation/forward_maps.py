@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError, TooFewPairsError
-from egoequiv.evaluation.equivariance import RANK_TOLERANCE, fit_map, rank_of
+from egoequiv.evaluation.equivariance import fit_map
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.models import EgoNet
+from egoequiv.models.maps import RANK_TOLERANCE, rank_of
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pose import MotionSpace

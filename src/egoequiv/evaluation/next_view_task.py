@@ -37,7 +37,11 @@ METRICS = {
     name: Metric(name=name, title=title, digits=2, is_percent=True, family="views") for name, title in TITLES.items()
 }
 METRICS["chosen_minus_random"] = Metric(
-    name="chosen_minus_random", title="chosen - random move", digits=2, baselines={"random move": 0.0}
+    name="chosen_minus_random",
+    title="chosen - random move",
+    digits=2,
+    within=(-100.0, 100.0),
+    baselines={"random move": 0.0},
 )
 ACCURACY = METRICS["two_views"]
 NOTES = (

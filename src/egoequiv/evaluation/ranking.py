@@ -78,7 +78,7 @@ class RankScore:
         """The score `mrr`, `hit_at_1` or `hit_at_5` as a value of this name."""
         family = SCORES[score]
         return measured(
-            Metric(name=name, title=name, family=family),
+            Metric(name=name, title=name, within=(0.0, 1.0), family=family),
             getattr(self, score),
             *([self.mrr_interval] if score == "mrr" else []),
             groups=self.groups,

@@ -52,7 +52,14 @@ class ReadOut:
     def value(self, groups: int, kind: str, baselines: Mapping[str, Scores]) -> Value:
         """Such as `R2 of azimuth_deg from z, linear`; what another probe than the linear one reads is a detail."""
         name = f"R2 of {self.quantity} from {self.read_from}, {self.probe}"
-        metric = Metric(name=name, title=name, family="R2", is_detail=self.probe != LINEAR, baselines={"mean": 0.0})
+        metric = Metric(
+            name=name,
+            title=name,
+            family="R2",
+            within=(None, 1.0),
+            is_detail=self.probe != LINEAR,
+            baselines={"mean": 0.0},
+        )
         known = {baseline: scores[self.read_from, self.quantity] for baseline, scores in baselines.items()}
         note = "" if isfinite(self.r2) else "the quantity never changes"
         return measured(metric, self.r2, self.interval, groups=groups, kind=kind, baselines=known, note=note)

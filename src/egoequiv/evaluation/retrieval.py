@@ -52,7 +52,7 @@ class MotionPrecision:
     def value(self, score: str, name: str, kind: str, pixels: MotionPrecision | None) -> Value:
         """The precision `at_1` or `at_k` as a value of this name, beside that of pixels and chance."""
         baselines = {"chance": self.chance} | ({} if pixels is None else {"pixels": getattr(pixels, score)})
-        metric = Metric(name=name, title=name, family="precision")
+        metric = Metric(name=name, title=name, within=(0.0, 1.0), family="precision")
         ends = getattr(self, f"{score}_interval")
         return measured(metric, getattr(self, score), ends, groups=self.groups, kind=kind, baselines=baselines)
 

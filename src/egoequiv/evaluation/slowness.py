@@ -37,7 +37,7 @@ class Auroc:
     def as_value(self) -> Value:
         """Such as `AUROC, validation frames`."""
         name = f"AUROC, {self.part} frames"
-        metric = Metric(name=name, title=name, digits=4, family="AUROC", baselines={"chance": 0.5})
+        metric = Metric(name=name, title=name, digits=4, family="AUROC", within=(0.0, 1.0), baselines={"chance": 0.5})
         known = {} if isnan(self.untrained) else {"untrained": self.untrained}
         return Value(metric=metric, value=self.value, baselines=known, note="pairs across recordings: no interval")
 

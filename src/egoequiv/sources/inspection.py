@@ -96,7 +96,7 @@ def first_image_size(recordings: Sequence[Recording]) -> tuple[int, int] | None:
     for recording in recordings:
         for decoded in recording.images(range(min(_TRIED, len(recording)))):
             if not isinstance(decoded, BrokenFrameError):
-                height, width = np.shape(decoded)[:2]
+                height, width = np.asarray(decoded).shape[:2]
                 return int(height), int(width)
     return None
 

@@ -135,7 +135,10 @@ class FrameStore:
         return replace(self, space=space, poses=_poses(self.place, space, self.pose_columns, len(self)))
 
     def fingerprint(self) -> str:
-        """What identifies this store among others at the same place: a digest of its description and its index."""
+        """What identifies this store among others at the same place: a digest of its description and its index.
+
+        The description has a digest of the pictures, but for a store that was written before there was one.
+        """
         files = (self.path / META, self.path / INDEX)
         return self.known_fingerprint or sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 

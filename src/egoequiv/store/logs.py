@@ -1,4 +1,4 @@
-"""A path of the user as a store: a store as it is, and any other log ingested once and used again while it is the same."""
+"""Any path of the user as a store: a store as it is, a log ingested once and used again while it is unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from egoequiv.files import read_json
 from egoequiv.progress import Progress
 from egoequiv.sources import Source
 from egoequiv.sources.inspection import first_image_size, suggested_size
-from egoequiv.store.frame_store import KIND, META, FrameStore
+from egoequiv.store.frame_store import KIND, META
 from egoequiv.store.remote import cache_folder, full_place, is_url
 from egoequiv.store.writer import ingest
 
@@ -72,7 +72,7 @@ def store_at(
         raise DataError(f"{path} does not exist: give a store, or a log that `egoequiv inspect` understands")
     inputs = inputs_digest(path, options)
     folder = folder or cache_folder() / "logs" / f"{path.resolve().name}-{inputs[:16]}"
-    if _made_from(folder) == inputs:
+    if made_from(folder) == inputs:
         say(f"{path}: ingested before, in {folder}")
         return str(folder)
     source, title = open_log(path, options.source, **options.settings)
@@ -83,7 +83,7 @@ def store_at(
         folder,
         size=size,
         color=options.color,
-        overwrite=_made_from(folder) is not None,
+        overwrite=made_from(folder) is not None,
         engine=engine,
         on_progress=on_progress,
         inputs=inputs,
@@ -119,7 +119,7 @@ def _files_below(folder: Path) -> list[Path]:
     return [Path(root) / name for root, _, names in os.walk(folder) for name in names]
 
 
-def _made_from(folder: Path) -> str | None:
+def made_from(folder: Path) -> str | None:
     """What the store in a folder was made from; None where there is none, empty where it does not say."""
     if not (folder / META).is_file():
         return None
@@ -131,8 +131,3 @@ def _made_from(folder: Path) -> str | None:
 
 def _silent(text: str) -> None:
     """Say nothing."""
-
-
-def open_place(place: str | Path) -> FrameStore:
-    """Open a store, or any log, as a store in the cache folder."""
-    return FrameStore.open(store_at(place))

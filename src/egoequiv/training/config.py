@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from egoequiv.errors import ConfigError
 from egoequiv.methods import Method, display_name, full_method_name, get_method, numbers_of
-from egoequiv.models.encoders import encoder_settings
+from egoequiv.models.encoders import encoder_settings, get_encoder
 from egoequiv.names import full_name
 from egoequiv.pairs.splits import AUTO
 from egoequiv.store.remote import full_place
@@ -127,6 +127,14 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
         if getattr(config, name) % config.log_every:
             raise ConfigError(f"{name}={getattr(config, name)} must be a multiple of log_every={config.log_every}")
     return config
+
+
+def import_code(method: str | None, encoder: str | None) -> None:
+    """Import the method and the encoder that a user has named: a run may then name the same code."""
+    if method is not None:
+        get_method(method)
+    if encoder is not None and encoder != AUTO:
+        get_encoder(encoder)
 
 
 def _with_terms(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 
 SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
+LOG_ITERATIONS = 3_000  # where a log is learned from in one command: a few minutes on two cores
 SPLITS = ("split", "label_split", "holdout_split")  # decided together
 
 WHY_SPLIT = {
@@ -47,6 +48,19 @@ def settle(config: TrainConfig, store: FrameStore, labelled: FrameStore | None) 
         if config.holdout_fraction and config.holdout_split is None:
             found["holdout_split"] = _holdout_kind(store, labelled, split, config)
     return config.model_copy(update=found), tuple(lines)
+
+
+def settings_for_log(place: str) -> dict[str, tuple[Any, str]]:
+    """Settings of a run that learns from a log, where they are not given: each with its reason."""
+    store = FrameStore.open(place)
+    chosen: dict[str, tuple[Any, str]] = {
+        "use_labels": (False, "no labels are used; --labels labels.csv gives some"),
+        "iterations": (LOG_ITERATIONS, f"{LOG_ITERATIONS:,} iterations; --iterations chooses another number"),
+    }
+    if not store.space.axes:
+        why = "the log has no poses, so features are learned from time alone: method temporal"
+        chosen["method"] = ("temporal", why)
+    return chosen
 
 
 def is_settled(config: TrainConfig) -> bool:

@@ -1,0 +1,124 @@
+"""Logs as they are: inspected, ingested by a guess, learned from, embedded and audited by their path alone."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from egoequiv.store import FrameStore
+from running import Cli
+
+
+@pytest.fixture(scope="module")
+def drives(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six drives in the raw layout of KITTI, rendered."""
+    from egoequiv.catalog import WRITERS, open_source
+
+    folder = tmp_path_factory.mktemp("logs") / "kitti"
+    source = open_source("drive", drives_per_area=2, seconds=8, height=32, width=64)
+    WRITERS["drive"][1](source, folder, None)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EGOEQUIV_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def test_inspect_says_what_a_log_holds_and_what_to_type(cli: Cli, drives: Path) -> None:
+    shown = cli("inspect", drives).out
+    assert "KITTI raw (source kitti)" in shown
+    found = json.loads(cli("inspect", drives, "--json").out)
+    source = FrameStore.open(_ingested(cli, drives))
+    assert found["frames"] == len(source)
+    assert found["recordings"] == len(source.recording_names)
+    assert found["image_size"] == [32, 64]
+    assert found["rate_hz"] == pytest.approx(10, rel=0.05)
+    assert found["gaps"] == 0
+    steps = np.linalg.norm(
+        np.diff(np.stack([source.pose_columns[c] for c in ("x_m", "y_m", "z_m")], 1), axis=0), axis=1
+    )
+    same = np.diff(source.recording) == 0
+    assert found["way_m"] == pytest.approx(steps[same].sum(), rel=1e-6)
+    assert found["commands"][0] == f"egoequiv train {drives} -o run"
+
+
+def _ingested(cli: Cli, drives: Path) -> str:
+    said = cli("ingest", drives, "-o", "guessed").err
+    assert f"{drives} is KITTI raw: egoequiv ingest kitti" in said
+    return "guessed"
+
+
+def test_a_guessed_store_is_the_named_one(cli: Cli, drives: Path) -> None:
+    cli("ingest", "kitti", drives, "-o", "named")
+    _ingested(cli, drives)
+    assert Path("named/frames.npy").read_bytes() == Path("guessed/frames.npy").read_bytes()
+    assert Path("named/index.parquet").read_bytes() == Path("guessed/index.parquet").read_bytes()
+
+
+@pytest.mark.slow
+def test_one_command_from_a_log_to_rho(cli: Cli, drives: Path) -> None:
+    done = cli("train", drives, "-o", "run", "--iterations", 20, "--json")
+    found = json.loads(done.out)
+    assert [one["subject"]["task"] for one in found["measurements"]] == ["equivariance"]
+    store = FrameStore.open("run-frames")
+    assert store.image_shape == (32, 64, 1)  # already smaller than 64 x 64 pixels in area
+    assert "no labels are used" in done.err
+    written = Path("run-frames/frames.npy").stat().st_mtime_ns
+    again = cli("train", drives, "-o", "run", "--resume", "--iterations", 20)
+    assert "ingested before" in again.err
+    assert Path("run-frames/frames.npy").stat().st_mtime_ns == written
+    assert "rho" in again.out
+    cli("embed", "run", drives, "-o", "features.parquet")
+    cli("evaluate", "run", drives)
+    cli("audit", "run", "--store", drives, "--limit", 60)
+
+
+@pytest.mark.slow
+def test_a_changed_log_is_ingested_again(cli: Cli, drives: Path, tmp_path: Path) -> None:
+    import shutil
+
+    log = shutil.copytree(drives, tmp_path / "log")
+    cli("train", log, "-o", "run", "--iterations", 0)
+    before = FrameStore.open("run-frames").fingerprint()
+    picture = next(log.rglob("*.png"))
+    Image.fromarray(np.zeros((32, 64), np.uint8)).save(picture)
+    next(log.rglob("oxts/data/0000000003.txt")).unlink()
+    cli("train", log, "-o", "run2", "--iterations", 0)
+    cli("train", log, "-o", "run", "--iterations", 0, "--resume", code=2)  # its frames are other ones now
+    assert FrameStore.open("run2-frames").fingerprint() != before
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"), [("log.bag", b"#ROSBAG V2.0\n"), ("log.csv", b"a,b\n1,2\n"), ("log.xyz", b"\x80\x04K\x01.")]
+)
+def test_an_unknown_file_says_what_was_looked_for(cli: Cli, tmp_path: Path, name: str, contents: bytes) -> None:
+    (tmp_path / name).write_bytes(contents)
+    for command in (("inspect",), ("ingest",), ("train",)):
+        said = cli(*command, tmp_path / name, code=2).err
+        assert "cut short" not in said
+        assert len(said.strip().splitlines()) == 1
+    if name == "log.xyz":
+        assert "its format is not known. Looked for norb:" in said
+        assert "docs/extend/source.md" in said
+
+
+def test_what_is_missing(cli: Cli, tmp_path: Path) -> None:
+    assert "does not exist" in cli("inspect", tmp_path / "none", code=2).err
+    assert "does not exist" in cli("train", tmp_path / "none", code=2).err
+    assert "give a source" in cli("ingest", code=2).err
+
+
+def test_options_of_logs_are_refused_for_stores(cli: Cli, drives: Path) -> None:
+    cli("ingest", drives, "-o", "store")
+    said = cli("train", "store", "--size", "32", "-o", "run", code=2).err
+    assert "--size says how a log is read" in said
+
+
+def test_the_sources_are_listed(cli: Cli) -> None:
+    shown = cli("ingest", "--list").out
+    assert "kitti-odometry" in shown
+    assert "turntable" in shown
