@@ -39,7 +39,12 @@ def train(
         ),
     ] = None,
     encoder: EncoderName = None,
-    labels: Annotated[str | None, typer.Option(help="Another store for the labelled images.")] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="A table of labels, as labels.csv or labels.csv:COLUMN; or another store for labelled images."
+        ),
+    ] = None,
     per_class: Annotated[int | None, typer.Option(show_default="6", help="Labelled images a class.")] = None,
     no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False,
     iterations: Annotated[int | None, typer.Option(show_default="15000", help="How long to train.")] = None,

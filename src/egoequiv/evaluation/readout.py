@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -15,6 +15,7 @@ from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of, shrink
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
+from egoequiv.evaluation.label_probe import label_findings
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LINEAR, PROBES, Probes, TrainingPart, folds_of
 from egoequiv.evaluation.read_targets import Targets, motion_targets, pose_targets
@@ -227,7 +228,24 @@ def small_images(store: FrameStore, frames: Indices) -> FrameFeatures:
 
 
 def readout(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
-    """The task: on the validation frames of a run, beside pixels and the network before training."""
+    """The task: pose and motion on the validation frames of a run, and the labels of a table if one is given."""
+    labels = label_findings(data, options.seed)
+    if labels is None:
+        return _read_run(data, options, on_progress)
+    try:
+        motion = _read_run(data, options, on_progress)
+    except DataError as problem:  # such as too few recordings, or no poses
+        return replace(labels, notes=[*labels.notes, f"pose and motion are not read: {problem}"])
+    return Finding(
+        [*labels.values, *motion.values],
+        [*labels.tables, *motion.tables],
+        motion.details,
+        notes=[*labels.notes, *motion.notes],
+    )
+
+
+def _read_run(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+    """Beside pixels and the network before training."""
     store, frames = data.store, data.split.validation
     key = (frames, data.max_gap_s, options.hold_out, options.seed)
     pairs: tuple[Indices, Indices] | None = None

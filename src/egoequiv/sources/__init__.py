@@ -11,10 +11,6 @@ from egoequiv.sources.phone import phone
 from egoequiv.sources.recording import Frame, Recording, Source
 from egoequiv.sources.ros import ros
 from egoequiv.sources.scenes import scenes
-from egoequiv.sources.seven_scenes import seven_scenes
-from egoequiv.sources.transforms import transforms
-from egoequiv.sources.tum import tum
-from egoequiv.sources.video import video
 
 __all__ = [
     "Frame",
@@ -31,6 +27,7 @@ __all__ = [
     "ros",
     "scenes",
     "seven_scenes",
+    "table",
     "transforms",
     "tum",
     "video",

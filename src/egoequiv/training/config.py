@@ -39,7 +39,9 @@ class TrainConfig(BaseModel):
     data: StorePath = Field(description="the store with the motion pairs")
     method: MethodName = Field("equiv", description="which sum of losses; `egoequiv methods` lists them")
     use_labels: bool = Field(True, description="off: the unsupervised losses alone")
-    labels: StorePath | None = Field(None, description="another store for the labelled images")
+    labels: StorePath | None = Field(
+        None, description="a table of labels (labels.csv, labels.csv:COLUMN), or another store for the labelled images"
+    )
     label_column: str = Field("label", description="the class: label, or an attribute such as category")
     per_class: PositiveInt = Field(6, description="labelled images a class")
     space: str | None = Field(None, description="the motion space: planar, se2, se3, columns:A,B; None: the store's")

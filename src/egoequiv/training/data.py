@@ -26,6 +26,7 @@ from egoequiv.pairs import (
 from egoequiv.pairs.splits import AUTO, GIVEN, PAPER
 from egoequiv.pose import space_named
 from egoequiv.store import FrameStore
+from egoequiv.store.label_tables import LabelPlace, with_labels
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.defaults import settle
 
@@ -84,7 +85,7 @@ def open_data(config: TrainConfig) -> OpenedData:
     if is_chosen and split.kind == PAPER:
         choices += _leakage(store, split, config)
     recognition = None if labelled is None else _recognition(store, split, labelled, config)
-    return OpenedData(config, store, split, recognition, choices)
+    return OpenedData(config, store, split, recognition, (*choices, *store.label_notes))
 
 
 def reads_labels(config: TrainConfig) -> bool:
@@ -96,6 +97,8 @@ def reads_labels(config: TrainConfig) -> bool:
 def open_in_space(config: TrainConfig) -> FrameStore:
     """The store of a config, its motions seen in the config's space."""
     store = FrameStore.open(config.data)
+    if config.labels is not None and LabelPlace.parse(config.labels):
+        store = with_labels(store, config.labels)
     return store if config.space is None else store.in_space(space_named(config.space))
 
 
@@ -128,7 +131,12 @@ def motions_of(store: FrameStore, split: Split, config: TrainConfig) -> MotionPa
 
 def _labelled_store(store: FrameStore, config: TrainConfig) -> FrameStore:
     """The store of the labelled images: the run's own, or another with images of the same size."""
-    if config.labels is None or config.labels == config.data:
+    if store.numbers and not store.class_names and config.label_column == "label":
+        raise DataError(
+            f"{config.labels} holds numbers, which no method learns from: train with --no-labels, and evaluate reads "
+            "them from the features (--task readout)"
+        )
+    if config.labels is None or config.labels == config.data or LabelPlace.parse(config.labels):
         return store
     labelled = FrameStore.open(config.labels)
     if labelled.image_shape != store.image_shape:
