@@ -11,6 +11,11 @@ from egoequiv.sources.phone import phone
 from egoequiv.sources.recording import Frame, Recording, Source
 from egoequiv.sources.ros import ros
 from egoequiv.sources.scenes import scenes
+from egoequiv.sources.seven_scenes import seven_scenes
+from egoequiv.sources.table import table
+from egoequiv.sources.transforms import transforms
+from egoequiv.sources.tum import tum
+from egoequiv.sources.video import video
 
 __all__ = [
     "Frame",
