@@ -20,6 +20,10 @@ STEP_NS = 100_000_000
 # Types that the package has no definitions of; bags carry their own.
 TYPES = {
     "tf2_msgs/msg/TFMessage": "geometry_msgs/TransformStamped[] transforms",
+    "ackermann_msgs/msg/AckermannDrive": (
+        "float32 steering_angle\nfloat32 steering_angle_velocity\nfloat32 speed\nfloat32 acceleration\nfloat32 jerk"
+    ),
+    "ackermann_msgs/msg/AckermannDriveStamped": "std_msgs/Header header\nackermann_msgs/AckermannDrive drive",
     "robot_msgs/msg/Wheels": "std_msgs/Header header\nfloat64[2] angle\nrobot_msgs/Battery battery",
     "robot_msgs/msg/Battery": "float32 volts\nstring<=8 state",
 }
@@ -124,6 +128,12 @@ class BagWriter:
         battery = self.new("robot_msgs/msg/Battery", volts=volts, state="ok")
         fields = {"header": self.header(stamp_ns), "angle": np.array([left, right], np.float64), "battery": battery}
         self.add(topic, stamp_ns, self.new("robot_msgs/msg/Wheels", **fields))
+
+    def ackermann(self, topic: str, stamp_ns: int, angle: float, speed: float) -> None:
+        others = {"steering_angle_velocity": 0.0, "acceleration": 0.0, "jerk": 0.0}
+        drive = self.new("ackermann_msgs/msg/AckermannDrive", steering_angle=angle, speed=speed, **others)
+        name = "ackermann_msgs/msg/AckermannDriveStamped"
+        self.add(topic, stamp_ns, self.new(name, header=self.header(stamp_ns), drive=drive))
 
     def write(self, path: Path) -> Path:
         """Write the bag, messages in order of the time at which they were received; ROS 2 writes a folder."""

@@ -126,6 +126,28 @@ def test_odometry_of_the_base_becomes_the_pose_of_the_camera_by_tf(kind: str, tm
         assert "opencv" in source.convention
 
 
+def test_transforms_and_poses_with_covariance(kind: str, tmp_path: Path) -> None:
+    optical = Rotation.from_quat([-0.5, 0.5, -0.5, 0.5])
+    bag = BagWriter(kind)
+    for k, picture in enumerate(pictures(6)):
+        stamp = START_NS + k * STEP_NS
+        bag.image("/cam", stamp, picture)
+        turned = [*along_x(k)[:3], *(Rotation.from_quat(along_x(k)[3:]) * optical).as_quat()]
+        bag.add("/vicon/cam", stamp, bag.transform(stamp, "world", "camera_optical_frame", turned))
+        pose = bag.new(
+            "geometry_msgs/msg/PoseWithCovariance", pose=bag.pose_of(along_x(2 * k)), covariance=np.zeros(36)
+        )
+        header = bag.header(stamp, "map")
+        name = "geometry_msgs/msg/PoseWithCovarianceStamped"
+        bag.add("/amcl_pose", stamp, bag.new(name, header=header, pose=pose))
+    path = bag.write(tmp_path / bag_name(kind))
+    source = opened(path)  # of the two, the one that is named like ground truth
+    np.testing.assert_allclose(source.recordings[0].poses, [along_x(k) for k in range(6)], atol=1e-9)
+    assert source.convention.startswith("poses of camera_optical_frame in world from /vicon/cam")
+    other = opened(path, poses="amcl_pose").recordings[0].poses
+    np.testing.assert_allclose(other, [along_x(2 * k) for k in range(6)], atol=1e-9)
+
+
 def test_mount_and_axes_are_as_given(tmp_path: Path) -> None:
     path = drive("ros1").write(tmp_path / "drive.bag")
     moved = opened(path, mount="0 0 2 -0.5 0.5 -0.5 0.5").recordings[0].poses  # the camera's frame is optical
@@ -299,7 +321,10 @@ def test_reading_begins_every_32_messages_and_gives_the_same_store(kind: str, tm
 
 def test_a_bag_of_an_older_ros2_has_no_definitions(tmp_path: Path) -> None:
     """Up to Humble, sqlite3 bags do not carry the definitions of their types."""
-    path = robot("sqlite3").write(tmp_path / "bag")
+    bag = robot("sqlite3")
+    for k in range(12):
+        bag.ackermann("/drive", START_NS + k * STEP_NS, k / 8, 2.0)
+    path = bag.write(tmp_path / "bag")
     expected = opened(path, poses="tf").recordings[0].poses
     file = path / "bag.db3"
     with sqlite3.connect(file) as database:
@@ -309,6 +334,9 @@ def test_a_bag_of_an_older_ros2_has_no_definitions(tmp_path: Path) -> None:
     for older in (path, file):
         source = opened(older, poses="tf")
         np.testing.assert_allclose(source.recordings[0].poses, expected)
+        (choose,) = (one.choose for one in source.listed if one.name == "/drive")
+        steered = opened(older, columns=choose.removeprefix("columns="))
+        np.testing.assert_allclose(steered.recordings[0].poses, [[k / 8, 2.0] for k in range(12)])
         assert np.array_equal(images(source.recordings[0]), pictures(12))
 
 
