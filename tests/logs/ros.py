@@ -14,6 +14,8 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin
 from rosbags.rosbag2 import Writer as Writer2
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
+from egoequiv.sources import Recording
+
 KINDS = ("ros1", "sqlite3", "mcap")
 START_NS = 1_700_000_000_000_000_000
 STEP_NS = 100_000_000
@@ -186,6 +188,11 @@ def bag_name(kind: str) -> str:
 def pictures(count: int, shape: tuple[int, ...] = (6, 8)) -> np.ndarray:
     """Pictures (count, H, W), no two of which are equal."""
     return np.random.default_rng(0).integers(0, 256, (count, *shape), dtype=np.uint8)
+
+
+def pictures_of(recording: Recording) -> np.ndarray:
+    """All pictures of a recording, read in order."""
+    return np.stack([np.asarray(image) for image in recording.images(range(len(recording)))])
 
 
 def along_x(k: float) -> list[float]:
