@@ -14,12 +14,18 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin
 from rosbags.rosbag2 import Writer as Writer2
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
+from egoequiv.sources import Recording
+
 KINDS = ("ros1", "sqlite3", "mcap")
 START_NS = 1_700_000_000_000_000_000
 STEP_NS = 100_000_000
 # Types that the package has no definitions of; bags carry their own.
 TYPES = {
     "tf2_msgs/msg/TFMessage": "geometry_msgs/TransformStamped[] transforms",
+    "ackermann_msgs/msg/AckermannDrive": (
+        "float32 steering_angle\nfloat32 steering_angle_velocity\nfloat32 speed\nfloat32 acceleration\nfloat32 jerk"
+    ),
+    "ackermann_msgs/msg/AckermannDriveStamped": "std_msgs/Header header\nackermann_msgs/AckermannDrive drive",
     "robot_msgs/msg/Wheels": "std_msgs/Header header\nfloat64[2] angle\nrobot_msgs/Battery battery",
     "robot_msgs/msg/Battery": "float32 volts\nstring<=8 state",
 }
@@ -125,6 +131,12 @@ class BagWriter:
         fields = {"header": self.header(stamp_ns), "angle": np.array([left, right], np.float64), "battery": battery}
         self.add(topic, stamp_ns, self.new("robot_msgs/msg/Wheels", **fields))
 
+    def ackermann(self, topic: str, stamp_ns: int, angle: float, speed: float) -> None:
+        others = {"steering_angle_velocity": 0.0, "acceleration": 0.0, "jerk": 0.0}
+        drive = self.new("ackermann_msgs/msg/AckermannDrive", steering_angle=angle, speed=speed, **others)
+        name = "ackermann_msgs/msg/AckermannDriveStamped"
+        self.add(topic, stamp_ns, self.new(name, header=self.header(stamp_ns), drive=drive))
+
     def write(self, path: Path) -> Path:
         """Write the bag, messages in order of the time at which they were received; ROS 2 writes a folder."""
         if self.kind == "ros1":
@@ -176,6 +188,11 @@ def bag_name(kind: str) -> str:
 def pictures(count: int, shape: tuple[int, ...] = (6, 8)) -> np.ndarray:
     """Pictures (count, H, W), no two of which are equal."""
     return np.random.default_rng(0).integers(0, 256, (count, *shape), dtype=np.uint8)
+
+
+def pictures_of(recording: Recording) -> np.ndarray:
+    """All pictures of a recording, read in order."""
+    return np.stack([np.asarray(image) for image in recording.images(range(len(recording)))])
 
 
 def along_x(k: float) -> list[float]:

@@ -14,19 +14,15 @@ from scipy.spatial.transform import Rotation
 from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import CAMERA_POSES, ColumnsSpace, NoMotion, SE3Space
-from egoequiv.sources import Recording, Source
+from egoequiv.sources import Source
 from egoequiv.sources.formats import guess_format
 from egoequiv.sources.ros import is_ros
 from egoequiv.store import ingest
-from logs.ros import KINDS, START_NS, STEP_NS, BagWriter, along_x, bag_name, drive, pictures, robot
+from logs.ros import KINDS, START_NS, STEP_NS, BagWriter, along_x, bag_name, drive, pictures, pictures_of, robot
 
 
 def opened(path: Path, **settings: Any) -> Source:
     return open_source("ros", path, **settings)
-
-
-def images(recording: Recording) -> np.ndarray:
-    return np.stack([np.asarray(image) for image in recording.images(range(len(recording)))])
 
 
 @pytest.fixture(params=KINDS)
@@ -40,11 +36,12 @@ def test_pictures_poses_and_times_are_those_that_were_written(kind: str, tmp_pat
     assert source.has_images
     assert source.pose_columns == CAMERA_POSES
     assert isinstance(source.space, SE3Space)
-    assert np.array_equal(images(recording), pictures(12))
+    assert np.array_equal(pictures_of(recording), pictures(12))
     np.testing.assert_allclose(recording.poses, [along_x(k) for k in range(12)], atol=1e-12)
     np.testing.assert_allclose(recording.times_s, np.arange(12) / 10, atol=1e-9)
     assert recording.attributes["start"] == "2023-11-14T22:13:20+00:00"
-    assert not source.notes
+    assert ["the poses do not name their body" in note for note in source.notes] == [True]
+    assert not opened(source.recordings[0].reader.path, axes="ros").notes  # type: ignore[attr-defined]
     assert "/pose (geometry_msgs/PoseStamped)" in source.convention
     copy = pickle.loads(pickle.dumps(recording))
     assert np.array_equal(copy.image(7), pictures(12)[7])
@@ -54,7 +51,7 @@ def test_the_file_inside_a_ros2_folder_is_read_too(tmp_path: Path) -> None:
     for kind, suffix in (("sqlite3", "db3"), ("mcap", "mcap")):
         folder = drive(kind).write(tmp_path / kind)
         (file,) = folder.glob(f"*.{suffix}")
-        assert np.array_equal(images(opened(file).recordings[0]), pictures(12))
+        assert np.array_equal(pictures_of(opened(file).recordings[0]), pictures(12))
         (folder / "metadata.yaml").unlink()
         assert opened(folder).frame_count == 12
 
@@ -65,7 +62,7 @@ def test_the_file_inside_a_ros2_folder_is_read_too(tmp_path: Path) -> None:
 )
 def test_compressed_bags(kind: str, compression: str, tmp_path: Path) -> None:
     path = drive(kind, compression=compression).write(tmp_path / bag_name(kind))
-    assert np.array_equal(images(opened(path).recordings[0]), pictures(12))
+    assert np.array_equal(pictures_of(opened(path).recordings[0]), pictures(12))
 
 
 def test_a_folder_of_bags_is_a_recording_each_and_a_broken_one_is_a_note(tmp_path: Path) -> None:
@@ -73,7 +70,7 @@ def test_a_folder_of_bags_is_a_recording_each_and_a_broken_one_is_a_note(tmp_pat
         drive(kind).write(tmp_path / bag_name(kind))
     (tmp_path / "empty.bag").write_bytes(b"")
     (tmp_path / "notes.txt").write_text("not a bag")
-    source = opened(tmp_path)
+    source = opened(tmp_path, axes="ros")
     assert [one.name for one in source.recordings] == ["drive", "drive_mcap", "drive_sqlite3"]
     assert source.notes == (
         f"recording empty left out: {tmp_path / 'empty.bag'} cannot be read: damaged, or not a bag: File "
@@ -109,9 +106,9 @@ def test_poses_between_stamps_are_interpolated_and_frames_outside_left_out(kind:
         bag.image("/cam", START_NS + k * STEP_NS, picture)
     for k in range(2, 8):
         bag.pose("/pose", START_NS + k * STEP_NS + STEP_NS // 2, along_x(k + 0.5))
-    source = opened(bag.write(tmp_path / bag_name(kind)))
+    source = opened(bag.write(tmp_path / bag_name(kind)), axes="ros")
     np.testing.assert_allclose(source.recordings[0].poses, [along_x(k) for k in range(3, 8)], atol=1e-9)
-    assert np.array_equal(images(source.recordings[0]), pictures(10)[3:8])
+    assert np.array_equal(pictures_of(source.recordings[0]), pictures(10)[3:8])
     assert "5 of 10 frames left out: 3 before the motion begins, 2 after it ends" in source.notes[0]
 
 
@@ -124,6 +121,28 @@ def test_odometry_of_the_base_becomes_the_pose_of_the_camera_by_tf(kind: str, tm
             np.testing.assert_allclose(pose[:3], along_x(k)[:3] + base.apply([0.2, 0, 0.5]), atol=1e-6)
             np.testing.assert_allclose(pose[3:], along_x(k)[3:], atol=1e-6)
         assert "opencv" in source.convention
+
+
+def test_transforms_and_poses_with_covariance(kind: str, tmp_path: Path) -> None:
+    optical = Rotation.from_quat([-0.5, 0.5, -0.5, 0.5])
+    bag = BagWriter(kind)
+    for k, picture in enumerate(pictures(6)):
+        stamp = START_NS + k * STEP_NS
+        bag.image("/cam", stamp, picture)
+        turned = [*along_x(k)[:3], *(Rotation.from_quat(along_x(k)[3:]) * optical).as_quat()]
+        bag.add("/vicon/cam", stamp, bag.transform(stamp, "world", "camera_optical_frame", turned))
+        pose = bag.new(
+            "geometry_msgs/msg/PoseWithCovariance", pose=bag.pose_of(along_x(2 * k)), covariance=np.zeros(36)
+        )
+        header = bag.header(stamp, "map")
+        name = "geometry_msgs/msg/PoseWithCovarianceStamped"
+        bag.add("/amcl_pose", stamp, bag.new(name, header=header, pose=pose))
+    path = bag.write(tmp_path / bag_name(kind))
+    source = opened(path)  # of the two, the one that is named like ground truth
+    np.testing.assert_allclose(source.recordings[0].poses, [along_x(k) for k in range(6)], atol=1e-9)
+    assert source.convention.startswith("poses of camera_optical_frame in world from /vicon/cam")
+    other = opened(path, poses="amcl_pose").recordings[0].poses
+    np.testing.assert_allclose(other, [along_x(2 * k) for k in range(6)], atol=1e-9)
 
 
 def test_mount_and_axes_are_as_given(tmp_path: Path) -> None:
@@ -242,64 +261,15 @@ def test_compressed_pictures(kind: str, tmp_path: Path) -> None:
         bag.compressed("/cam/compressed", START_NS + k * STEP_NS, packed.getvalue(), "rgb8; png compressed bgr8")
         bag.compressed("/cam/compressedDepth", START_NS + k * STEP_NS, b"", "16UC1; compressedDepth")
     source = opened(bag.write(tmp_path / bag_name(kind)))
-    assert np.array_equal(images(source.recordings[0]), pictures(4, (6, 8, 3)))
-
-
-def test_headers_without_stamps_mean_times_of_receipt(kind: str, tmp_path: Path) -> None:
-    bag = BagWriter(kind)
-    for k, picture in enumerate(pictures(6)):
-        bag.image("/cam", 0, picture, log_ns=START_NS + k * STEP_NS)
-        bag.pose("/pose", 0, along_x(k), log_ns=START_NS + k * STEP_NS)
-    source = opened(bag.write(tmp_path / bag_name(kind)))
-    np.testing.assert_allclose(source.recordings[0].poses, [along_x(k) for k in range(6)], atol=1e-12)
-    assert sum("headers have no stamp" in note for note in source.notes) == 2
-
-
-def test_clocks_without_a_common_time_and_the_choice_of_stamps(tmp_path: Path) -> None:
-    bag = BagWriter("mcap")
-    for k, picture in enumerate(pictures(6)):
-        bag.image("/cam", 5 * 10**9 + k * STEP_NS, picture, log_ns=START_NS + k * STEP_NS)  # seconds since power-on
-        bag.pose("/pose", START_NS + k * STEP_NS, along_x(k), log_ns=START_NS + k * STEP_NS)
-    path = bag.write(tmp_path / "bag")
-    source = opened(path)
-    np.testing.assert_allclose(source.recordings[0].poses, [along_x(k) for k in range(6)], atol=1e-12)
-    assert "clocks that have no time in common" in source.notes[0]
-    with pytest.raises(DataError, match=r"no frame has a pose: frames are from 5\.000 to 5\.500 s"):
-        opened(path, stamps="header")
-    offset = opened(path, stamps="header", offset_s=5 - START_NS / 1e9)
-    np.testing.assert_allclose(offset.recordings[0].poses, [along_x(k) for k in range(6)], atol=1e-6)
-
-
-def test_pictures_received_out_of_order_and_at_one_time_keep_their_own_stamps(kind: str, tmp_path: Path) -> None:
-    bag = BagWriter(kind)
-    for k, picture in enumerate(pictures(100)):
-        late = START_NS + (k // 4) * 4 * STEP_NS + (STEP_NS if k % 3 == 0 else 0)  # some overtake others
-        bag.image("/cam", START_NS + k * STEP_NS, picture, log_ns=late)
-        bag.pose("/pose", START_NS + k * STEP_NS, along_x(k / 10))
-    bag.messages.append(bag.messages[0])  # a message twice
-    source = opened(bag.write(tmp_path / bag_name(kind)))
-    (recording,) = source.recordings
-    assert np.array_equal(images(recording), pictures(100))
-    assert np.array_equal(recording.image(37), pictures(100)[37])
-    np.testing.assert_allclose(recording.poses, [along_x(k / 10) for k in range(100)], atol=1e-9)
-    assert any("stamps out of order" in note for note in source.notes)
-    assert any("1 stamps are repeated" in note for note in source.notes)
-
-
-def test_reading_begins_every_32_messages_and_gives_the_same_store(kind: str, tmp_path: Path) -> None:
-    source = opened(drive(kind, 100).write(tmp_path / bag_name(kind)))
-    (recording,) = source.recordings
-    assert list(recording.starts()) == [0, 32, 64, 96]
-    for frames in (range(31, 34), range(99, 100), range(64, 97)):
-        found = [np.asarray(image) for image in recording.images(frames)]
-        assert np.array_equal(found, pictures(100)[frames.start : frames.stop])
-    store = ingest(source, tmp_path / "store", workers=2, progress=False)
-    assert np.array_equal(store.images[..., 0], pictures(100))
+    assert np.array_equal(pictures_of(source.recordings[0]), pictures(4, (6, 8, 3)))
 
 
 def test_a_bag_of_an_older_ros2_has_no_definitions(tmp_path: Path) -> None:
     """Up to Humble, sqlite3 bags do not carry the definitions of their types."""
-    path = robot("sqlite3").write(tmp_path / "bag")
+    bag = robot("sqlite3")
+    for k in range(12):
+        bag.ackermann("/drive", START_NS + k * STEP_NS, k / 8, 2.0)
+    path = bag.write(tmp_path / "bag")
     expected = opened(path, poses="tf").recordings[0].poses
     file = path / "bag.db3"
     with sqlite3.connect(file) as database:
@@ -309,22 +279,7 @@ def test_a_bag_of_an_older_ros2_has_no_definitions(tmp_path: Path) -> None:
     for older in (path, file):
         source = opened(older, poses="tf")
         np.testing.assert_allclose(source.recordings[0].poses, expected)
-        assert np.array_equal(images(source.recordings[0]), pictures(12))
-
-
-def test_the_parts_of_a_split_bag_are_one_recording(tmp_path: Path) -> None:
-    split = tmp_path / "split"
-    split.mkdir()
-    for part, frames in enumerate((range(6), range(6, 12))):
-        bag = drive("mcap")
-        bag.messages = [one for one in bag.messages if (one[1] - START_NS) // STEP_NS in frames]
-        (bag.write(tmp_path / f"part{part}") / f"part{part}.mcap").rename(split / f"split_{part}.mcap")
-    text = (tmp_path / "part0" / "metadata.yaml").read_text()
-    whole = text.replace("- part0.mcap", "- split_0.mcap\n  - split_1.mcap")
-    for metadata, count in ((whole, 0), ("rosbag2_bagfile_information: 0", 1)):
-        (split / "metadata.yaml").write_text(metadata)
-        source = opened(split)
-        (recording,) = source.recordings
-        assert np.array_equal(images(recording), pictures(12))
-        np.testing.assert_allclose(recording.poses, [along_x(k) for k in range(12)], atol=1e-12)
-        assert sum("without metadata.yaml" in note for note in source.notes) == count
+        (choose,) = (one.choose for one in source.listed if one.name == "/drive")
+        steered = opened(older, columns=choose.removeprefix("columns="))
+        np.testing.assert_allclose(steered.recordings[0].poses, [[k / 8, 2.0] for k in range(12)])
+        assert np.array_equal(pictures_of(source.recordings[0]), pictures(12))

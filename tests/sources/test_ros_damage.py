@@ -138,19 +138,21 @@ def test_poses_that_are_not_rigid_are_left_out_and_counted(tmp_path: Path) -> No
     assert any("2 of 12 poses are not rigid (NaN or a zero quaternion); left out" in note for note in source.notes)
 
 
-def test_a_message_that_does_not_fit_its_type_is_counted(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("topic", "row", "frames"), [("/pose", 3, 12), ("/pose", 0, 11), ("/camera/image_raw", 0, 11)])
+def test_a_message_that_does_not_fit_its_type_is_counted(topic: str, row: int, frames: int, tmp_path: Path) -> None:
     path = drive("sqlite3").write(tmp_path / "bag")
     with sqlite3.connect(path / "bag.db3") as database:
-        row = database.execute(
-            "SELECT messages.id FROM messages JOIN topics ON topics.id = topic_id WHERE name='/pose'"
-        )
-        database.execute(
-            "UPDATE messages SET data = ? WHERE id = ?", (b"\x00\x01\x00\x00\xff\xff", row.fetchall()[3][0])
-        )
+        rows = database.execute(
+            "SELECT messages.id FROM messages JOIN topics ON topics.id = topic_id WHERE name = ?", (topic,)
+        ).fetchall()
+        wrong = b"\x00\x01\x00\x00\xff\xff"
+        database.execute("UPDATE messages SET data = ? WHERE id = ?", (wrong, rows[row][0]))
     database.close()
     source = opened(path)
-    assert source.frame_count == 12  # the pose is interpolated
+    assert source.frame_count == frames  # a pose in the middle is interpolated
     assert any("1 messages cannot be read" in note for note in source.notes)
+    (recording,) = source.recordings
+    assert np.array_equal([np.asarray(one) for one in recording.images(range(frames))], pictures(12)[-frames:])
 
 
 def test_a_picture_of_a_huge_declared_size_is_a_broken_frame(tmp_path: Path) -> None:

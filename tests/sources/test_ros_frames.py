@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from egoequiv.errors import DataError
-from egoequiv.sources.ros_frames import build_tree, is_optical, plain_name
+from egoequiv.sources.ros_frames import build_tree, is_optical, plain_name, usable_poses
 
 
 def transform(parent: str, child: str, values: Any) -> Any:
@@ -105,3 +105,16 @@ def test_names_of_frames() -> None:
     assert plain_name("/base_link") == "base_link"
     assert is_optical("camera_color_optical_frame")
     assert not is_optical("camera_link")
+
+
+def test_poses_that_can_be_used_by_hand() -> None:
+    rows = [
+        [0, 0, 0, 0, 0, 0, 1],
+        [1e300, 0, 0, 0, 0, 0, 1],
+        [0, 0, 0, 1e300, 0, 0, 1],
+        [np.inf, 0, 0, 0, 0, 0, 1],
+        [0, 0, np.nan, 0, 0, 0, 1],
+        [0, 0, 0, 0, 0, 0, 0.9],
+        [5e5, 5e6, 300, 0.5, -0.5, 0.5, -0.5],
+    ]
+    assert usable_poses(np.array(rows, np.float64)).tolist() == [True, False, False, False, False, False, True]

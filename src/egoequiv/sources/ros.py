@@ -7,7 +7,6 @@ from typing import Any
 
 from egoequiv.errors import DataError
 from egoequiv.pose import NoMotion
-from egoequiv.pose.conventions import axes_matrix
 from egoequiv.pose.track import ColumnRule, Interpolation
 from egoequiv.sources.logged import Timing
 from egoequiv.sources.recording import Source
@@ -67,10 +66,6 @@ def ros(
         stamps,
         Timing(offset_s, max_gap_s, interpolation, rule),
     )
-    if axes != "auto":
-        axes_matrix(axes)
-    if wishes.pose.is_tf:
-        wishes.pose.frames()
     bags = find_bags(path)
     if not bags:
         raise DataError(f"{path} has no bags: expected {', '.join(SUFFIXES)}, or folders with metadata.yaml")

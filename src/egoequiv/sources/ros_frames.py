@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+_MOST = 1e12  # metres
 _STILL = 1e-9  # metres and quaternion units; what is published again and again with less change than this is fixed
 
 
@@ -181,8 +182,8 @@ def _link(parent: str, child: str, rows: list[tuple[int, bool, list[float]]], wh
 
 
 def usable_poses(values: Array) -> NDArray[np.bool_]:
-    """Which rows x y z qx qy qz qw (N, 7) are finite and have a quaternion of length 1."""
-    finite = np.asarray(np.isfinite(values).all(axis=1))
-    length = np.linalg.norm(np.where(finite[:, None], values[:, 3:], 0.0), axis=1)
-    good: NDArray[np.bool_] = finite & (np.abs(length - 1.0) < 0.05)
+    """Which rows x y z qx qy qz qw (N, 7) are numbers of a plausible size and have a quaternion of length 1."""
+    plausible = np.asarray((np.abs(values) < _MOST).all(axis=1))  # not where there is NaN
+    length = np.linalg.norm(np.where(plausible[:, None], values[:, 3:], 0.0), axis=1)
+    good: NDArray[np.bool_] = plausible & (np.abs(length - 1.0) < 0.05)
     return good

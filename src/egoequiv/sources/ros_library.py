@@ -90,11 +90,13 @@ def unreadable(where: Path, problem: Exception) -> DataError:
     """One line about what could not be read."""
     if isinstance(problem, EgoEquivError):
         return problem if isinstance(problem, DataError) else DataError(str(problem))
-    text = " ".join(str(argument) for argument in problem.args) or type(problem).__name__
+    text = str(problem) or type(problem).__name__
     hint = next((hint for start, hint in _HINTS.items() if start in text), None)
     reason = hint or f"damaged, or not a bag: {text.splitlines()[0][:200]}"
     if isinstance(problem, PermissionError | FileNotFoundError):
         reason = problem.strerror or "it does not exist"
+    if isinstance(problem, MemoryError | OverflowError):
+        reason = "damaged: a size in it is larger than memory"
     return DataError(f"{where} cannot be read: {reason}")
 
 

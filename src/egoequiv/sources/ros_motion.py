@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose.clock import read_clock
-from egoequiv.pose.conventions import parse_transform
+from egoequiv.pose.conventions import axes_matrix, parse_transform
 from egoequiv.pose.driving import integrate
 from egoequiv.pose.track import ColumnTrack, PoseTrack
 from egoequiv.sources.ros_bags import Topic
@@ -29,6 +29,14 @@ class PoseWish:
     poses: str  # auto, none, a topic, tf, or tf:OUTER->INNER
     axes: str  # auto, or a convention
     mount: str | None  # T_body_camera
+
+    def __post_init__(self) -> None:
+        if self.axes != "auto":
+            axes_matrix(self.axes)
+        if self.is_tf:
+            self.frames()
+        if self.mount is not None:
+            parse_transform(self.mount, "mount")
 
     @property
     def is_tf(self) -> bool:
@@ -124,6 +132,11 @@ def _mount(
             f"those of {body!r}: give --set mount='x y z qx qy qz qw'"
         )
     axes = _axes(wish, body)
+    if camera_frame and not body and wish.axes == "auto":
+        notes.append(
+            f"{topics.bag.path}: the poses do not name their body; they are taken as those of the camera, x forward, y "
+            "left, z up: else give --set axes=opencv, or mount"
+        )
     return None, axes, f"taken as those of the camera; axes {axes}"
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from egoequiv.errors import DataError
@@ -35,6 +36,8 @@ COLUMNS = {
     "sensor_msgs/msg/JointState": ("position[0]",),
     "sensor_msgs/msg/NavSatFix": ("latitude", "longitude", "altitude"),
 }
+_UNREADABLE = "unreadable"
+_TRIED = 32  # messages, before a topic is given up
 _TRUTH = re.compile(r"ground.?truth|(^|[/_])gt([/_]|$)|vicon|mocap|optitrack|leica", re.IGNORECASE)
 _WISH = re.compile(r"goal|target|setpoint|command|cmd|desired|initialpose|plan", re.IGNORECASE)
 _PROCESSED = re.compile(r"depth|infra|thermal|disparity|debug|overlay|annotat|mask|segment|theora", re.IGNORECASE)
@@ -51,7 +54,7 @@ class Camera:
 
     @property
     def is_usable(self) -> bool:
-        return is_camera(self.topic.kind, self.encoding)
+        return self.encoding != _UNREADABLE and is_camera(self.topic.kind, self.encoding)
 
 
 class Topics:
@@ -78,21 +81,24 @@ class Topics:
         return sorted((one for one in self.all if one.kind in POSE_KINDS and one.count > 1), key=_pose_rank)
 
     def first(self, topic: str) -> Any:
-        """The first message of a topic that can be read."""
-        damage: list[str] = []
-        for message in self.bag.messages([topic], damage=damage):
-            return self.bag.parse(message)
-        raise DataError(damage[0] if damage else f"{self.bag.path}: topic {topic} has no messages")
+        """The first message of a topic that can be read, of some at its beginning."""
+        problems: list[str] = []
+        for message in islice(self.bag.messages([topic], damage=problems), _TRIED):
+            try:
+                return self.bag.parse(message)
+            except DataError as problem:
+                problems.append(str(problem))
+        raise DataError(problems[0] if problems else f"{self.bag.path}: topic {topic} has no messages")
 
     def _camera(self, topic: Topic) -> Camera:
         try:
             message = self.first(topic.name)
-        except DataError:  # its frames will be reported one by one
-            return Camera(topic, "", "", None)
+        except DataError:
+            return Camera(topic, "", _UNREADABLE, None)
+        frame = plain_name(message.header.frame_id)
         if topic.kind == COMPRESSED:
-            return Camera(topic, plain_name(message.header.frame_id), message.format, None)
-        size = (int(message.height), int(message.width))
-        return Camera(topic, plain_name(message.header.frame_id), message.encoding, size)
+            return Camera(topic, frame, message.format, None)
+        return Camera(topic, frame, message.encoding, (int(message.height), int(message.width)))
 
     def choose_camera(self, wish: str, notes: list[str]) -> Camera | None:
         """The camera of a name; with `auto` the most sensible, with `none` none."""
