@@ -77,7 +77,10 @@ def test_a_bad_value_is_named(tmp_path: Path, name: str, settings: dict[str, Any
 
 
 def test_the_catalog_is_complete() -> None:
-    assert list(SOURCES) == ["norb", "kitti", "kitti-odometry", "scenes", "turntable", "drive", "places"]
+    assert list(SOURCES) == [
+        *("norb", "kitti", "kitti-odometry", "scenes", "lerobot", "phone", "video"),
+        *("turntable", "drive", "places"),
+    ]
     assert {name: reader for name, (reader, _) in WRITERS.items()} == {"drive": "kitti", "places": "scenes"}
 
 
