@@ -10,8 +10,11 @@ import pytest
 from egoequiv.catalog import SOURCES, WRITERS, open_source
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.sources import Source
+from egoequiv.sources.formats import FORMATS
 from egoequiv.store import ingest
 from helpers import grid_source, write_norb
+
+ROOT = Path(__file__).parents[1]
 
 FEW = {"toys_per_category": 1, "elevations": 2, "azimuths": 3, "lightings": 1, "size": 8}
 
@@ -77,10 +80,11 @@ def test_a_bad_value_is_named(tmp_path: Path, name: str, settings: dict[str, Any
 
 
 def test_the_catalog_is_complete() -> None:
-    assert list(SOURCES) == [
-        *("norb", "kitti", "kitti-odometry", "scenes", "lerobot", "phone", "video"),
-        *("turntable", "drive", "places"),
-    ]
+    """Every format that can be guessed is a source with a page; the worlds come last."""
+    formats = [one.source for one in FORMATS]
+    assert {*formats, "scenes", "turntable", "drive", "places"} == set(SOURCES)
+    old = {"norb", "kitti", "kitti-odometry"}  # described in the guide
+    assert all((ROOT / "docs" / "formats" / f"{name}.md").is_file() for name in formats if name not in old)
     assert {name: reader for name, (reader, _) in WRITERS.items()} == {"drive": "kitti", "places": "scenes"}
 
 
@@ -205,5 +209,102 @@ def test_a_recording_that_goes_wrong_is_one_line(
     (tmp_path / "walls.py").write_text(CODE)
     with pytest.raises(EgoEquivError, match=words) as caught:
         ingest(open_source(f"{tmp_path}/walls.py:{name}"), tmp_path / "store", size=size, workers=1)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "store").exists()
+
+
+ODD = """
+import numpy as np
+from pathlib import Path
+from egoequiv import GridSpace, Recording, Source
+from egoequiv.pose import Axis
+
+SPACE = GridSpace((Axis("pan", "deg", 10.0, "right", "left"),))
+
+
+class Odd(Recording):
+    times_s = labels = None
+    attributes = {}
+
+    def __init__(self, **fields):
+        self.name, self.poses = "odd", np.arange(0.0, 40.0, 10.0)[:, None]
+        vars(self).update(fields)
+
+    def image(self, frame):
+        return np.zeros((8, 8), np.uint8)
+
+
+class Bare(Recording):
+    def __init__(self, *fields):
+        self.name, self.poses = "bare", np.arange(0.0, 40.0, 10.0)[:, None]
+        for name in fields:
+            setattr(self, name, None)
+
+    image = Odd.image
+
+
+class Failing(Odd):
+    def __len__(self):
+        return {}["no such"]
+
+
+class Misnamed(Odd):
+    def file_name(self, frame):
+        return Path("a.png")
+
+
+def odd(case: str = ""):
+    recording, settings = RECORDINGS[case](), {"path": Path("x")} if case == "settings" else {}
+    return Source("odd", SPACE, iter([recording]) if case == "iterator" else [recording], settings)
+
+
+RECORDINGS = {
+    "": Odd,
+    "numbers": lambda: Odd(labels=[3, 3, 4, 4]),
+    "array": lambda: Odd(labels=np.array([3, 3, 4, 4])),
+    "one": lambda: Odd(labels="wall"),
+    "attribute": lambda: Odd(attributes={"room": 3}),
+    "attributes": lambda: Odd(attributes=["room"]),
+    "times": lambda: Odd(times_s=["now", "then", "soon", "late"]),
+    "poses": lambda: Odd(poses=None),
+    "name": lambda: Odd(name=7),
+    "no times_s": Bare,
+    "no labels": lambda: Bare("times_s"),
+    "no attributes": lambda: Bare("times_s", "labels"),
+    "length": Failing,
+    "file name": Misnamed,
+    "other": lambda: "a wall",
+    "iterator": Odd,
+    "settings": Odd,
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("numbers", r"recording 'odd', frame 0: a label must be text or None, found 3: use str\(3\)"),
+        ("array", r"recording 'odd', frame 0: a label must be text or None, found np.int64\(3\)"),
+        ("one", "expected a list of labels or None, found a str"),
+        ("attribute", "names and values of attributes must be text, found 'room': 3"),
+        ("attributes", "expected a dict of attributes, found a list"),
+        ("times", r"expected times_s to be seconds \(N,\) or None, found <U4"),
+        ("poses", r"expected poses to be an array \(N, P\) of numbers, found object"),
+        ("name", "the name of a recording must be text, found 7"),
+        ("no times_s", "recording 'bare' has no 'times_s': give it times_s = None"),
+        ("no labels", "recording 'bare' has no 'labels': give it labels = None"),
+        ("no attributes", "recording 'bare' has no 'attributes': give it attributes = {}"),
+        ("length", "odd.py line 33: KeyError: 'no such'"),
+        ("file name", "frame 0: a file name must be text or None, found .*Path"),
+        ("other", "expected recordings that are egoequiv.Recording, found a str"),
+        ("iterator", "expected a list of recordings, found a list_iterator"),
+        ("settings", "its settings must be text, numbers, lists and dicts: .*Path is not JSON serializable"),
+    ],
+)
+def test_a_recording_that_lacks_something_is_one_line(tmp_path: Path, case: str, words: str) -> None:
+    (tmp_path / "odd.py").write_text(ODD)
+    assert len(ingest(open_source(f"{tmp_path}/odd.py:odd"), tmp_path / "plain", workers=1)) == 4
+    with pytest.raises(EgoEquivError, match=words) as caught:
+        ingest(open_source(f"{tmp_path}/odd.py:odd", case=case), tmp_path / "store", workers=1)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "store").exists()

@@ -210,7 +210,7 @@ def test_what_a_run_has_recorded_may_not_lie_in_it(folder: Path, monkeypatch: py
     run.mkdir()
     (run / "inside.py").write_text("")
     (folder / "beside.py").write_text("")
-    check_recorded("shape", ["square", f"{folder}/beside.py:mine", "beside:mine", "not_there:mine"], run)
+    check_recorded("shape", ["square", f"{folder}/beside.py:mine", "not_there:mine"], run)
     for name in (f"{run}/inside.py:mine", f"{folder}/beside/../run/inside.py:mine"):
         with pytest.raises(ConfigError, match="which lies inside it: no code is run from a run"):
             check_recorded("shape", [name], run)
@@ -220,6 +220,70 @@ def test_what_a_run_has_recorded_may_not_lie_in_it(folder: Path, monkeypatch: py
     monkeypatch.syspath_prepend("")
     with pytest.raises(ConfigError, match="lies inside it"):
         check_recorded("shape", ["inside:mine"], Path())
+
+
+def refusal(name: str, run: Path) -> str:
+    """What is said of a name that a run has recorded; empty if it may be imported."""
+    try:
+        check_recorded("shape", [name], run)
+    except ConfigError as problem:
+        return str(problem)
+    return ""
+
+
+def test_a_file_that_a_run_names_must_lie_where_code_of_the_user_does(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("mine", "here", "run"):
+        (folder / name).mkdir()
+    (folder / "mine" / "shapes.py").write_text("round = 0\n")
+    name, run = f"{folder}/mine/shapes.py:round", folder / "run"
+    assert refusal(name, run) == ""  # below the current folder
+    monkeypatch.chdir(folder / "here")
+    assert refusal(name, run) == (
+        f"{run} names the shape {name}, which you did not name: if you trust this code, start in a folder above it, or "
+        f"set EGOEQUIV_CODE={folder}/mine"
+    )
+    for variable in (f"{folder}/mine", f"/not/there:{folder}", "../mine"):
+        monkeypatch.setenv("EGOEQUIV_CODE", variable)
+        assert refusal(name, run) == ""
+    monkeypatch.setenv("EGOEQUIV_CODE", f"{folder}/mi")
+    assert "which you did not name" in refusal(name, run)
+    with monkeypatch.context() as on_path:
+        on_path.syspath_prepend(folder / "mine")
+        assert refusal(name, run) == ""
+    assert "which you did not name" in refusal(name, run)
+    assert "which you did not name" in refusal(f"{Path(os.__file__).parent}/antigravity.py:fly", run)
+    load_code("../mine/shapes.py:round")  # as the user names it
+    assert refusal(name, run) == ""
+
+
+def test_a_module_that_a_run_names_must_not_be_one_of_the_current_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = folder / "run"
+    run.mkdir()
+    (folder / "shapes_beside.py").write_text("raise AssertionError('it was run')\n")
+    line = (
+        f"{run} names the shape shapes_beside:mine, a module of the current folder that you did not name: if you trust "
+        f"this code, set EGOEQUIV_CODE={folder}"
+    )
+    assert refusal("shapes_beside:mine", run) == line
+    monkeypatch.setenv("EGOEQUIV_CODE", ".")
+    assert refusal("shapes_beside:mine", run) == ""
+    monkeypatch.delenv("EGOEQUIV_CODE")
+    sys.path.append(str(folder))  # as by PYTHONPATH, or by an installed package
+    assert refusal("shapes_beside:mine", run) == ""
+    sys.path.remove(str(folder))
+    sys.path.remove(str(folder))
+    # A module of the current folder hides an installed one, and would be imported in its place.
+    (folder / "site").mkdir()
+    (folder / "site" / "shapes_beside.py").write_text("mine = 3\n")
+    sys.path.append(str(folder / "site"))
+    assert refusal("shapes_beside:mine", run) == line
+    (folder / "shapes_beside.py").unlink()
+    assert refusal("shapes_beside:mine", run) == ""
+    assert load_code("shapes_beside:mine") == 3
 
 
 def corners() -> int:

@@ -9,7 +9,24 @@ from typing import Any
 from egoequiv.errors import ConfigError
 from egoequiv.names import Door, what_is
 from egoequiv.signatures import checked_settings, takes
-from egoequiv.sources import Source, kitti, kitti_odometry, lerobot, norb, phone, scenes, video
+from egoequiv.sources import (
+    Source,
+    colmap,
+    donkey,
+    euroc,
+    kitti,
+    kitti_odometry,
+    lerobot,
+    norb,
+    phone,
+    ros,
+    scenes,
+    seven_scenes,
+    table,
+    transforms,
+    tum,
+    video,
+)
 from egoequiv.sources.formats import FORMATS, guess_format
 from egoequiv.user_code import is_built_in, user_code
 from egoequiv.worlds import drive, places, turntable, write_class_folders, write_kitti_raw
@@ -19,10 +36,18 @@ SOURCES: dict[str, Callable[..., Source]] = {
     "norb": norb,
     "kitti": kitti,
     "kitti-odometry": kitti_odometry,
+    "ros": ros,
+    "tum": tum,
+    "euroc": euroc,
+    "seven-scenes": seven_scenes,
+    "colmap": colmap,
+    "transforms": transforms,
+    "donkey": donkey,
     "scenes": scenes,
     "lerobot": lerobot,
     "phone": phone,
     "video": video,
+    "table": table,
     "turntable": turntable,
     "drive": drive,
     "places": places,
@@ -93,6 +118,8 @@ def open_log(path: str | Path, source: str | None = None, **settings: Any) -> tu
         >>> open_log("rgbd_dataset_freiburg1_xyz")  # doctest: +SKIP
 
     """
-    name = source or guess_format(Path(path)).source
-    titles = {one.source: one.title for one in FORMATS}
-    return open_source(name, path, **settings), titles.get(name, name)
+    if source is None:
+        guessed = guess_format(Path(path))
+        return open_source(guessed.source, path, **settings), guessed.title
+    titles = {one.source: one.title for one in reversed(FORMATS)}  # of two of one source, the first
+    return open_source(source, path, **settings), titles.get(source, source)

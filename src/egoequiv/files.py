@@ -18,6 +18,7 @@ from typing import Any
 
 from egoequiv.errors import DataError
 
+UNFINISHED = ".unfinished"
 OLD = ".old"  # what is replaced, for the moment between two renames
 
 
@@ -62,15 +63,18 @@ def cannot_write(path: Path, problem: OSError) -> DataError:
 
 
 @contextmanager
-def new_folder(path: Path, overwrite: bool = False) -> Iterator[Path]:
-    """Give a temporary folder beside `path`; on success rename it to `path`, else remove it."""
+def new_folder(path: Path, overwrite: bool = False, key: str | None = None) -> Iterator[Path]:
+    """Give a temporary folder beside `path`; on success rename it to `path`, else remove it.
+
+    With a `key`, what a stopped process has left under the same key is given again, to be continued.
+    """
     path = Path(os.path.abspath(path))  # "." has no name to write beside
     if path.parent.is_dir():
         remove_abandoned(path.parent, path.name)
     _check_free(path, overwrite)
-    with _workspace(path) as workspace:
+    with _workspace(path) if key is None else _kept_workspace(path, key) as workspace:
         temporary, old = workspace / path.name, workspace / OLD
-        temporary.mkdir()
+        temporary.mkdir(exist_ok=key is not None)
         try:
             yield temporary
             _check_free(path, overwrite)  # once more: another process may have finished one meanwhile
@@ -79,6 +83,40 @@ def new_folder(path: Path, overwrite: bool = False) -> Iterator[Path]:
             os.rename(temporary, path)
         finally:
             _bring_back(workspace, path)
+
+
+@contextmanager
+def _kept_workspace(path: Path, key: str) -> Iterator[Path]:
+    """A hidden folder beside `path` that stays when the process is stopped, and goes when it succeeds or fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    workspace = path.with_name(f".{path.name}.{key}{UNFINISHED}")
+    for left in [Path(entry.path) for entry in os.scandir(path.parent)]:
+        if left.name.startswith(f".{path.name}.") and left.name.endswith(UNFINISHED) and left != workspace:
+            _remove_if_free(left)
+    workspace.mkdir(exist_ok=True)
+    lock = _lock(workspace)
+    try:
+        if lock.is_held is False:
+            raise DataError(f"another process is writing {path}: wait for it, or stop it")
+        with _busy():
+            yield workspace
+            shutil.rmtree(workspace, ignore_errors=True)
+    except Exception:
+        if lock.is_held is not False:
+            shutil.rmtree(workspace, ignore_errors=True)
+        raise
+    finally:
+        lock.release()
+
+
+def _remove_if_free(folder: Path) -> None:
+    """Remove what was left for inputs that have changed since, unless a process is at work there."""
+    lock = _lock(folder)
+    try:
+        if lock.is_held and folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        lock.release()
 
 
 @contextmanager

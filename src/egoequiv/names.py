@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,15 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from egoequiv.errors import ConfigError
-from egoequiv.user_code import import_file, import_named, places_of, user_code
+from egoequiv.user_code import (
+    CODE_VARIABLE,
+    import_file,
+    import_named,
+    is_trusted_file,
+    is_trusted_module,
+    places_of,
+    user_code,
+)
 
 T = TypeVar("T")
 
@@ -149,7 +158,10 @@ def short_name(name: str) -> str:
 
 
 def check_recorded(kind: str, names: Iterable[str], folder: Path) -> None:
-    """Refuse code that a run names and the user did not: a file inside the run, or one that depends on where one is.
+    """Refuse code that a run names, unless it lies where the user's own code does.
+
+    A file inside the run, or one whose place depends on where one is, is never run. Other code must be imported
+    already, as that is which the user has named, or be at one of the places that `egoequiv.user_code` trusts.
 
     Args:
         kind: what is named, for messages.
@@ -165,6 +177,16 @@ def check_recorded(kind: str, names: Iterable[str], folder: Path) -> None:
         places = [_full_path(of_file["place"])] if of_file else places_of(of_module["place"]) if of_module else []
         if any(place.is_relative_to(inside) for place in places):
             raise ConfigError(f"{folder} names the {kind} {name}, which lies inside it: no code is run from a run")
+        if of_file and not is_trusted_file(places[0]):
+            raise ConfigError(
+                f"{folder} names the {kind} {name}, which you did not name: if you trust this code, start in a folder "
+                f"above it, or set {CODE_VARIABLE}={shlex.quote(str(places[0].parent))}"
+            )
+        if of_module and not is_trusted_module(of_module["place"]):
+            raise ConfigError(
+                f"{folder} names the {kind} {name}, a module of the current folder that you did not name: "
+                f"if you trust this code, set {CODE_VARIABLE}={shlex.quote(str(Path.cwd()))}"
+            )
 
 
 def what_is(thing: object) -> str:

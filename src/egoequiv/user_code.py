@@ -27,6 +27,9 @@ MARKS: dict[str, list[tuple[str, ...]]] = {
     "a run": [("config.json", "model.json"), ("config.json", "data.json")],
 }
 
+# The folders from which a run may name code, beside those of the Python path; what the user names needs none.
+CODE_VARIABLE = "EGOEQUIV_CODE"
+
 _PACKAGE = Path(__file__).resolve().parent
 _LIBRARIES = tuple({get_paths()["stdlib"], *getsitepackages()})
 
@@ -55,14 +58,23 @@ if _UserFiles not in sys.meta_path:
 def import_file(path: Path) -> ModuleType:
     """The module of a Python file; of the script that is running, that script itself."""
     path = path.expanduser().resolve()
-    main = sys.modules.get("__main__")
-    if getattr(main, "__file__", None) and Path(str(main.__file__)).resolve() == path:  # type: ignore[union-attr]
-        return main  # type: ignore[return-value]
+    if path == _running_script():
+        return sys.modules["__main__"]
     if not path.is_file():
         raise ConfigError(f"{path} does not exist or is no file: bring it back, or name it at its new place")
     refuse_data(path)
     with _importing():
-        return import_module(f"{__name__}.{str(path).encode().hex()}")
+        return import_module(_module_name(path))
+
+
+def _module_name(file: Path) -> str:
+    return f"{__name__}.{str(file).encode().hex()}"
+
+
+def _running_script() -> Path | None:
+    """The file of the script that is running, if there is one."""
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    return Path(str(file)).resolve() if file else None
 
 
 def import_named(name: str) -> ModuleType:
@@ -100,13 +112,65 @@ def places_of(name: str) -> list[Path]:
 
 
 def add_current_folder() -> None:
-    """Put the current folder on the Python path, as `python -m` does; not if it is inside a run or a store."""
-    try:
-        here = Path.cwd()
-    except OSError:  # it was removed
-        return
-    if not {"", str(here)} & set(sys.path) and data_folder(here / "any.py") is None:
+    """Put the current folder first on the Python path, as `python -m` does; not if it is inside a run or a store.
+
+    It may be there already, because of PYTHONPATH or of an installed package: then it is there twice.
+    """
+    here = _current_folder()
+    if here is not None and sys.path[:1] not in ([""], [str(here)]) and data_folder(here / "any.py") is None:
         sys.path.insert(0, str(here))
+
+
+def _current_folder() -> Path | None:
+    try:
+        return Path.cwd()
+    except OSError:  # it was removed
+        return None
+
+
+def is_trusted_file(file: Path) -> bool:
+    """Whether a file that a run names may be imported, although the user has not named it.
+
+    It may if it is imported already, below the current folder, a folder of the Python path or one of `EGOEQUIV_CODE`.
+    """
+    if file == _running_script() or _module_name(file) in sys.modules:
+        return True
+    of_python = {Path(get_paths()[name]).resolve() for name in ("stdlib", "platstdlib")}
+    on_path = {Path(place).resolve() for place in sys.path if place} - of_python
+    folders = [*on_path, *_code_folders(), _current_folder()]
+    return any(file.is_relative_to(folder) for folder in folders if folder is not None)
+
+
+def is_trusted_module(name: str) -> bool:
+    """Whether a module that a run names may be imported, although the user has not named it.
+
+    It may if it is imported already, installed, on PYTHONPATH or below a folder of `EGOEQUIV_CODE`. The current folder
+    alone does not count: where someone put a run, there may be code beside it.
+    """
+    top = name.partition(".")[0]
+    if top in sys.modules:
+        return True
+    add_current_folder()
+    found = places_of(top)
+    if all(any(place.is_relative_to(folder) for folder in _code_folders()) for place in found):
+        return True  # also if there is none: the import says so
+    script, here, before = _running_script(), _current_folder(), list(sys.path)
+    if script is not None and script.parent == here:
+        return True  # the user's own script is there
+    first = next((k for k, place in enumerate(before) if place in ("", str(here))), None)
+    if first is None:
+        return True
+    try:
+        del sys.path[first]
+        return places_of(top) == found
+    finally:
+        sys.path[:] = before
+
+
+def _code_folders() -> list[Path]:
+    """The folders of the variable `EGOEQUIV_CODE`, in the form of PYTHONPATH."""
+    places = os.environ.get(CODE_VARIABLE, "").split(os.pathsep)
+    return [Path(place).expanduser().resolve() for place in places if place]
 
 
 def data_folder(file: Path) -> tuple[Path, str] | None:

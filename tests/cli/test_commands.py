@@ -39,6 +39,9 @@ def test_ingest_and_info(cli: Cli, tmp_path: Path) -> None:
     assert described["poses"] == {"elevation_deg": [30.0, 70.0], "azimuth_deg": [0.0, 330.0]}
     assert set(described["labels"].values()) == {180}
     assert described["motions"] == ["up", "down", "right", "left"]
+    split = described["split"]
+    assert (split["kind"], split["leaked_validation_frames"]) == ("by-recording", 0)
+    assert split["train_frames"] + split["validation_frames"] == 900
     with Image.open(described["contact_sheet"]) as sheet:
         assert sheet.width > 100
     assert "900 of 16 x 24 x 1" in cli("info", tmp_path / "toys", "--sheet", tmp_path / "sheet.png").out

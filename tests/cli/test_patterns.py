@@ -133,6 +133,13 @@ def test_other_spaces(cli: Cli, poses: Path, tmp_path: Path, space: str, columns
     assert json.loads((tmp_path / "patterns.json").read_text())["space"]["kind"] == kind
 
 
+def test_names_in_space_have_room(cli: Cli, poses: Path, tmp_path: Path) -> None:
+    done = cli("patterns", poses, "-o", tmp_path, "--space", "se3", *QUICK)
+    for pattern in json.loads((tmp_path / "patterns.json").read_text())["patterns"]:
+        assert f"{pattern['name']} " in done.out
+    assert "pan left" in done.out
+
+
 def test_names_with_brackets_are_printed_as_they_are(cli: Cli, tmp_path: Path) -> None:
     from egoequiv.pose import ColumnsSpace
     from egoequiv.sources import Source
@@ -156,7 +163,7 @@ def test_a_space_without_its_columns_is_named(cli: Cli, poses: Path, small_store
     assert "'steering'" in error_of(cli, "patterns", poses, *out, "--space", "columns:steering")
     assert "columns" in error_of(cli, "patterns", poses, *out, "--space", "columns:")
     assert "no poses" in error_of(cli, "patterns", poses, *out, "--space", "none")
-    assert "no times" in error_of(cli, "patterns", small_store.path, *out)
+    assert "'forward_m'" in error_of(cli, "patterns", small_store.path, *out, "--space", "planar")
     assert not (tmp_path / "out").exists()
 
 

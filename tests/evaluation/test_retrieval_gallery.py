@@ -14,7 +14,7 @@ from egoequiv.evaluation.retrieval_gallery import (
     retrieval_gallery,
 )
 from egoequiv.pairs import MotionPairs
-from egoequiv.pose import ColumnsSpace, PlanarSpace
+from egoequiv.pose import ColumnsSpace, PlanarSpace, SE3Space
 from egoequiv.store import FrameStore
 from evaluation.grid_features import features_of, pairs_of
 from helpers import GRID
@@ -47,6 +47,14 @@ def test_motions_are_said_in_words() -> None:
     assert motion_words(GRID, np.array([0.0, 60.0]), scale) == "right 60°"
     assert motion_words(GRID, np.zeros(2), scale) == "standing still"
     assert motion_words(PlanarSpace(), np.array([12.0, 0.1]), np.array([10.0, 20.0])) == "forward 12.0 m"
+
+
+def test_motions_in_space_are_said_by_their_main_parts() -> None:
+    scale = np.array([0.2, 0.3, 0.2, 5.0, 9.0, 9.0])
+    motion = np.array([0.02, -0.25, 0.01, 0.5, -1.0, 8.0])
+    assert motion_words(SE3Space(), motion, scale) == "shift right 0.25 m, pan left 8°"
+    assert motion_words(SE3Space(), np.zeros(6), scale) == "standing still"
+    assert arrow_of(SE3Space(), np.array([0, 0, 0, 0, 0, 9.0]), scale) == (-1.0, 0.0)
 
 
 def test_queries_of_every_motion_are_shown(result: RetrievalResult) -> None:

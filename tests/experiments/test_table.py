@@ -80,9 +80,39 @@ def test_cells_are_means_over_repetitions() -> None:
     assert metric == RHO_UP
     cell = entries["rho_up"]
     assert cell.result == Result((0.5, 0.7))
-    assert cell.interval == pytest.approx((0.5, 0.7))
+    assert all(map(math.isnan, cell.interval))  # two repetitions say too little
+    assert cell.shown_interval(RHO_UP) is cell.over_repetitions() is None
     assert cell.baselines == pytest.approx({"constant": 0.8})
-    assert cell.over_repetitions() is None  # two repetitions say too little
+
+
+def test_the_interval_is_that_of_the_mean_and_not_the_mean_of_the_intervals() -> None:
+    values = (0.5, 0.7, 0.6)
+    each = [[measurement(Value(metric=RHO_UP, value=value, interval=(0.4, 0.9)))] for value in values]
+    one, three = (entries_of(each[:count])[1]["rho_up"] for count in (1, 3))
+    assert one.interval == one.shown_interval(RHO_UP) == (0.4, 0.9)  # over recordings
+    half = 4.3027 * 0.1 / math.sqrt(3)  # Student's t with two degrees of freedom
+    assert three.interval == three.shown_interval(RHO_UP) == pytest.approx((0.6 - half, 0.6 + half), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"is_percent": True}, (0.0, 100.0)),
+        ({"within": (0.0, 1.0)}, (0.0, 1.0)),
+        ({"within": (None, 1.0)}, (-70.0, 1.0)),
+        ({"within": (0.0, None)}, (0.0, 130.0)),
+        ({}, (-70.0, 130.0)),
+    ],
+)
+def test_an_interval_is_cut_to_what_the_metric_can_be(
+    changes: dict[str, object], expected: tuple[float, float]
+) -> None:
+    metric = RHO_UP.model_copy(update={"within": (None, None), **changes})
+    assert metric.cut((-70.0, 130.0)) == expected
+    cell = entry(-70.0, 30.0, 130.0)
+    wide = cell.result.interval()
+    assert cell.shown_interval(metric) == (max(wide[0], metric.cut(wide)[0]), min(wide[1], metric.cut(wide)[1]))
+    assert cell.over_repetitions() == wide  # a test of chance needs the whole width
 
 
 def test_what_one_repetition_lacks_is_not_defined_and_says_why() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 from drives import DRIVING_POSES, FAST, LEFT, RIGHT, SLOW, drive_track
 from egoequiv.errors import ConfigError, DataError
@@ -89,6 +91,16 @@ def test_the_clusters_that_move_most_are_kept(town: FrameStore, patterns: MinedP
     np.testing.assert_allclose(fewer.centres, patterns.centres)
     assert all_of_them.names[:3] == patterns.names
     assert len(set(all_of_them.names)) == 6
+
+
+def test_a_jump_is_not_kept_as_a_pattern() -> None:
+    way = np.cumsum(np.tile([1.0, 3.0], 60))
+    way[70:] += 40.0  # once
+    store = bare_store(np.column_stack([way, 0 * way]), [0] * 120, times_s=np.arange(120.0).tolist(), space=PLANAR)
+    found = mine_patterns(store, clusters=3, keep=2)
+    assert found.patterns.names == ("forward 3.0 m", "forward 1.0 m")
+    assert found.patterns.cluster_names()[2].startswith("dropped: forward 4")
+    assert found.counts[2] == 1
 
 
 def test_the_spread_is_the_standard_deviation_of_all_motions(town: FrameStore, patterns: MinedPatterns) -> None:
@@ -269,7 +281,9 @@ def test_rounding_is_no_motion() -> None:
     assert 0 < np.ptp((SE2Space().difference(poses[:-1], poses[1:]))[:, 1]) < 1e-9
     found = mine_patterns(store)
     assert all(name.startswith("forward") for name in found.patterns.names)
-    assert found.patterns.spread[1:].tolist() == [1.0, 1.0]
+    ahead, aside, turned = found.patterns.spread.tolist()
+    assert ahead == aside > 0.1
+    assert turned == 1.0
 
 
 def test_a_component_that_stands_still_does_not_count() -> None:
@@ -386,9 +400,105 @@ def test_a_gap_must_be_a_number_above_zero(town: FrameStore, gap: float) -> None
         mine_patterns(town, max_gap_s=gap)
 
 
-def test_frames_without_times_are_refused() -> None:
-    with data_error("bare-store", "no times"):
-        mine_patterns(bare_store(grid_poses(), [0] * 24))
+def test_frames_without_times_are_paired_both_ways_round() -> None:
+    store = bare_store(grid_poses(), [0] * 12 + [1] * 12)
+    found = mine_patterns(store, clusters=4, keep=4)
+    assert found.motions == found.clustered == 2 * 12 * 11
+    pairs = find_motion_pairs(store, np.arange(24), found.patterns)
+    assert tuple(pairs.counts().values()) == found.counts
+    with data_error("bare-store: 2 pairs have fewer than 4 different motions: lower --clusters"):
+        mine_patterns(store, np.array([0, 1]), clusters=4)
+
+
+def ring_of_photographs(count: int = 60) -> FrameStore:
+    """Photographs without times, on a ring of 1 m round what they all look at."""
+    angle = np.arange(count) / count * 2 * np.pi
+    turns = Rotation.from_euler("z", angle[:, None] + np.pi)
+    position = [np.cos(angle), np.sin(angle), 0.05 * np.random.default_rng(0).normal(size=count)]
+    return bare_store(np.column_stack([*position, turns.as_quat()]), [0] * count, space=SE3Space())
+
+
+def test_photographs_are_paired_with_those_near_them_in_order() -> None:
+    store = ring_of_photographs()
+    found = mine_patterns(store)
+    assert found.motions == 2 * sum(60 - gap for gap in range(1, 4))
+    np.testing.assert_allclose(found.sample.mean(axis=0)[3:], 0, atol=1e-9)  # each turn has its inverse
+    assert np.abs(found.sample[:, 5]).max() == pytest.approx(18)  # three steps of 6 degrees
+    # Who walks to the right round a thing and looks at it turns to the left.
+    for name in found.patterns.names:
+        assert re.fullmatch(r"shift right .* and pan left .*|pan left .* and shift right .*", name) or re.fullmatch(
+            r"shift left .* and pan right .*|pan right .* and shift left .*", name
+        )
+    some = np.array([0, 1, 30, 31, 32, 59])  # the numbers of frames count, not their places among those that are mined
+    assert mine_patterns(store, some, clusters=2, keep=1).motions == 2 * (1 + 3)
+    long = mine_patterns(ring_of_photographs(400))
+    assert long.motions == 2 * sum(400 - gap for gap in range(1, 11))
+    pairs = find_motion_pairs(store, np.arange(60), found.patterns)
+    assert tuple(pairs.counts().values()) == found.counts[:3]
+
+
+def ring_motions(seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.normal(0, [0.1, 0.1, 0.01, 0.5, 4.0, 0.5], (500, 6))
+
+
+def test_components_on_one_scale_have_one_spread() -> None:
+    motions = ring_motions(0)
+    poses = np.zeros((len(motions) + 1, 7))
+    poses[:, 6] = 1.0
+    for k, motion in enumerate(motions):  # motion by motion, so that successive frames are so far apart
+        turn = Rotation.from_quat(poses[k, 3:])
+        poses[k + 1, :3] = poses[k, :3] + turn.apply(motion[:3])
+        poses[k + 1, 3:] = (turn * Rotation.from_rotvec(motion[3:], degrees=True)).as_quat()
+    times = np.arange(len(poses), dtype=float).tolist()
+    found = mine_patterns(bare_store(poses, [0] * len(poses), times_s=times, space=SE3Space()), clusters=4, keep=4)
+    shift, turn = np.sqrt(motions[:, :3].var(axis=0).sum()), np.sqrt(motions[:, 3:].var(axis=0).sum())
+    np.testing.assert_allclose(found.patterns.spread, [shift] * 3 + [turn] * 3, rtol=1e-6)
+    words = {" ".join(name.split()[:-1]).split(" 0.")[0] for name in found.patterns.names}
+    assert not {word for word in words if word.startswith(("rise", "sink", "roll", "pan"))}  # it hardly does
+
+
+def test_motions_in_space_are_named_by_their_main_part() -> None:
+    spread = np.array([0.15, 0.15, 0.15, 7.0, 7.0, 7.0])
+    motions = np.array(
+        [
+            [0.01, -0.25, -0.02, 3.0, -0.4, 4.0],
+            [-0.06, 0.12, 0.0, 0.0, 1.0, 0.0],
+            [0.0, 0.02, 0.01, 0.0, -9.0, 1.0],
+            [0.02, 0.0, -0.2, 0.5, 8.0, 0.0],
+            [0.0, 0.0, 0.0, -12.0, 10.0, 11.5],
+            [0.01, 0.005, 0.0, 0.2, 0.4, -0.3],
+        ]
+    )
+    assert name_motions(SE3Space(), motions, spread) == (
+        "shift right 0.25 m",
+        "shift left 0.12 m",
+        "tilt up 9°",
+        "sink 0.2 m and tilt down 8°",
+        "roll left 12° and pan left 12°",  # two parts, not three
+        "still",
+    )
+
+
+def test_only_one_motion_is_still() -> None:
+    motions = np.array([[0.0, 0.0], [0.05, 0.01], [0.05, 0.0], [0.2, 0.0]])
+    names = name_motions(PLANAR, motions, np.ones(2))
+    assert names == ("still", "forward 0.05 m", "forward 0.05 m and left turn 0.0°", "forward 0.2 m")
+
+
+def test_dropped_clusters_have_names_of_their_own(patterns: MinedPatterns) -> None:
+    centres = np.array([[5.0, 16.0], [5.0, 16.2], [5.0, 16.4], [0.0, 0.0], [0.01, 0.0]])
+    three = MinedPatterns(("left turn 16°",), centres, np.ones(2), PLANAR)
+    assert three.cluster_names() == [
+        "left turn 16°",
+        "dropped: left turn 16° and forward 5.0 m",
+        "dropped: left turn 16° and forward 5.0 m (3)",
+        "dropped: still",
+        "dropped: forward 0.01 m",
+    ]
+    for k in range(len(patterns)):
+        fewer = patterns.only(patterns.names[k:])
+        assert len(set(fewer.cluster_names())) == len(patterns.centres)
 
 
 def test_frames_without_poses_are_refused() -> None:
@@ -444,7 +554,7 @@ def test_errors_leave_the_path_in_the_message(tmp_path: Path, few_motions: Frame
 
 
 def test_turns_are_named_turns_in_every_space_and_mixed_motions_by_both_parts() -> None:
-    spread = np.array([3.0, 0.3, 8.0])
+    spread = np.array([3.0, 3.0, 8.0])
     motions = np.array([[4.8, 0.87, 20.5], [4.3, -0.9, -23.2], [0.0, 2.0, 0.0], [4.5, -0.2, -10.0]])
     assert name_motions(SE2Space(), motions, spread) == (
         "left turn 20°",

@@ -76,7 +76,8 @@ def test_a_bad_fraction_is_named(small_store: FrameStore, fraction: float) -> No
 
 def test_an_unknown_split_is_named_with_the_choices(small_store: FrameStore) -> None:
     with pytest.raises(
-        ConfigError, match="split 'random' is not known; choose auto, paper, given, by-recording, by-time, by-shape"
+        ConfigError,
+        match="split 'random' is not known; choose auto, paper, given, by-recording, by-time, by-place, by-shape",
     ):
         make_split(small_store, "random")
     with pytest.raises(ConfigError, match="no attribute 'toy'"):

@@ -39,8 +39,14 @@ def test_the_columns_and_words_of_the_planar_space() -> None:
     forward, yaw = PLANAR.axes
     assert forward.in_words(14.38) == "forward 14.4 m"
     assert forward.in_words(-2.0) == "backward 2.0 m"
-    assert forward.in_words(0.0) == "forward 0.000 m"
+    assert forward.in_words(0.0) == "forward 0 m"
     assert forward.in_words(-0.0312) == "backward 0.031 m"
+    assert forward.in_words(0.124) == "forward 0.12 m"
+    assert forward.in_words(0.9) == "forward 0.9 m"
+    assert forward.in_words(0.996) == "forward 1.0 m"
+    assert forward.in_words(4e-5) == "forward 0 m"
+    assert yaw.in_words(0.44) == "left turn 0.4°"
+    assert yaw.in_words(-0.96) == "right turn 1°"
     assert yaw.in_words(16.2) == "left turn 16°"
     assert yaw.in_words(-15.4) == "right turn 15°"
 
@@ -57,7 +63,7 @@ def test_sensor_columns_have_units_and_words() -> None:
     ]
     steering, throttle, speed, _, _ = space.axes
     assert steering.in_words(-12.0) == "less steering 12°"
-    assert throttle.in_words(0.25) == "more throttle 0.2"
+    assert throttle.in_words(0.25) == "more throttle 0.25"
     assert speed.in_words(3.0) == "more wheel_speed 3.0 mps"
     assert space.difference(np.arange(5.0), np.array([5.0, 1.0, 0.0, 3.5, 4.0])).tolist() == [5, 0, -2, 0.5, 0]
 

@@ -107,7 +107,7 @@ def test_pitch_and_roll_by_hand() -> None:
     assert motion_matrix(SE3.difference(level, nose_down))[:3, :3] @ [1, 0, 0] == pytest.approx(
         [math.cos(math.pi / 6), 0, -0.5]
     )
-    assert pitch.in_words(30.0) == "nose down 30°"
+    assert pitch.in_words(30.0) == "tilt down 30°"
     # About the axis ahead, the left side goes up.
     right_side_down = np.array([0, 0, 0, s, 0, 0, c])
     assert SE3.difference(level, right_side_down) == pytest.approx([0, 0, 0, 30, 0, 0])
@@ -115,7 +115,8 @@ def test_pitch_and_roll_by_hand() -> None:
         [0, math.cos(math.pi / 6), 0.5]
     )
     assert roll.in_words(30.0) == "roll right 30°"
-    assert yaw.in_words(-15.0) == "right turn 15°"
+    assert pitch.in_words(-30.0) == "tilt up 30°"
+    assert (yaw.in_words(15.0), yaw.in_words(-15.0)) == ("pan left 15°", "pan right 15°")
     # Who looks down by 30 degrees and goes 2 m down along its nose has gone ahead.
     along = np.array([2 * math.cos(math.pi / 6), 0, -1.0, 0, s, 0, c])
     assert SE3.difference(nose_down, along) == pytest.approx([2, 0, 0, 0, 0, 0])
@@ -132,6 +133,13 @@ def test_names_and_words() -> None:
     assert left.in_words(-0.5) == "shift right 0.5 m"
     assert turn.in_words(16) == "left turn 16°"
     assert SE3.axes[2].in_words(-1) == "sink 1.0 m"
+
+
+@pytest.mark.parametrize("space", [SE2, SE3])
+def test_components_of_one_unit_are_on_one_scale(space: SE2Space | SE3Space) -> None:
+    units = [[axis.unit for axis in space.axes[scale]] for scale in space.scales]
+    assert [set(each) for each in units] == [{"m"}, {"deg"}]
+    assert sum(map(len, units)) == len(space.axes)
 
 
 @given(planar_poses, planar_poses)

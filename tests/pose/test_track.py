@@ -6,7 +6,13 @@ from scipy.spatial.transform import Rotation
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import ColumnTrack, PoseTrack
-from egoequiv.pose.conventions import CONVENTIONS, axes_matrix, parse_transform
+from egoequiv.pose.conventions import (
+    CONVENTIONS,
+    are_rotations,
+    are_unit_quaternions,
+    axes_matrix,
+    parse_transform,
+)
 from egoequiv.pose.track import bracket
 
 
@@ -138,3 +144,12 @@ def test_a_column_that_is_not_a_number_is_not_known() -> None:
 def test_nothing_is_known_without_stamps() -> None:
     assert not bracket(np.empty(0, np.int64), np.array([1, 2])).inside.any()
     assert bracket(np.array([3]), np.array([1, 3, 5])).inside.tolist() == [False, True, False]
+
+
+def test_numbers_that_would_overflow_are_not_rotations() -> None:
+    holed = np.eye(3)
+    holed[0, 1] = np.nan
+    matrices = np.stack([np.eye(3), np.full((3, 3), 1e200), holed, np.diag([1.0, 1.0, -1.0])])
+    assert are_rotations(matrices).tolist() == [True, False, False, False]
+    unit = are_unit_quaternions(np.array([[0, 0, 0, 1.0], [1e200] * 4, [np.nan] * 4, [0.0] * 4, [0.5] * 4]))
+    assert unit.tolist() == [True, False, False, False, True]

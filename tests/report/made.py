@@ -23,7 +23,14 @@ from egoequiv.experiments.run_groups import RunGroup
 from egoequiv.experiments.table import Entry, Row, Table, compare_rows
 
 TOP1 = Metric(name="top1", title="top-1 %", digits=2, is_percent=True, family="top")
-ATOMIC = Metric(name="rho_atomic", title="rho atomic", better="lower", family="rho", baselines={"copy": 1.0})
+ATOMIC = Metric(
+    name="rho_atomic",
+    title="rho atomic",
+    better="lower",
+    within=(0.0, None),
+    family="rho",
+    baselines={"copy": 1.0},
+)
 UP = ATOMIC.model_copy(update={"name": "rho_up", "title": "rho up", "motion": "up"})
 RIGHT = ATOMIC.model_copy(update={"name": "rho_right turn", "title": "rho right turn", "motion": "right turn"})
 RATIO = Metric(name="ratio_up", title="ratio up", better="lower", motion="up", is_detail=True)

@@ -43,11 +43,11 @@ def test_a_cell_has_its_interval_baselines_and_the_published_value() -> None:
     assert grid.notes[1].startswith("* not better than each of its baselines (chance, nearest pixels)")
 
 
-def test_motions_have_intervals_over_recordings_and_ratios() -> None:
+def test_motions_have_intervals_of_the_mean_and_ratios() -> None:
     blocks = motion_blocks(full_table())
     grid = grid_of(blocks)
     assert grid.columns == ("method", "rho up", "rho right turn", "pairs left out")
-    assert grid.rows[1][1].line == "0.510 ± 0.006 [0.450, 0.550] (ratio 0.510)"
+    assert grid.rows[1][1].line == "0.510 ± 0.006 [0.485, 0.535] (ratio 0.510)"  # 4.303 standard errors
     assert grid.rows[2][2].text == "not defined"
     assert grid.notes[-1] == "rho right turn is not defined for equiv (no labels): 7 pairs are too few, 60 are needed."
     assert "untrained: the same network before training" in texts(blocks)
@@ -58,7 +58,7 @@ def test_motions_have_intervals_over_recordings_and_ratios() -> None:
     [
         ((1.0,), "One repetition, in brackets the 95 % interval over recordings", ["[0.900, 1.100]"]),
         ((1.0, 2.0), "over 2 repetitions, too few for an interval", []),
-        ((1.0, 2.0, 3.0), "over 3 repetitions, in brackets the 95 % interval of the mean", ["[-0.484, 4.484]"]),
+        ((1.0, 2.0, 3.0), "over 3 repetitions, in brackets the 95 % interval of the mean", ["[0.000, 4.484]"]),
     ],
 )
 def test_intervals_are_announced_where_there_are_any(values: tuple[float, ...], words: str, small: list[str]) -> None:

@@ -421,6 +421,11 @@ def test_a_store_without_file_names_opens(small_store: FrameStore) -> None:
     assert small_store.files is None
 
 
+def test_a_store_of_before_that_has_no_digest_of_its_pictures_opens(copy: Path) -> None:
+    without_meta(copy, "images_blake2b")
+    assert len(FrameStore.open(copy)) == 144
+
+
 def test_the_repr_is_one_line(small_store: FrameStore) -> None:
     assert repr(small_store) == (
         f"FrameStore({small_store.path}: 144 frames (12 x 12 x 1) in 6 recordings, "

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,8 @@ from PIL import Image
 from drives import drive_source, make_drive, poses_only
 from egoequiv.engines import WorkerLostError
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
-from egoequiv.pose import DRIVING_POSES, PlanarSpace
-from egoequiv.sources import Source
+from egoequiv.pose import DRIVING_POSES, NoMotion, PlanarSpace
+from egoequiv.sources import Recording, Source
 from egoequiv.sources.pictures import PictureRecording, open_picture
 from egoequiv.store import FrameStore, decoding, fit_image, ingest, writer
 from helpers import (
@@ -114,6 +115,15 @@ def test_two_workers_write_the_same_bytes(
     assert seen[0] == (0, 144)
     assert seen[-1] == (144, 144)
     assert seen == sorted(seen)
+
+
+def test_other_pictures_of_the_same_names_and_poses_are_another_store(small_store: FrameStore, tmp_path: Path) -> None:
+    darker = [replace(one, light=one.light * 0.99) for one in grid_source().recordings]  # type: ignore[type-var]
+    other = ingest(replace(grid_source(), recordings=darker), tmp_path / "other", workers=1)
+    assert (other.path / "index.parquet").read_bytes() == (small_store.path / "index.parquet").read_bytes()
+    assert other.fingerprint() != small_store.fingerprint()
+    whole = blake2b((other.path / "frames.npy").read_bytes(), digest_size=32).hexdigest()
+    assert other.meta["images_blake2b"] == whole
 
 
 def test_progress_ends_with_all_frames(tmp_path: Path) -> None:
@@ -605,3 +615,59 @@ def test_progress_is_shown_unless_it_is_not_wanted(tmp_path: Path, capsys: pytes
     ingest(grid_source(), tmp_path / "c", progress=False)
     assert capsys.readouterr().err == ""
     assert seen[-1] == (144, 144)
+
+
+class Stopping(Recording):
+    """Twelve pieces of frames; decoding counts, and stops once at a given frame."""
+
+    labels = None
+    times_s = None
+    attributes: dict[str, str] = {}  # noqa: RUF012
+
+    def __init__(self, counts: Path, stop_at: int | None) -> None:
+        self.name, self.counts, self.stop_at = "stopping", counts, stop_at
+        self.poses = np.empty((100, 0))
+
+    def image(self, frame: int) -> np.ndarray:
+        if frame == self.stop_at:
+            raise KeyboardInterrupt
+        if frame == 40:
+            raise BrokenFrameError("frame 40 is broken")
+        with open(self.counts, "a") as file:
+            file.write(f"{frame}\n")
+        return np.full((4, 5), frame, np.uint8)
+
+
+def stopping(counts: Path, stop_at: int | None) -> Source:
+    return Source("stopping", NoMotion(), [Stopping(counts, stop_at)])
+
+
+def test_work_that_was_stopped_is_continued(tmp_path: Path) -> None:
+    whole = ingest(stopping(tmp_path / "all", None), tmp_path / "whole", progress=False, inputs="a")
+    with pytest.raises(KeyboardInterrupt):
+        ingest(stopping(tmp_path / "first", 61), tmp_path / "store", progress=False, inputs="a")
+    assert not (tmp_path / "store").exists()
+    seen: list[tuple[int, int]] = []
+    store = ingest(
+        stopping(tmp_path / "second", None), tmp_path / "store", on_progress=lambda *n: seen.append(n), inputs="a"
+    )
+    again = {int(line) for line in (tmp_path / "second").read_text().split()}
+    assert min(again - {0}) >= 56  # frame 0 is decoded to know the size of the pictures
+    assert seen[0] == (56, 100)
+    for name in ("frames.npy", "index.parquet", "store.json"):
+        assert (store.path / name).read_bytes() == (whole.path / name).read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["all", "first", "second", "store", "whole"]
+
+
+def test_work_on_other_inputs_begins_again(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        ingest(stopping(tmp_path / "first", 61), tmp_path / "store", progress=False, inputs="a")
+    ingest(stopping(tmp_path / "second", None), tmp_path / "store", progress=False, inputs="b")
+    assert len((tmp_path / "second").read_text().split()) >= 99
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["first", "second", "store"]
+
+
+def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(BrokenFrameError):
+        ingest(stopping(tmp_path / "first", None), tmp_path / "store", progress=False, inputs="a", strict=True)
+    assert [p.name for p in tmp_path.iterdir()] == ["first"]

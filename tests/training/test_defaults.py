@@ -93,6 +93,16 @@ def test_one_recording_on_a_grid_is_divided_at_random_with_a_warning(tmp_path: P
     assert opened.choices[-1].startswith(f"warning: {counts} validation frames")
 
 
+def test_validation_on_one_recording_is_said(tmp_path: Path) -> None:
+    store = ingest(Source("grid", GRID, [grid_recording(0, take) for take in range(2)]), tmp_path / "two", workers=1)
+    opened = open_data(make_config({"data": str(store.path), **FEW, "use_labels": False}))
+    assert opened.config.split == "by-recording"
+    assert "(one recording alone for validation: ball/take-" in opened.choices[-1]
+    more = ingest(Source("grid", GRID, [grid_recording(0, take) for take in range(6)]), tmp_path / "six", workers=1)
+    opened = open_data(make_config({"data": str(more.path), **FEW, "use_labels": False}))
+    assert "alone" not in opened.choices[-1]
+
+
 def test_a_holdout_keeps_every_class(small_store: FrameStore, drives: FrameStore) -> None:
     # Of two recordings a class one is left for training, and it cannot be divided again.
     assert settled(small_store, holdout_fraction=0.25)["holdout_split"] == "paper"
@@ -189,3 +199,33 @@ def test_a_run_on_another_store(small_store: FrameStore, drives: FrameStore, tmp
     train(drives.path, tmp_path / "drive-run", **FEW)
     with pytest.raises(ConfigError, match="another motion space"):
         _ = open_run(tmp_path / "drive-run", store=single.path).patterns
+
+
+@pytest.mark.parametrize("method", ["equiv", "drlim"])
+def test_too_few_validation_pairs_are_told_before_training(
+    small_store: FrameStore, tmp_path: Path, method: str
+) -> None:
+    def notes(name: str, **changes: Any) -> list[str]:
+        said: list[str] = []
+        settings = {"data": str(small_store.path), **FEW, "method": method, "encoder": "norb", **changes}
+        run_training(make_config(settings), tmp_path / name, on_note=said.append)
+        return [line for line in said if line.startswith("warning: rho")]
+
+    # Three validation recordings of 3 x 8 poses have 48 pairs of one step up and 72 of one to the right.
+    (line,) = notes("few")
+    assert "\n" not in line
+    assert "at most 72 of 'right', and a map of these features takes 84: ingest more" in line  # 4 x (20 + 1)
+    assert "lower train_fraction (now 0.67), or choose another split by --set split=KIND (now by-recording)" in line
+    assert notes("narrow", encoder_settings={"hidden_units": 16}) == []  # 4 x (16 + 1) = 68
+
+
+def test_rho_is_undefined_where_it_was_told(small_store: FrameStore, tmp_path: Path) -> None:
+    from egoequiv.experiments import measure_run
+
+    for units, is_defined in ((20, False), (16, True)):
+        settings = {**FEW, "encoder": "norb", "encoder_settings": {"hidden_units": units}}
+        run = train(small_store.path, tmp_path / f"{units}", method="random", **settings)
+        (found,) = measure_run(run.path, ["equivariance"])
+        rho = found.value("rho_right")
+        assert rho is not None
+        assert np.isfinite(rho.value) == is_defined

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +115,55 @@ class Number(Gap):
 
     def loss(self, net, batch):
         return 3.0
+
+
+class Detached(Gap):
+    name = "detached"
+
+    def loss(self, net, batch):
+        return batch.z_i.detach().square().mean()
+
+
+class Rewritten(Gap):
+    name = "rewritten"
+
+    def loss(self, net, batch):
+        z = batch.z_i.exp()
+        loss = z.square().mean()
+        z.zero_()
+        return loss
+
+
+class Few(Net):
+    """Works for a few images."""
+
+    def forward(self, images):
+        return super().forward(images)[:7]
+
+
+class Views(Net):
+    def forward(self, images):
+        return super().forward(images).view(2, -1)[:, :5] if self.training else super().forward(images)
+
+
+class Resting(Net):
+    """Fails when many images are looked at after training."""
+
+    def forward(self, images):
+        if not self.training and len(images) > 2:
+            raise ValueError("not\\nnow")
+        return super().forward(images)
+
+
+class Frozen(Net):
+    def forward(self, images):
+        with torch.no_grad():
+            return super().forward(images)
+
+
+class Pixels(nn.Flatten):
+    def __init__(self, image_shape):
+        super().__init__()
 '''
 SHORT = {"encoder": "norb", "iterations": 16, "per_class": 3, "log_every": 4, "checkpoint_every": 4}
 SHORT |= {"validate_every": 8, "threads": 1}
@@ -190,9 +240,15 @@ def test_a_run_is_found_later_from_another_shell(code: Path, small_store: FrameS
     features = embed(run, small_store.path)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
+    trusting = {**os.environ, "EGOEQUIV_CODE": str(code.parent)}
     for command in (["embed", run, small_store.path, "-o", "features.npy"], ["evaluate", run], ["report", run]):
-        extra = ["--task", "slowness"] if command[0] == "report" else []
-        subprocess.run([sys.executable, "-m", "egoequiv", *map(str, command), *extra], cwd=elsewhere, check=True)
+        line = [sys.executable, "-m", "egoequiv", *map(str, command)]
+        line += ["--task", "slowness"] if command[0] == "report" else []
+        refused = subprocess.run(line, cwd=elsewhere, capture_output=True, text=True, check=False)
+        assert refused.returncode == 2
+        assert f"names the encoder {code}:Net, which you did not name: " in refused.stderr or command[0] != "embed"
+        assert f"or set EGOEQUIV_CODE={code.parent}" in refused.stderr.splitlines()[-1]
+        subprocess.run(line, cwd=elsewhere, env=trusting, check=True)
     np.testing.assert_allclose(np.load(elsewhere / "features.npy"), features, atol=1e-6)
     code.rename(code.with_name("moved.py"))
     failed = subprocess.run(
@@ -297,11 +353,37 @@ def test_the_notes_name_the_loss(code: Path, small_store: FrameStore) -> None:
         ("Broken", r"^loss 'broken': .*/mine\.py line \d+: RuntimeError: mat1 and mat2 shapes cannot be multiplied"),
         ("Wide", r"^loss 'wide' must return a scalar tensor, the mean over the batch; it returns a tensor \(8,\)$"),
         ("Number", r"^loss 'number' must return a scalar tensor, .* it returns a float$"),
+        ("Detached", r"^loss 'detached' returns a tensor without a gradient: compute it from batch.z_i and batch.z_j"),
+        ("Rewritten", r"^the gradient of method Rewritten with encoder norb: .*RuntimeError: .*inplace operation"),
     ],
 )
 def test_a_loss_that_goes_wrong_is_one_line(code: Path, small_store: FrameStore, method: str, words: str) -> None:
-    with pytest.raises(EgoEquivError, match=words):
+    with pytest.raises(EgoEquivError, match=words) as caught:
         train(small_store.path, "run", **{**SHORT, "method": f"mine.py:{method}"})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "words"),
+    [
+        ("Few", r"mine.py:Few, in evaluation, on 72 images: expected float features \(B, 5\) .* float32 \(7, 5\)$"),
+        ("Views", r"mine.py:Views, in training, on 16 images: expected .*; of 16 images it returns float32 \(2, 5\)"),
+        ("Resting", r"mine.py:Resting, in evaluation, on \d+ images: .*mine\.py line \d+: ValueError: not now$"),
+        ("Frozen", r"^loss 'slowness' has no gradient, because the features of the encoder have none"),
+        ("Pixels", r"mine.py:Pixels has no parameters, and the method adds none: nothing can be learned"),
+    ],
+)
+def test_an_encoder_that_goes_wrong_while_it_trains_is_one_line(
+    code: Path, small_store: FrameStore, encoder: str, words: str
+) -> None:
+    changes = {"method": "drlim", "use_labels": False, "encoder": f"mine.py:{encoder}"}
+    with pytest.raises(EgoEquivError, match=words) as caught:
+        train(small_store.path, "run", **{**SHORT, **changes})
+    assert "\n" not in str(caught.value)
+
+
+def test_an_encoder_that_learns_nothing_serves_a_head_that_does(code: Path, small_store: FrameStore) -> None:
+    assert train(small_store.path, "run", **{**SHORT, "method": "clsnet", "encoder": "mine.py:Frozen"}).result
 
 
 def test_functions_and_classes_are_taken_by_their_name(small_store: FrameStore) -> None:

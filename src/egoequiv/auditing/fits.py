@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.evaluation.equivariance import RANK_TOLERANCE, SAME, Features
+from egoequiv.evaluation.equivariance import SAME, Features
+from egoequiv.models.maps import RANK_TOLERANCE
 
 Array = NDArray[np.float64]
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)

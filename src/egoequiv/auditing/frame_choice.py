@@ -10,7 +10,7 @@ import numpy as np
 
 from egoequiv.auditing.audited import AuditedModel
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.pairs import count_leaked
+from egoequiv.pairs import closeness, count_leaked
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
 
@@ -52,9 +52,8 @@ def choose_frames(
     said = f"frames: {len(frames):,} validation frames of {names}, of {len(store):,} in the store"
     leaked = {name: count_leaked(store, split, max_gap_s) for name, split in splits.items()}
     notes += [
-        f"leakage: {count:,} of {len(splits[name].validation):,} validation frames of {name} have a training frame of "
-        "their recording within one step or second, so its rho may be too low"
+        f"leakage: {count:,} of {len(splits[name].validation):,} validation frames of {name} have "
+        f"{closeness(splits[name].kind)} (split {splits[name].kind}){', so its rho may be too low' if count else ''}"
         for name, count in leaked.items()
-        if count
     ]
     return frames, [said, *notes]

@@ -46,6 +46,10 @@ def evaluate(
     neighbours: Neighbours = None,
     hold_out: HoldOut = None,
     seed: TaskSeed = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="A table of labels, as labels.csv or labels.csv:COLUMN, read from the features by a probe."),
+    ] = None,
     checkpoint: CheckpointOption = Checkpoint.last,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="A folder for the results as JSON, and the figures.")
@@ -71,6 +75,8 @@ def evaluate(
         option = next(iter(given)).replace("_", "-")
         raise ConfigError(f"--{option} is for tasks: name one with --task, such as --task next-view")
     names = tasks_in(task, ("equivariance",) if store is not None else BASIC)
+    if labels is not None and not task:
+        names = ["readout"] if store is not None else [*BASIC, "readout"]
     config = RunFolder(run).config()
     if store is None:
         _check_there(run, config.data)
@@ -82,11 +88,13 @@ def evaluate(
     if unfinished is not None:
         say(f"{run} is {unfinished}")
     options = TaskOptions(**given)
-    measurer = RunMeasurer(run, store, checkpoint.value, everything=store is not None and not task)
+    measurer = RunMeasurer(
+        run, store, checkpoint.value, labels=labels, everything=store is not None and not (task or labels)
+    )
     if hold_out is not None:
         check_hold_out(hold_out, [measurer.data.store])
     tasks = get_tasks(names)
-    found = _measure(measurer, tasks, options, is_basic=not task, quiet=as_json)
+    found = _measure(measurer, tasks, options, is_basic=not (task or labels), quiet=as_json)
     files = []
     if out is not None:
         files = [path for one in found if one.problem is None for path in _save(one, tasks[one.task], out)]

@@ -22,7 +22,7 @@ def info(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show recordings, frames, poses and labels of a store, and write a contact sheet.
+    """Show recordings, frames, poses, labels and the default split of a store, and write a contact sheet.
 
     Example: egoequiv info my-store
     """
@@ -56,6 +56,7 @@ def info(
     motions = ", ".join(described["motions"]) or "mined, see `egoequiv patterns`"
     console.print(f"motions     {motions if described['poses'] else 'none, pictures without poses'}")
     console.print(f"time        {described['time'] or 'none'}")
+    console.print(f"split       {escape(_split_words(described['split']))}")
     console.print(f"labels      {len(described['labels'])} classes, {described['labelled_frames']:,} frames")
     for name, values in described["attributes"].items():
         shown = escape(f"{name}: {', '.join(values[:12])}")
@@ -81,6 +82,7 @@ def _describe(store: Any) -> dict[str, Any]:
         "poses": {name: (float(column.min()), float(column.max())) for name, column in store.pose_columns.items()},
         "motions": list(store.space.named_motions()),
         "time": None if times is None else f"{float(times.max() - times.min()):.1f} s",
+        "split": _split(store),
         "labels": {name: int((store.labels == k).sum()) for k, name in enumerate(store.class_names)},
         "labelled_frames": int((store.labels >= 0).sum()),
         "attributes": {
@@ -89,3 +91,35 @@ def _describe(store: Any) -> dict[str, Any]:
         "settings": dict(store.meta["settings"]),
         "notes": list(store.meta.get("notes", [])),
     }
+
+
+def _split(store: Any) -> dict[str, Any]:
+    """How a run would divide the frames if that is left to the data, and how much would leak."""
+    import numpy as np
+
+    from egoequiv.pairs import count_leaked
+    from egoequiv.training import make_config
+    from egoequiv.training.defaults import fitting_split, why_split
+
+    config = make_config({"data": store.place})
+    try:
+        split = fitting_split(store, np.arange(len(store)), config, config.train_fraction, config.split_seed)
+    except DataError as problem:  # a store of one frame
+        return {"kind": None, "problem": str(problem)}
+    return {
+        "kind": split.kind,
+        "why": why_split(store, split),
+        "train_frames": len(split.train),
+        "validation_frames": len(split.validation),
+        "leaked_validation_frames": count_leaked(store, split, config.max_gap_s),
+    }
+
+
+def _split_words(split: dict[str, Any]) -> str:
+    from egoequiv.pairs import closeness
+
+    if split["kind"] is None:
+        return f"none: {split['problem']}"
+    counts = f"{split['train_frames']:,} frames to train on, {split['validation_frames']:,} to validate on"
+    leaked = f"{split['leaked_validation_frames']:,} of those have {closeness(split['kind'])}"
+    return f"{split['kind']} by default: {split['why']}: {counts}; {leaked}"

@@ -10,6 +10,7 @@ import typer
 from egoequiv.cli.console import output, print_json, progress_bar, say
 from egoequiv.cli.options import Address, AsJson, EngineName, Workers
 from egoequiv.cli.settings import parse_settings, parse_size
+from egoequiv.cli.stopping import stopped_as
 from egoequiv.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,12 +55,22 @@ def ingest(
     """
     from egoequiv.engines import engine_named
     from egoequiv.store import ingest as write_store
+    from egoequiv.store.logs import made_from
 
     if list_sources:
         _list_sources()
         return
-    opened = _open(source, path, parse_settings(settings or []))
-    with engine_named(engine, workers, address) as chosen, progress_bar() as progress:
+    read = parse_settings(settings or [])
+    opened = _open(source, path, read)
+    inputs = _inputs(opened, read, parse_size(size), color)
+    if inputs is not None and not overwrite and made_from(out) == inputs:
+        say(f"{out} is there already, made from the same files with the same settings; --overwrite makes it again")
+        return
+    with (
+        stopped_as("what was decoded is kept, go on with the same command" if inputs else None),
+        engine_named(engine, workers, address) as chosen,
+        progress_bar() as progress,
+    ):
         store = write_store(
             opened,
             out,
@@ -69,6 +80,7 @@ def ingest(
             strict=strict,
             engine=chosen,
             on_progress=lambda done, total: progress("frames", done, total),
+            inputs=inputs,
         )
     notes = list(store.meta.get("notes", []))
     for note in notes[:NOTES_SHOWN]:
@@ -95,6 +107,17 @@ def _open(source: str, path: Path | None, settings: dict[str, Any]) -> Source:
         say(f"{source} is {title}: egoequiv ingest {opened.name} {source}")
         return opened
     return open_source(source, path, **settings)
+
+
+def _inputs(source: Source, settings: dict[str, Any], size: tuple[int, int] | None, color: bool) -> str | None:
+    """What identifies the files that a built-in source reads; None for worlds and for code of users."""
+    from egoequiv.catalog import SOURCES
+    from egoequiv.store.logs import LogOptions, inputs_digest
+
+    path = source.settings.get("path")
+    if path is None or source.name not in SOURCES:
+        return None
+    return inputs_digest(Path(path), LogOptions(source.name, settings, size, color))
 
 
 def _list_sources() -> None:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from egoequiv.store import FrameStore
 
 
+MOST_COLUMNS = 3  # components of a motion: more leave no room for names, and are in patterns.json
+
+
 def patterns(
     store: Annotated[
         str, typer.Argument(help="A store, also at a URL; or a folder or zip of KITTI raw, whose poses are read.")
@@ -131,7 +134,8 @@ def _draw(store: FrameStore, mining: Mining, max_gap_s: float, out: Path) -> lis
     from egoequiv.report.motion_figures import clusters_figure, clusters_of, sample_pairs, write_interactive_scatter
     from egoequiv.report.pictures import save_picture
 
-    title = f"{mining.motions:,} motions of at most {max_gap_s:g} s: patterns kept in colour, dropped in gray"
+    gap = "" if store.times_s is None else f" of at most {max_gap_s:g} s"
+    title = f"{mining.motions:,} motions{gap}: patterns kept in colour, dropped in gray"
     clusters = clusters_of(mining)
     save_figure(clusters_figure(clusters, title), out / "motions.png")
     write_interactive_scatter(clusters, title, out / "motions.html")
@@ -145,11 +149,13 @@ def _draw(store: FrameStore, mining: Mining, max_gap_s: float, out: Path) -> lis
 def _show(mining: Mining, described: dict[str, Any]) -> None:
     console = output()
     axes = mining.patterns.space.axes
+    if len(axes) > MOST_COLUMNS:
+        axes = ()
     table = Table("pattern", *(f"{axis.name} {axis.unit}".strip() for axis in axes), "pairs", "share")
     for row, centre in zip(described["patterns"], mining.patterns.centres, strict=True):
         share = f"{100 * row['pairs'] / mining.motions:.1f} %"
         name = f"[{'bold' if row['kept'] else 'dim'}]{escape(row['name'])}[/]"
-        table.add_row(name, *(f"{value:.2f}" for value in centre), f"{row['pairs']:,}", share)
+        table.add_row(name, *(f"{value:.2f}" for value in centre[: len(axes)]), f"{row['pairs']:,}", share)
     console.print(table)
     looked = "all" if mining.clustered == mining.motions else f"{mining.clustered:,} at random"
     console.print(f"{mining.motions:,} motions, k-means on {looked}")

@@ -24,6 +24,17 @@ class StoppedError(Exception):
     """A command was stopped and knows better than others how it goes on; the message says how."""
 
 
+@contextmanager
+def stopped_as(how: str | None) -> Iterator[None]:
+    """Say how to go on if the command is stopped in here; None: as other commands do."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if how is None:
+            raise
+        raise StoppedError(how) from None
+
+
 def how_to_go_on(arguments: list[str]) -> str:
     """What becomes of a command that was stopped, from its command line without the program."""
     name = next((one for one in arguments if not one.startswith("-")), "")

@@ -13,7 +13,7 @@ import typer
 from egoequiv.cli.console import messages, print_json, say
 from egoequiv.cli.options import AsJson, Color, ImageSize, ReadSettings, SourceName
 from egoequiv.cli.settings import EncoderName, parse_settings
-from egoequiv.cli.stopping import StoppedError
+from egoequiv.cli.stopping import StoppedError, stopped_as
 from egoequiv.cli.stores import fetch, local_store
 from egoequiv.errors import ConfigError
 
@@ -39,7 +39,12 @@ def train(
         ),
     ] = None,
     encoder: EncoderName = None,
-    labels: Annotated[str | None, typer.Option(help="Another store for the labelled images.")] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="A table of labels, as labels.csv or labels.csv:COLUMN; or another store for labelled images."
+        ),
+    ] = None,
     per_class: Annotated[int | None, typer.Option(show_default="6", help="Labelled images a class.")] = None,
     no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False,
     iterations: Annotated[int | None, typer.Option(show_default="15000", help="How long to train.")] = None,
@@ -79,7 +84,8 @@ def train(
     values |= {name: value for name, value in given.items() if value is not None}
     is_log = False
     if store is not None:
-        values["data"] = local_store(store, frames_of(out), source=source, settings=read, size=size, color=color)
+        with stopped_as("what was decoded is kept, go on with the same command"):
+            values["data"] = local_store(store, frames_of(out), source=source, settings=read, size=size, color=color)
         is_log = values["data"] != store
     run = _train(_settings(values, out, resume, is_log), out, resume, tensorboard)
     if run is None:  # another of the processes that torchrun started speaks
@@ -95,10 +101,12 @@ def frames_of(out: Path) -> Path:
 def _settings(values: dict[str, Any], out: Path, resume: bool, is_log: bool) -> TrainConfig:
     """The config of a run: as it began, or as given; what is not given follows the data where it is a log."""
     from egoequiv.training import make_config
+    from egoequiv.training.config import import_code
     from egoequiv.training.defaults import settings_for_log
     from egoequiv.training.run_folder import CONFIG, RunFolder
 
     if resume and (out / CONFIG).exists():
+        import_code(values.get("method"), values.get("encoder"))
         return make_config({**RunFolder(out).config().model_dump(), **values})
     if "data" not in values:
         if resume:
@@ -149,6 +157,7 @@ def _how_to_go_on(out: Path) -> str:
 def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     """Draw the curves of a finished run and say how it went; of a log, measure what was learned at once."""
     from egoequiv.cli.evaluate import measure_basics
+    from egoequiv.pairs import closeness
     from egoequiv.report.figures import curves_figure, save_figure
     from egoequiv.training.run_folder import RunFolder
 
@@ -166,10 +175,8 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     curves = f"; curves in {out / 'curves.png'}" if metrics else ""
     say(f"{config.method_name}: {config.iterations:,} iterations done{collapsed}{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
-    say(
-        f"split {config.split}: {leaked} of {frames} validation frames have a training frame of their recording within "
-        f"one step or {config.max_gap_s:g} s{LEAKS if leaked else ''}"
-    )
+    near = closeness(config.split, f"{config.max_gap_s:g} s")
+    say(f"split {config.split}: {leaked} of {frames} validation frames have {near}{LEAKS if leaked else ''}")
     if is_log:
         measure_basics(out)
         place = shlex.quote(str(out))

@@ -13,6 +13,7 @@ from typing import Any
 
 from egoequiv.engines.engine import Engine, Result, Task, Tick, WorkerLostError, silent
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.user_code import CODE_VARIABLE
 
 POLL_S = 0.3
 ANSWER_S = 10.0
@@ -110,7 +111,8 @@ def _import_paths() -> dict[str, Any]:
     """Let workers find the modules that this process finds outside its installation, such as a user's own sources."""
     installed = (sys.prefix, sys.base_prefix)
     paths = [os.path.abspath(path) for path in sys.path if not path.startswith(installed)]
-    return {"env_vars": {"PYTHONPATH": os.pathsep.join(paths)}}
+    trusted = {CODE_VARIABLE: os.environ[CODE_VARIABLE]} if CODE_VARIABLE in os.environ else {}
+    return {"env_vars": {"PYTHONPATH": os.pathsep.join(paths), **trusted}}
 
 
 def _check_answers(address: str) -> None:

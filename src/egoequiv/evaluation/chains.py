@@ -22,7 +22,9 @@ def find_chains(pairs: MotionPairs, motions: Sequence[str], most: int = MOST) ->
     first = pairs.of(motions[0])
     chains = np.stack([first.i, first.j], axis=1)
     for motion in motions[1:]:
-        chains = _extend(thinned(chains, most, SEED), pairs.of(motion))
+        own, chains = pairs.of(motion), thinned(chains, most, SEED)
+        chain, pair = joined(own.i, chains[:, -1])
+        chains = np.column_stack([chains[chain], own.j[pair]])
     return thinned(chains, most, SEED)
 
 
@@ -36,11 +38,10 @@ def first_successors(pairs: MotionPairs, motion: str, frames: int) -> Indices:
     return successor
 
 
-def _extend(chains: Indices, pairs: MotionPairs) -> Indices:
-    """Go on from the end of each chain by every pair that begins there; (N, L) -> (M, L + 1)."""
-    order = np.argsort(pairs.i, kind="stable")
-    begins, ends = pairs.i[order], pairs.j[order]
-    low = np.searchsorted(begins, chains[:, -1], side="left")
-    count = np.searchsorted(begins, chains[:, -1], side="right") - low
-    within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-    return np.column_stack([np.repeat(chains, count, axis=0), ends[np.repeat(low, count) + within]])
+def joined(keys: Indices, wanted: Indices) -> tuple[Indices, Indices]:
+    """All (w, k) with wanted[w] == keys[k], in the order of `wanted` and then of `keys`; (N,), (M,) -> two of (A,)."""
+    order = np.argsort(keys, kind="stable")
+    first, last = (np.searchsorted(keys[order], wanted, side=side) for side in ("left", "right"))
+    found = np.repeat(np.arange(len(wanted)), last - first)
+    within = np.arange(len(found)) - np.repeat(np.cumsum(last - first) - (last - first), last - first)
+    return found, order[first[found] + within]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,4 @@ def compare_answers(right_a: NDArray[Any], right_b: NDArray[Any], recording: NDA
 
 def mcnemar(only_a: int, only_b: int) -> float:
     """The exact two-sided p that questions which one alone gets right fall to both sides equally."""
-    total = only_a + only_b
-    alternative: Literal["two-sided"] = "two-sided"
-    return float(stats.binomtest(only_a, total, 0.5, alternative).pvalue) if total else 1.0
+    return float(stats.binomtest(only_a, only_a + only_b).pvalue) if only_a + only_b else 1.0

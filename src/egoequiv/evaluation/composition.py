@@ -50,9 +50,9 @@ class ComposedError:
         """Such as `up+right`, or `up x 3`."""
         return name_of(self.motions)
 
-    def values(self, name: str, is_detail: bool = True) -> tuple[Value, Value]:
+    def values(self, name: str, is_detail: bool = True) -> list[Value]:
         """Rho of the product and of the map of its own."""
-        product, own = (
+        return [
             measured(
                 rho_metric(f"rho of {name}, {way}", f"rho of {name}, {way}", is_detail=is_detail),
                 error.rho,
@@ -61,13 +61,15 @@ class ComposedError:
                 baselines={"constant": self.fitted.constant},
             )
             for way, error in (("product", self.composed), ("own map", self.fitted))
-        )
-        return product, own
+        ]
 
-    def cells(self) -> tuple[Cell, Cell, int]:
+    def cells(self) -> Sequence[Cell | int]:
         """Of a table: both errors, and the pairs that they were measured on."""
-        product, own = self.values(self.name)
-        return cell(product), cell(own), self.fitted.pairs_scored
+        return *map(cell, self.values(self.name)), self.fitted.pairs_scored
+
+    def describe(self) -> dict[str, Any]:
+        """Both errors as a JSON object."""
+        return {"motion": self.name, "composed": plain(asdict(self.composed)), "fitted": plain(asdict(self.fitted))}
 
 
 @dataclass(frozen=True)
@@ -84,38 +86,38 @@ class CompositionResult:
 
         What is of one motion or of a composite is a detail.
         """
-        summary = next((name for name in reversed(self.chains) if any(map(_is_shown, self.chains[name]))), "")
         values: list[Value] = []
+        summary = None  # the first chain of which something is shown
         for name, steps in reversed(self.chains.items()):
-            for error in filter(_is_shown, reversed(steps)):
+            for error in (error for error in reversed(steps) if len(error.motions) in SHOWN):
+                summary = summary or name
                 values += error.values(f"{name}, {len(error.motions)} steps", is_detail=name != summary)
         for error in self.composites:
-            values += error.values(error.name, is_detail=True)
+            values += error.values(error.name)
         return values + [_return_value(error) for error in self.returns]
 
     def finding(self, *, is_video: bool) -> Finding:
         """The values, a table of each kind, and the errors of all chains."""
-        values = self.values()
-        missing = []
+        values, missing = self.values(), []
         if self.too_few:
             counts = some_of([f"{name} ({pairs})" for name, pairs in self.too_few.items()])
             missing = [f"too few pairs to fit and measure a map, so left out: {counts}"]
         notes = [*missing, *notes_of(values[:1]), *([LEAKED_PAIRS] if is_video else [])]
-        return Finding(values, self._tables(missing), self._details(), notes=notes)
-
-    def _details(self) -> dict[str, Any]:
-        return {
-            "composites": [_describe(error) for error in self.composites],
-            "chains": {
-                name: [{"steps": len(error.motions), **_describe(error)} for error in errors]
-                for name, errors in self.chains.items()
-            },
+        chains = {
+            name: [{"steps": len(error.motions), **error.describe()} for error in errors]
+            for name, errors in self.chains.items()
+        }
+        details = {
+            "composites": [error.describe() for error in self.composites],
+            "chains": chains,
             "there_and_back": plain([asdict(error) for error in self.returns]),
             "too_few_pairs": self.too_few,
         }
+        return Finding(values, self._tables(missing), details, notes=notes)
 
     def _tables(self, missing: Sequence[str]) -> list[Grid]:
         heads = ("rho of the product", "rho of its own map", "pairs scored")
+        composites = [(error.name, *error.cells()) for error in self.composites]
         # One step of a chain in turn is one step of its first motion, which has a row of its own.
         chains = [
             (name, len(error.motions), *error.cells())
@@ -123,17 +125,14 @@ class CompositionResult:
             for error in errors
             if len(error.motions) > 1 or error.name == name
         ]
-        tables = []
-        if self.composites:
-            rows = [(error.name, *error.cells()) for error in self.composites]
-            tables.append(Grid.of("composite motions: the product of the atomic maps", ("motion", *heads), rows))
-        if chains:
-            tables.append(Grid.of("chains of steps: the product of their maps", ("chain", "steps", *heads), chains))
-        if self.returns:
-            back = [(error.motion, cell(_return_value(error)), error.pairs_scored) for error in self.returns]
-            title = "there and back: the product of a motion's map and of the map that undoes it"
-            tables.append(Grid.of(title, ("motion", "error, of one step", "pairs scored"), back, [*NOTES, *missing]))
-        return tables
+        returns = [(error.motion, cell(_return_value(error)), error.pairs_scored) for error in self.returns]
+        back = "there and back: the product of a motion's map and of the map that undoes it"
+        tables = [
+            Grid.of("composite motions: the product of the atomic maps", ("motion", *heads), composites),
+            Grid.of("chains of steps: the product of their maps", ("chain", "steps", *heads), chains),
+            Grid.of(back, ("motion", "error, of one step", "pairs scored"), returns, [*NOTES, *missing]),
+        ]
+        return [table for table in tables if table.rows]
 
 
 @dataclass(frozen=True)
@@ -161,7 +160,9 @@ def compose_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress =
     wanted = [*composites, *(sequence for steps in growing.values() for sequence in steps)]
     single = [(motion,) for sequence in wanted for motion in sequence]
     sequences = list(dict.fromkeys([*single, *wanted]))  # single motions first: the others need their maps
-    pairs = _pairs_of(data, chains, sequences)
+    ends = zip(sequences, chains.ends(sequences), strict=True)
+    z, recording = data.features, data.store.recording
+    pairs = {sequence: MotionFeatures(z[i], z[j], recording[i]) for sequence, (i, j) in ends}
     errors, too_few = _measure(pairs, options.seed, on_progress)
     lacking = [name_of(sequence) for sequence in composites if sequence not in errors]
     if not errors or (options.motions is not None and lacking):
@@ -170,18 +171,17 @@ def compose_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress =
             f"{data.store.path}: too few pairs of validation frames to fit and measure maps ({counts}): take more or "
             "longer recordings, or other motions"
         )
-    return CompositionResult(
-        composites=[errors[sequence] for sequence in composites if sequence in errors],
-        chains={
-            name: [errors[sequence] for sequence in steps if sequence in errors] for name, steps in growing.items()
-        },
-        returns=[
-            return_error(pairs[motion,], chains.there_and_back(motion), options.seed)
-            for motion in growing
-            if (motion,) in errors
-        ],
-        too_few=too_few,
-    )
+
+    def known(sequences: Sequence[Motions]) -> list[ComposedError]:
+        return [errors[sequence] for sequence in sequences if sequence in errors]
+
+    back = [
+        return_error(pairs[motion,], chains.there_and_back(motion), options.seed)
+        for motion in growing
+        if (motion,) in errors
+    ]
+    steps = {name: known(sequences) for name, sequences in growing.items()}
+    return CompositionResult(known(composites), steps, back, too_few)
 
 
 def _measure(
@@ -250,22 +250,7 @@ def _growing(
     return growing
 
 
-def _pairs_of(data: TaskData, chains: MotionChains, sequences: list[Motions]) -> dict[Motions, MotionFeatures]:
-    z, recording = data.features, data.store.recording
-    ends = chains.ends(sequences)
-    return {s: MotionFeatures(z[i], z[j], recording[i]) for s, (i, j) in zip(sequences, ends, strict=True)}
-
-
-def _describe(error: ComposedError) -> dict[str, Any]:
-    errors: dict[str, Any] = plain({"composed": asdict(error.composed), "fitted": asdict(error.fitted)})
-    return {"motion": error.name, **errors}
-
-
-def _is_shown(error: ComposedError) -> bool:
-    return len(error.motions) in SHOWN
-
-
 def _return_value(error: MotionError) -> Value:
     name = f"error of {error.motion}"
-    metric = Metric(name=name, title=name, better="lower", family="error")
+    metric = Metric(name=name, title=name, better="lower", within=(0.0, None), family="error")
     return Value(metric=metric, value=error.rho, interval=error.interval)

@@ -13,6 +13,7 @@ from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.models import EgoNet
+from egoequiv.models.maps import RANK_TOLERANCE, fewest_pairs
 from egoequiv.pairs import MotionPairs, MotionPatterns, declare_patterns, find_motion_pairs
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
@@ -21,7 +22,6 @@ Features = NDArray[np.float32] | NDArray[np.float64]
 
 # Two images whose features are this close, relative to the mean distance, have the same features but for rounding.
 SAME = 1e-6
-RANK_TOLERANCE = 1e-6  # of the largest singular value
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: s
     count = len(z_i)
     if not (np.isfinite(z_i).all() and np.isfinite(z_j).all()):
         raise DataError(f"motion {motion!r}: some features are not finite; the network has diverged, train it again")
-    needed = _fewest(z_j)
+    needed = fewest_pairs(z_j)
     if count < needed:
         return MotionError(motion, nan, (nan, nan), nan, 0, count, 0, needed)
     fit, held = halves(count, seed)
@@ -177,20 +177,6 @@ def errors_of_pairs(
         if error.pairs_needed is not None:
             # A few pairs cannot show all dimensions that the features have, and as more are added it takes more.
             seen = features[np.isfinite(features).all(axis=1)]
-            error = replace(error, pairs_needed=max(error.pairs_needed, _fewest(seen)))
+            error = replace(error, pairs_needed=max(error.pairs_needed, fewest_pairs(seen)))
         errors.append(error)
     return errors
-
-
-def _fewest(z: Features) -> int:
-    """How many pairs it takes to fit a map of such features, and to measure it."""
-    return 4 * (rank_of(z) + 1) if len(z) else 4
-
-
-def rank_of(z: Features) -> int:
-    """How many dimensions features really have, (N, D); a map has as many free values in each row, and one more."""
-    if not len(z):
-        return 0
-    sample = z[:: max(1, len(z) // 2_000)]
-    strength = np.linalg.svd(np.asarray(sample, np.float64) - sample.mean(axis=0), compute_uv=False)
-    return int((strength > RANK_TOLERANCE * strength[0]).sum())

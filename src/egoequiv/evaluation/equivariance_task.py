@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from math import isfinite, nan
+from math import nan
+from typing import Any
 
 import numpy as np
 
 from egoequiv.blocks import Grid
-from egoequiv.evaluation.equivariance import MotionError, errors_of_pairs
+from egoequiv.evaluation.equivariance import Features, MotionError, errors_of_pairs
 from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
 
-COUNTS = ("pairs_fitted", "pairs_scored", "pairs_excluded")
+COUNTS = {"pairs_fitted": "fitted", "pairs_scored": "scored", "pairs_excluded": "left out"}
 NOTES = (
     "rho is 0 for perfectly equivariant features and 1 for the copy baseline, a map that changes nothing",
     "constant: rho of always predicting the mean; untrained: rho of the same network before training",
@@ -23,95 +24,90 @@ NOTES = (
 )
 
 
-def rho_metric(
-    name: str, title: str = "", *, motion: str | None = None, is_detail: bool = False, family: str = "rho"
-) -> Metric:
+def rho_metric(name: str, title: str = "", *, family: str = "rho", **more: Any) -> Metric:
     """An equivariance error, rho or a ratio: 1 is what copying the features gives."""
-    return Metric(
-        name=name,
-        title=title or name.replace("_", " ", 1),
-        better="lower",
-        family=family,
-        motion=motion,
-        is_detail=is_detail,
-        baselines={"copy": 1.0},
-    )
+    shown = title or name.replace("_", " ", 1)
+    within = (0.0, None)
+    return Metric(name=name, title=shown, better="lower", within=within, family=family, baselines={"copy": 1.0}, **more)
 
 
 def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
     """The task: on the validation frames of a run, with the motions it is measured for."""
     on_progress("equivariance", 0, 1)
-    frames = data.split.validation
-    pairs = data.pairs(frames, data.named_patterns(options.motions))
-    errors = errors_of_pairs(data.features[frames], frames, data.store, pairs, seed=options.seed)
-    untrained = None
-    if data.untrained_features is not None:
-        untrained = errors_of_pairs(data.untrained_features[frames], frames, data.store, pairs, seed=options.seed)
-    groups = {name: len(np.unique(data.store.recording[pairs.of(name).i])) for name in pairs.names}
+    frames, store = data.split.validation, data.store
+    pairs = data.pairs(frames, options.motions)
+
+    def measure(z: Features) -> list[MotionError]:
+        return errors_of_pairs(z[frames], frames, store, pairs, seed=options.seed)
+
+    errors = measure(data.features)
+    untrained = [] if data.untrained_features is None else measure(data.untrained_features)
+    groups = {name: len(np.unique(store.recording[pairs.of(name).i])) for name in pairs.names}
     on_progress("equivariance", 1, 1)
-    return finding_of(errors, untrained, groups, is_video=data.store.times_s is not None)
+    return _finding(errors, {error.motion: error.rho for error in untrained}, groups, store.times_s is not None)
 
 
-def finding_of(
-    errors: Sequence[MotionError], untrained: Sequence[MotionError] | None, groups: dict[str, int], *, is_video: bool
+def _finding(
+    errors: Sequence[MotionError], untrained: dict[str, float], groups: dict[str, int], is_video: bool
 ) -> Finding:
-    """Averages first, then each motion; `untrained` are the errors of the network before training."""
-    before = {error.motion: error.rho for error in untrained or ()}
-    rhos = [_rho(error, before, groups[error.motion]) for error in errors]
-    by_group = {
-        "atomic": [error for error in errors if "+" not in error.motion],
-        "composite": [error for error in errors if "+" in error.motion],
-    }
-    means = [_mean(group, own, before) for group, own in by_group.items() if own]
+    """Averages first, then each motion; `untrained` are the rhos of the network before training."""
+    rhos = [
+        measured(
+            rho_metric(f"rho_{error.motion}", motion=error.motion),
+            error.rho,
+            error.interval,
+            groups=groups[error.motion],
+            baselines=_baselines([error], untrained),
+            note=error.why_undefined() or "",
+        )
+        for error in errors
+    ]
+    atomic, composite = ([error for error in errors if ("+" in error.motion) == is_sum] for is_sum in (False, True))
+    means = {name: own for name, own in (("atomic", atomic), ("composite", composite)) if own}
+    ratios = [
+        Value(
+            metric=rho_metric(f"ratio_{name}", motion=None if name in means else name, is_detail=True, family="ratio"),
+            value=_mean([error.ratio_of_means for error in own]),
+        )
+        for name, own in (means | {error.motion: [error] for error in errors}).items()
+    ]
+    excluded = Metric(
+        name="excluded_pairs", title="excluded pairs", digits=1, better="neither", within=(0.0, None), is_detail=True
+    )
+    count = Value(metric=excluded, value=float(sum(error.pairs_excluded for error in errors)))
     undefined = [f"{error.motion}: not defined, {error.why_undefined()}" for error in errors if error.why_undefined()]
     return Finding(
-        values=[*means, *rhos, *_ratios(errors, by_group), _excluded(errors)],
+        values=[*(_mean_rho(name, own, untrained) for name, own in means.items()), *rhos, *ratios, count],
         tables=[_table(errors, rhos, undefined)],
         details={"motions": plain([asdict(error) for error in errors])},
         notes=[*undefined, *notes_of(rhos), *([LEAKED_PAIRS] if is_video else [])],
     )
 
 
-def _rho(error: MotionError, untrained: dict[str, float], groups: int) -> Value:
-    metric = rho_metric(f"rho_{error.motion}", motion=error.motion)
-    baselines = {"constant": error.constant}
-    if error.motion in untrained:
-        baselines["untrained"] = untrained[error.motion]
-    note = error.why_undefined() or ""
-    return measured(metric, error.rho, error.interval, groups=groups, baselines=baselines, note=note)
+def _mean(numbers: Sequence[float]) -> float:
+    return float(np.mean(numbers))
 
 
-def _mean(group: str, errors: Sequence[MotionError], untrained: dict[str, float]) -> Value:
+def _baselines(errors: Sequence[MotionError], untrained: dict[str, float]) -> dict[str, float]:
+    known = {"constant": _mean([error.constant for error in errors])}
+    before = _mean([untrained.get(error.motion, nan) for error in errors])
+    return known | {"untrained": before} if untrained else known
+
+
+def _mean_rho(group: str, errors: Sequence[MotionError], untrained: dict[str, float]) -> Value:
     """The mean over motions; not defined where one of them is not."""
-    baselines = {"constant": float(np.mean([error.constant for error in errors]))}
-    if untrained:
-        baselines["untrained"] = float(np.mean([untrained.get(error.motion, nan) for error in errors]))
-    undefined = [f"{error.motion}: {error.why_undefined()}" for error in errors if not isfinite(error.rho)]
+    undefined = [f"{error.motion}: {error.why_undefined()}" for error in errors if error.why_undefined()]
     return Value(
         metric=rho_metric(f"rho_{group}"),
-        value=float(np.mean([error.rho for error in errors])),
-        baselines=baselines,
+        value=_mean([error.rho for error in errors]),
+        baselines=_baselines(errors, untrained),
         note=undefined[0] if undefined else "",
     )
 
 
-def _ratios(errors: Sequence[MotionError], by_group: dict[str, list[MotionError]]) -> list[Value]:
-    """Ratios of means, which leave no pair out."""
-    numbers = {group: float(np.mean([e.ratio_of_means for e in own])) for group, own in by_group.items() if own}
-    numbers |= {error.motion: error.ratio_of_means for error in errors}
-    motions = {name: None if name in by_group else name for name in numbers}
-    metrics = [rho_metric(f"ratio_{n}", motion=motions[n], is_detail=True, family="ratio") for n in numbers]
-    return [Value(metric=metric, value=value) for metric, value in zip(metrics, numbers.values(), strict=True)]
-
-
-def _excluded(errors: Sequence[MotionError]) -> Value:
-    metric = Metric(name="excluded_pairs", title="excluded pairs", digits=1, better="neither", is_detail=True)
-    return Value(metric=metric, value=float(sum(error.pairs_excluded for error in errors)))
-
-
 def _table(errors: Sequence[MotionError], rhos: Sequence[Value], undefined: Sequence[str]) -> Grid:
-    names = [name for name in ("constant", "untrained") if any(name in rho.baselines for rho in rhos)]
-    counts = COUNTS if any(error.pairs_excluded for error in errors) else COUNTS[:2]
+    names = list(rhos[0].baselines) if rhos else []
+    counts = list(COUNTS)[: 3 if any(error.pairs_excluded for error in errors) else 2]
     rows = [
         (
             error.motion,
@@ -122,5 +118,5 @@ def _table(errors: Sequence[MotionError], rhos: Sequence[Value], undefined: Sequ
         )
         for error, rho in zip(errors, rhos, strict=True)
     ]
-    columns = ("motion", "rho", *names, "ratio of means", *("fitted", "scored", "left out")[: len(counts)])
+    columns = ("motion", "rho", *names, "ratio of means", *(COUNTS[name] for name in counts))
     return Grid.of("equivariance error of each motion", columns, rows, [*undefined, *NOTES])

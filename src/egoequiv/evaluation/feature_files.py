@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.evaluation.features import feature_batches
+from egoequiv.evaluation.features import Batches, OnProgress, feature_batches, images_of
 from egoequiv.files import check_writable, replacing
 from egoequiv.models import EgoNet
 from egoequiv.store import FrameStore
@@ -27,9 +25,7 @@ def feature_files(out: Path) -> list[Path]:
     return [out] if out.suffix == ".parquet" else [out, out.with_suffix(".frames.parquet")]
 
 
-def write_features(
-    net: EgoNet, store: FrameStore, out: Path, on_progress: Callable[[str, int, int], None] | None = None
-) -> list[Path]:
+def write_features(net: EgoNet, store: FrameStore, out: Path, on_progress: OnProgress | None = None) -> list[Path]:
     """Write the features of every frame, whole or not at all; images are brought to the network's size and colour.
 
     Args:
@@ -45,19 +41,18 @@ def write_features(
     files = feature_files(out)
     for path in files:
         check_writable(path)
-    if not store.has_images:
-        raise DataError(f"{store.place} holds poses but no images: ingest it with images")
-    batches = feature_batches(net, store.images, np.arange(len(store)), fit=True)
+    rows = np.arange(len(store))
+    batches = _finite(feature_batches(net, images_of(store), rows, fit=True, on_progress=on_progress))
     known = identities(store)
     dim = net.encoder.feature_dim
     with ExitStack() as stack:
         temporary = [stack.enter_context(replacing(path)) for path in files]
         if out.suffix == ".parquet":
-            _write_parquet(temporary[0], known, dim, _checked(batches, len(store), on_progress))
+            _write_parquet(temporary[0], known, dim, batches)
         else:
             pq.write_table(known, temporary[1], compression="zstd")
             array = np.lib.format.open_memmap(temporary[0], "w+", np.float32, (len(store), dim))
-            for start, batch in _checked(batches, len(store), on_progress):
+            for start, batch in batches:
                 array[start : start + len(batch)] = batch
             array.flush()
     return files
@@ -80,22 +75,17 @@ def identities(store: FrameStore) -> pa.Table:
     return pa.table(columns)
 
 
-def _checked(
-    batches: Iterator[NDArray[np.float32]], total: int, on_progress: Callable[[str, int, int], None] | None
-) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """Batches with the row of their first feature; what is not finite is refused."""
-    done = 0
-    for batch in batches:
-        if not np.isfinite(batch).all():
-            row = done + int(np.flatnonzero(~np.isfinite(batch).all(axis=1))[0])
+def _finite(batches: Batches) -> Batches:
+    """The same batches; what is not finite is refused."""
+    for start, batch in batches:
+        bad = np.flatnonzero(~np.isfinite(batch).all(axis=1))
+        if len(bad):
+            row = start + int(bad[0])
             raise DataError(f"the features of frame {row} are not finite: the network has diverged, train it again")
-        yield done, batch
-        done += len(batch)
-        if on_progress is not None:
-            on_progress("features", done, total)
+        yield start, batch
 
 
-def _write_parquet(path: Path, known: pa.Table, dim: int, batches: Iterator[tuple[int, NDArray[np.float32]]]) -> None:
+def _write_parquet(path: Path, known: pa.Table, dim: int, batches: Batches) -> None:
     kind = pa.list_(pa.float32(), dim)
     with pq.ParquetWriter(path, known.schema.append(pa.field("features", kind)), compression="zstd") as writer:
         for start, batch in batches:

@@ -16,6 +16,8 @@ from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore, fit_image
 
 BATCH = 512
+OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
+Batches = Iterator[tuple[int, NDArray[np.float32]]]
 
 
 def embed(
@@ -24,7 +26,7 @@ def embed(
     frames: Indices | None = None,
     *,
     fit: bool = False,
-    on_progress: Callable[[str, int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> NDArray[np.float32]:
     """Compute the features of images by a trained network.
 
@@ -45,48 +47,48 @@ def embed(
         (4050, 100)
     """
     net = model if isinstance(model, EgoNet) else load_model(model)
-    images = _images(data)
+    images = data if isinstance(data, np.ndarray) else images_of(data)
     rows = np.arange(len(images)) if frames is None else frames
     features = np.empty((len(rows), net.encoder.feature_dim), np.float32)
-    done = 0
-    for batch in feature_batches(net, images, rows, fit=fit):
-        features[done : done + len(batch)] = batch
-        done += len(batch)
-        if on_progress is not None:
-            on_progress("features", done, len(rows))
+    for start, batch in feature_batches(net, images, rows, fit=fit, on_progress=on_progress):
+        features[start : start + len(batch)] = batch
     return features
 
 
+def images_of(data: FrameStore | str | Path) -> NDArray[np.uint8]:
+    """The images of a store, or of its folder or URL."""
+    store = data if isinstance(data, FrameStore) else FrameStore.open(data)
+    if not store.has_images:
+        raise DataError(f"{store.place} holds poses but no images: ingest it with images")
+    return store.images
+
+
 def feature_batches(
-    net: EgoNet, images: NDArray[np.uint8], rows: Indices, *, fit: bool = False
-) -> Iterator[NDArray[np.float32]]:
-    """Features of some of the images (N, H, W, C), a batch (B, D) at a time; checks them before the first."""
+    net: EgoNet, images: NDArray[np.uint8], rows: Indices, *, fit: bool = False, on_progress: OnProgress | None = None
+) -> Batches:
+    """Features of some of the images (N, H, W, C): the number of rows before a batch, and the batch (B, D).
+
+    The images are checked before the first; `on_progress` is called after each.
+    """
     wanted = net.spec.image_shape
     if images.ndim == 3 and wanted[2] == 1 and images.shape[1:] == wanted[:2]:
         images = images[..., None]
     can_fit = fit and images.ndim == 4 and images.shape[3] in (1, 3)
     if images.dtype != np.uint8 or (images.shape[1:] != wanted and not can_fit):
         raise wrong_images(images.dtype, images.shape, wanted)
-    return _batches(net, images, rows)
+    return _batches(net, images, rows, on_progress)
 
 
 @torch.no_grad()
-def _batches(net: EgoNet, images: NDArray[np.uint8], rows: Indices) -> Iterator[NDArray[np.float32]]:
+def _batches(net: EgoNet, images: NDArray[np.uint8], rows: Indices, on_progress: OnProgress | None) -> Batches:
     wanted = net.spec.image_shape
     for start in range(0, len(rows), BATCH):
         own = np.asarray(images[rows[start : start + BATCH]])
         if own.shape[1:] != wanted:
             own = np.stack([fit_image(image if image.shape[2] == 3 else image[..., 0], *wanted) for image in own])
-        yield net(torch.from_numpy(own).to(net.input_mean.device)).float().cpu().numpy()
-
-
-def _images(data: FrameStore | str | Path | NDArray[np.uint8]) -> NDArray[np.uint8]:
-    if isinstance(data, np.ndarray):
-        return data
-    store = data if isinstance(data, FrameStore) else FrameStore.open(data)
-    if not store.has_images:
-        raise DataError(f"{store.place} holds poses but no images: ingest it with images")
-    return store.images
+        yield start, net(torch.from_numpy(own).to(net.input_mean.device)).float().cpu().numpy()
+        if on_progress is not None:
+            on_progress("features", start + len(own), len(rows))
 
 
 @torch.no_grad()

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError, TooFewPairsError
-from egoequiv.evaluation.equivariance import RANK_TOLERANCE, fit_map, rank_of
+from egoequiv.evaluation.equivariance import fit_map
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.models import EgoNet
+from egoequiv.models.maps import RANK_TOLERANCE, rank_of
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pose import MotionSpace
@@ -36,8 +38,8 @@ def fit_forward_maps(
     The halves are of recordings, or of the values of the attribute `hold_out`, and not of pairs: in video a pair has
     nearly the same pairs a moment away, and a map that was fitted on those scores too well.
     """
-    fit_groups = one_half(groups_of(features.store, hold_out)[pairs.i[pairs.pattern >= 0]], seed)
-    in_fit = np.isin(groups_of(features.store, hold_out)[pairs.i], fit_groups)
+    groups = groups_of(features.store, hold_out)[pairs.i]
+    in_fit = np.isin(groups, one_half(groups[pairs.pattern >= 0], seed))
     maps: dict[str, Affine] = {}
     held, left_out = [], []
     for number, name in enumerate(pairs.names):
@@ -91,10 +93,7 @@ def learned_forward_maps(net: EgoNet, space: MotionSpace, motions: Sequence[str]
     for motion_name in motions:
         parts = [motion_name] if motion_name in steps else motion_name.split("+")
         if all(part in steps for part in parts):
-            whole = steps[parts[0]]
-            for part in parts[1:]:
-                whole = _then(whole, steps[part])
-            found[motion_name] = whole
+            found[motion_name] = reduce(_then, (steps[part] for part in parts))
     return found
 
 

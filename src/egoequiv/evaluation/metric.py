@@ -25,6 +25,7 @@ class Metric(BaseModel):
         digits: Digits behind the point.
         better: Which way is better; `neither` for counts and differences.
         is_percent: Whether it lies between 0 and 100.
+        within: The least and the greatest value it can have, to which intervals are cut; None where there is no limit.
         family: Metrics of one family have one scale and share a chart: `rho`, `top`, `MRR`.
         motion: The motion that it is about; None for a mean over motions or a number of another kind.
         is_detail: Left out of summary tables, such as a count of pairs.
@@ -38,6 +39,7 @@ class Metric(BaseModel):
     digits: Annotated[int, Field(ge=0, le=12)] = 3
     better: Literal["higher", "lower", "neither"] = "higher"
     is_percent: bool = False
+    within: tuple[float | None, float | None] = (None, None)
     family: str = ""
     motion: str | None = None
     is_detail: bool = False
@@ -64,6 +66,12 @@ class Metric(BaseModel):
         if ends is None or not all(map(isfinite, ends)):
             return ""
         return f"[{ends[0]:.{self.digits}f}, {ends[1]:.{self.digits}f}]"
+
+    def cut(self, ends: tuple[float, float]) -> tuple[float, float]:
+        """An interval without the values that the metric cannot have."""
+        least, greatest = (0.0, 100.0) if self.is_percent and self.better != "neither" else self.within
+        low, high = ends
+        return low if least is None else max(low, least), high if greatest is None else min(high, greatest)
 
     def is_better(self, value: float, other: float) -> bool:
         """Whether one value is better than another; never for a metric that knows no better."""

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.chains import find_chains
 from egoequiv.evaluation.task import TaskData
-from egoequiv.pairs import (
-    DeclaredPatterns,
-    MotionPairs,
-    atomic_names,
-    composite_names,
-)
+from egoequiv.pairs import DeclaredPatterns, MotionPairs, atomic_names, composite_names
 from egoequiv.pairs.candidates import Indices
 
 Motions = tuple[str, ...]  # made one after the other
@@ -54,30 +50,22 @@ class GridChains(MotionChains):
     """On a grid poses say what a sequence of motions comes to; the frames between need not be there."""
 
     def __init__(self, data: TaskData) -> None:
-        self._data, self._store = data, data.store
-        store = data.store
-        self._named = store.space.named_motions()
-        self.elementary, self.known = atomic_names(store.space), tuple(self._named)
-        self.composites = tuple(self.parse(name) for name in composite_names(store.space))
+        self._data, self._space = data, data.store.space
+        self._named = self._space.named_motions()
+        self.elementary, self.known = atomic_names(self._space), tuple(self._named)
+        self.composites = tuple(self.parse(name) for name in composite_names(self._space))
 
     def there_and_back(self, motion: str) -> str:
-        space = self._store.space
-        undone = space.invert(self._named[motion])
+        undone = self._space.invert(self._named[motion])
         return next(f"{motion}, then {name}" for name in self.known if np.allclose(self._named[name], undone))
 
     def ends(self, sequences: Sequence[Motions]) -> list[tuple[Indices, Indices]]:
-        space = self._store.space
-        motions = []
-        for sequence in sequences:
-            motion = np.zeros(len(space.axes))
-            for name in sequence:
-                motion = space.compose(motion, self._named[name])
-            motions.append(motion)
+        space, still = self._space, np.zeros(len(self._space.axes))
+        motions = [reduce(space.compose, (self._named[name] for name in sequence), still) for sequence in sequences]
         # Two sequences may come to the same motion, and a pair of frames is assigned to one pattern.
         distinct, number = np.unique(np.round(motions, 9), axis=0, return_inverse=True)
         names = tuple(str(k) for k in range(len(distinct)))
-        patterns = DeclaredPatterns(names, distinct, space.tolerance(), space)
-        pairs = self._data.pairs(self._data.split.validation, patterns)
+        pairs = self._data.pairs(patterns=DeclaredPatterns(names, distinct, space.tolerance(), space))
         found = [pairs.of(names[k]) for k in number.ravel()]
         return [(own.i, own.j) for own in found]
 
@@ -105,4 +93,4 @@ def find_motion_chains(data: TaskData) -> MotionChains:
         return GridChains(data)
     if data.patterns is None:
         raise DataError(f"{store.path} has neither times nor named motions, so no motions to put together")
-    return TrackChains(data.pairs(data.split.validation, data.patterns))
+    return TrackChains(data.pairs())

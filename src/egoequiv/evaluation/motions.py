@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.blocks import Grid
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.pairs import DeclaredPatterns, MinedPatterns
-from egoequiv.pairs.candidates import close_pairs, half_a_step_s
+from egoequiv.pairs.candidates import half_a_step_s, motion_candidates
 
 SHOWN = 6_000  # motions of the scatter
 Counted = tuple[NDArray[np.int64], dict[str, NDArray[Any]]]  # of each motion or cluster; and arrays to draw
@@ -52,7 +52,7 @@ def clustered(data: TaskData, patterns: MinedPatterns, seed: int = 0) -> Counted
         counts = np.zeros(len(patterns.centres), np.int64)
         rng = np.random.default_rng([seed, 0x5CA])
         sample, ranks = np.empty((0, len(patterns.space.axes))), np.empty(0)
-        for i, j in close_pairs(store, frames, data.max_gap_s + half_a_step_s(store)):
+        for i, j in motion_candidates(store, frames, data.max_gap_s + half_a_step_s(store)):
             motion = store.space.difference(store.poses[i], store.poses[j])
             counts += np.bincount(patterns.assign_cluster(motion), minlength=len(counts))
             # Each motion gets a random number, and those of the smallest are shown: an even sample in bounded memory.
@@ -62,5 +62,4 @@ def clustered(data: TaskData, patterns: MinedPatterns, seed: int = 0) -> Counted
         arrays = {"motions": patterns.centres, "sample": sample, "sample_cluster": patterns.assign_cluster(sample)}
         return counts, arrays
 
-    described = digest(frames, patterns.describe(), data.max_gap_s, seed)
-    return data.once(("clustered motions", str(store.path), described), make)
+    return data.once(("clustered motions", frames, patterns.describe(), data.max_gap_s, seed), make)

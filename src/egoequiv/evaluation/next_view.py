@@ -82,7 +82,7 @@ class NextViewSelector:
                     "vote: take more frames or fewer neighbours, or leave this motion out"
                 )
             self._maps[move] = fit_map(features[own.i], features[own.j])
-            self._classifiers[move,] = self._classifier(self._chains((move,)))
+            self._classifiers[move,] = self._classifier(find_chains(self._pairs, (move,)))
 
     @classmethod
     def fit(
@@ -161,23 +161,21 @@ class NextViewSelector:
 
         views: (Q, len(made) + 1, D).
         """
-        classifier = self._classifiers[made] if made in self._classifiers else self._classifier(self._chains(made))
+        kept = made in self._classifiers
+        classifier = self._classifiers[made] if kept else self._classifier(find_chains(self._pairs, made))
         return None if classifier is None else classifier(views.reshape(len(views), -1))
 
     def look_once(self, features: Matrix, made: tuple[str, ...]) -> Votes | None:
         """Votes on single views (Q, D) by those training frames alone from which these moves lead on."""
         if not made:
             return self.look(features[:, None], ())
-        classifier = self._classifier(np.unique(self._chains(made)[:, :1], axis=0))
+        classifier = self._classifier(np.unique(find_chains(self._pairs, made)[:, :1], axis=0))
         return None if classifier is None else classifier(features)
 
     @property
     def training_pairs(self) -> dict[str, int]:
         """How many training pairs each move has."""
         return self._pairs.counts()
-
-    def _chains(self, made: tuple[str, ...]) -> Indices:
-        return find_chains(self._pairs, made)
 
     def _classifier(self, chains: Indices) -> NeighbourVotes | None:
         if len(chains) < self.k:
@@ -206,16 +204,14 @@ def check_image(image: Image, wanted: tuple[int, int, int]) -> Image:
     if image.ndim != 3:
         hint = ": a grey one gets its channel by image[..., None]" if image.ndim == 2 else ""
         raise DataError(f"an image must be (height, width, channels), found the shape {image.shape}{hint}")
+    shapes = (wanted, image.shape)
     if image.shape[2] != wanted[2]:
-        raise DataError(f"the network takes images of {_channels(wanted[2])}, found {_channels(image.shape[2])}")
-    if image.shape[:2] != wanted[:2]:
-        found, size = (f"{height} x {width}" for height, width in (image.shape[:2], wanted[:2]))
-        raise DataError(f"the network takes images of {size} (height x width), found {found}: resize it")
+        takes, found = (f"{count} channel{'' if count == 1 else 's'}" for _, _, count in shapes)
+        raise DataError(f"the network takes images of {takes}, found {found}")
+    if image.shape != wanted:
+        takes, found = (f"{height} x {width}" for height, width, _ in shapes)
+        raise DataError(f"the network takes images of {takes} (height x width), found {found}: resize it")
     return image
-
-
-def _channels(count: int) -> str:
-    return f"{count} channel{'' if count == 1 else 's'}"
 
 
 def declare_moves(store: FrameStore, motions: Sequence[str] | None) -> MotionPatterns:

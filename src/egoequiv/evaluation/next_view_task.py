@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -26,20 +26,15 @@ from egoequiv.store import FrameStore
 
 FEWEST_MOVES = 2  # with one there is nothing to choose
 SHOWN = 12  # walks of the gallery
-TITLES = {
-    "two_views": "two views %",
-    "one_view": "one view %",
-    "random_move": "random move %",
-    "best_move": "best move %",
-    "first_view_alone": "first view alone %",
+VALUES = {  # after how many views, and which number then
+    "two_views": (2, "chosen"),
+    "one_view": (1, "chosen"),
+    "random_move": (2, "random"),
+    "best_move": (2, "best"),
+    "chosen_minus_random": (2, "chosen_minus_random"),
+    # By those training frames only that begin the pairs which vote on two views: what two views add is beside it.
+    "first_view_alone": (2, "first_view_alone"),
 }
-METRICS = {
-    name: Metric(name=name, title=title, digits=2, is_percent=True, family="views") for name, title in TITLES.items()
-}
-METRICS["chosen_minus_random"] = Metric(
-    name="chosen_minus_random", title="chosen - random move", digits=2, baselines={"random move": 0.0}
-)
-ACCURACY = METRICS["two_views"]
 NOTES = (
     "a random move is the lower limit, the best move in hindsight the upper limit of what choosing a second view can "
     "give; with more views, best takes the best move at each step, and another walk may be better",
@@ -48,17 +43,23 @@ NOTES = (
 )
 
 
+def _metric(name: str) -> Metric:
+    if name == "chosen_minus_random":
+        gain = (-100.0, 100.0)
+        return Metric(name=name, title="chosen - random move", digits=2, within=gain, baselines={"random move": 0.0})
+    return Metric(name=name, title=f"{name.replace('_', ' ')} %", digits=2, is_percent=True, family="views")
+
+
+ACCURACY = _metric("two_views")
+
+
 @dataclass(frozen=True)
 class NextViewResult:
     """What a further view is worth, for each starting view."""
 
-    moves: tuple[str, ...]
-    neighbours: int
-    training_pairs: tuple[int, ...]  # of each move
-    choices: NDArray[np.int64]  # (V,) how many moves are possible from each starting view
-    offered: tuple[int, ...]  # from how many starting views each move is possible
+    selector: NextViewSelector
+    is_possible: NDArray[np.bool_]  # (V, G) which moves from each starting view
     own_class: Indices  # (V,)
-    class_names: tuple[str, ...]
     recording: Indices  # (V,)
     one_view: Floats  # (V, S + 1) right from one view, by those training frames alone that begin such a walk
     walks: dict[Policy, Walk]
@@ -71,48 +72,34 @@ class NextViewResult:
         """Accuracy in per cent from two views and from one, and what they are to be compared with."""
         rows = [self._describe_views(views) for views in range(1, self.walks["chosen"].frames.shape[1] + 1)]
         details: dict[str, Any] = {
-            "moves": list(self.moves),
-            "classes": list(self.class_names),
-            "neighbours": self.neighbours,
+            "moves": list(self.selector.moves),
+            "classes": list(self.selector.class_names),
+            "neighbours": self.selector.k,
             "starting_views": len(self.own_class),
-            "mean_choices": float(self.choices.mean()),
+            "mean_choices": float(self.is_possible.sum(axis=1).mean()),
             "accuracy_pct": rows,
-            "each_move": [self._describe_move(g) for g in range(len(self.moves))],
+            "each_move": [self._describe_move(g) for g in range(len(self.selector.moves))],
             "each_starting_view": self._describe_starts(),
         }
-        values = self.values(rows)
-        arrays = self.gallery(store) if store.has_images else {}
+        values = self._values(rows)
+        arrays = self._gallery(store) if store.has_images else {}
         return Finding(values, self._tables(details), plain(details), arrays, notes=notes_of(values[:1]))
 
-    def values(self, rows: Sequence[Mapping[str, Any]]) -> list[Value]:
+    def _values(self, rows: Sequence[Mapping[str, Any]]) -> list[Value]:
         """The few numbers, from the accuracies after one view and after two."""
-        one, two, *_ = rows
-        numbers = {
-            "two_views": two["chosen"],
-            "one_view": one["chosen"],
-            "random_move": two["random"],
-            "best_move": two["best"],
-            "chosen_minus_random": two["chosen_minus_random"],
-            # By those training frames only that begin the pairs which vote on two views: what two views add is beside.
-            "first_view_alone": two["first_view_alone"],
-        }
-        baselines = {"one view": one["chosen"]["mean"], "random move": two["random"]["mean"]}
-        groups = len(np.unique(self.recording))
-        return [
-            measured(
-                METRICS[name],
-                found["mean"],
-                found["interval"] or NO_INTERVAL,
-                groups=groups,
-                baselines=baselines if name == "two_views" else None,
-            )
-            for name, found in numbers.items()
-        ]
+        baselines = {"one view": rows[0]["chosen"]["mean"], "random move": rows[1]["random"]["mean"]}
+        groups, values = len(np.unique(self.recording)), []
+        for name, (views, number) in VALUES.items():
+            found = rows[views - 1][number]
+            beside = baselines if name == "two_views" else None
+            ends = found["interval"] or NO_INTERVAL
+            values.append(measured(_metric(name), found["mean"], ends, groups=groups, baselines=beside))
+        return values
 
-    def gallery(self, store: FrameStore, seed: int = 0) -> dict[str, NDArray[Any]]:
+    def _gallery(self, store: FrameStore) -> dict[str, NDArray[Any]]:
         """Some walks at random by the chosen moves: what is seen and guessed at each view, -1 after a walk ended."""
         walk = self.walks["chosen"]
-        shown = thinned(np.arange(len(walk.frames)), SHOWN, [seed, 0x6A11])
+        shown = thinned(np.arange(len(walk.frames)), SHOWN, [0, 0x6A11])
         return {
             "gallery_images": thumbnails(store, walk.frames[shown]),
             "gallery_class": self.own_class[shown],
@@ -125,9 +112,9 @@ class NextViewResult:
         chosen = self.walks["chosen"]
         return {
             "frame": chosen.frames[:, 0].tolist(),
-            "class": [self.class_names[c] for c in self.own_class],
-            "choices": self.choices.tolist(),
-            "move": [self.moves[g] for g in chosen.moves[:, 0]],
+            "class": [self.selector.class_names[c] for c in self.own_class],
+            "choices": self.is_possible.sum(axis=1).tolist(),
+            "move": [self.selector.moves[g] for g in chosen.moves[:, 0]],
             "right_after_1": chosen.right[:, 0].astype(int).tolist(),
             "right_after_2": chosen.right[:, 1].astype(int).tolist(),
             "random_after_2": [round(share, 4) for share in self.walks["random"].right[:, 1]],
@@ -136,13 +123,10 @@ class NextViewResult:
 
     def _tables(self, details: Mapping[str, Any]) -> list[Grid]:
         choice = f"{len(self.own_class):,} starting views, {details['mean_choices']:.1f} moves to choose from"
-        title = f"next view: accuracy in %, {choice}, {self.neighbours} neighbours"
+        title = f"next view: accuracy in %, {choice}, {self.selector.k} neighbours"
         heads = ("views", "chosen move", "random", "best", "chosen - random", "alone", "moved")
         moves = [
-            (
-                *(row[name] for name in ("move", "training_pairs", "possible", "chosen")),
-                *(ACCURACY.text(row[name]) for name in ("accuracy_after_pct", "expected_bits", "found_bits")),
-            )
+            [ACCURACY.text(cell) if column > 3 else cell for column, cell in enumerate(row.values())]
             for row in details["each_move"]
         ]
         columns = ("move", "training pairs", "possible", "chosen", "accuracy after it %", "expected bits", "found bits")
@@ -153,30 +137,29 @@ class NextViewResult:
 
     def _describe_views(self, views: int) -> dict[str, Any]:
         right = {policy: self.walks[policy].right[:, views - 1] for policy in POLICIES}
+        gain = right["chosen"] - right["random"]
         moved = float((self.walks["chosen"].frames[:, views - 1] >= 0).mean())
         described: dict[str, Any] = {"views": views, "moved": moved if views > 1 else None}
-        described |= {policy: self._percent(right[policy]) for policy in POLICIES}
-        described["first_view_alone"] = self._percent(self.one_view[:, views - 1])
-        return described | {"chosen_minus_random": self._percent(right["chosen"] - right["random"])}
+        further = {"first_view_alone": self.one_view[:, views - 1], "chosen_minus_random": gain}
+        for name, share in (*right.items(), *further.items()):
+            low, high = group_interval(share, self.recording, within=(-1.0 if share.min() < 0 else 0.0, 1.0))
+            interval = [100 * low, 100 * high] if isfinite(low) else None
+            described[name] = {"mean": 100 * float(share.mean()), "interval": interval}
+        return described
 
     def _describe_move(self, g: int) -> dict[str, Any]:
         walk = self.walks["chosen"]
         own = walk.moves[:, 0] == g
-        count = int(own.sum())
+        some = own.any()
         return {
-            "move": self.moves[g],
-            "training_pairs": self.training_pairs[g],
-            "possible": self.offered[g],
-            "chosen": count,
-            "accuracy_after_pct": 100 * float(walk.right[own, 1].mean()) if count else None,
-            "expected_bits": float(walk.expected_bits[own, 0].mean()) if count else None,
-            "found_bits": float(walk.found_bits[own, 0].mean()) if count else None,
+            "move": self.selector.moves[g],
+            "training_pairs": self.selector.training_pairs[self.selector.moves[g]],
+            "possible": int(self.is_possible[:, g].sum()),
+            "chosen": int(own.sum()),
+            "accuracy_after_pct": 100 * float(walk.right[own, 1].mean()) if some else None,
+            "expected_bits": float(walk.expected_bits[own, 0].mean()) if some else None,
+            "found_bits": float(walk.found_bits[own, 0].mean()) if some else None,
         }
-
-    def _percent(self, right: Floats) -> dict[str, Any]:
-        low, high = group_interval(right, self.recording, within=(-1.0 if right.min() < 0 else 0.0, 1.0))
-        interval = [100 * low, 100 * high] if isfinite(low) else None
-        return {"mean": 100 * float(right.mean()), "interval": interval}
 
 
 def next_view(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
@@ -202,13 +185,9 @@ def choose_views(data: TaskData, options: TaskOptions, on_progress: OnProgress =
     starts = starting_views(data, successors, classes)
     walks = take_walks(selector, classes, successors, starts, steps, seed=options.seed, on_progress=on_progress)
     return NextViewResult(
-        moves=selector.moves,
-        neighbours=options.neighbours,
-        training_pairs=tuple(selector.training_pairs.values()),
-        choices=(successors[starts] >= 0).sum(axis=1),
-        offered=tuple(int(count) for count in (successors[starts] >= 0).sum(axis=0)),
+        selector=selector,
+        is_possible=successors[starts] >= 0,
         own_class=classes[starts],
-        class_names=selector.class_names,
         recording=store.recording[starts],
         one_view=_one_view(selector, walks["chosen"], classes),
         walks=walks,
@@ -249,18 +228,12 @@ def _one_view(selector: NextViewSelector, walk: Walk, classes: Indices) -> Float
 
 
 def _views_row(row: Mapping[str, Any]) -> Sequence[Cell | str]:
-    mean, gain = ACCURACY.text(row["chosen"]["mean"]), row["chosen_minus_random"]
-    chosen, difference = (
-        Cell(text, tuple(filter(None, [ACCURACY.interval(found["interval"])])))
-        for text, found in ((mean, row["chosen"]), (ACCURACY.difference(gain["mean"]), gain))
-    )
-    if row["views"] == 1:
-        return "1", chosen, "-", "-", "-", mean, "-"
-    return (
-        str(row["views"]),
-        chosen,
-        *(ACCURACY.text(row[policy]["mean"]) for policy in ("random", "best")),
-        difference,
-        ACCURACY.text(row["first_view_alone"]["mean"]),
-        f"{100 * row['moved']:.0f} %",
-    )
+    def shown(name: str, text: Callable[[float], str] = ACCURACY.text) -> Cell:
+        ends = ACCURACY.interval(row[name]["interval"]) if name.startswith("chosen") else ""
+        return Cell(text(row[name]["mean"]), (ends,) if ends else ())
+
+    compared: tuple[Cell | str, ...] = ("-", "-", "-")
+    if row["views"] > 1:
+        compared = shown("random"), shown("best"), shown("chosen_minus_random", ACCURACY.difference)
+    moved = "-" if row["moved"] is None else f"{100 * row['moved']:.0f} %"
+    return str(row["views"]), shown("chosen"), *compared, shown("first_view_alone"), moved

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
+from egoequiv.evaluation.chains import joined
 from egoequiv.evaluation.equivariance import apply_map
 from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps, learned_forward_maps
 from egoequiv.evaluation.frame_features import FrameFeatures
@@ -80,12 +81,8 @@ def answers_of(pairs: MotionPairs, view: Indices, number: Indices) -> tuple[Indi
     """The frames that a motion leads to from a view: the number of the question and the store row, (A,) each."""
     known = np.flatnonzero(pairs.pattern >= 0)
     width = int(pairs.i.max()) + 1
-    key = pairs.pattern[known] * width + pairs.i[known]
-    order = np.argsort(key, kind="stable")
-    first, last = (np.searchsorted(key[order], number * width + view, side=side) for side in ("left", "right"))
-    question = np.repeat(np.arange(len(view)), last - first)
-    within = np.arange(len(question)) - np.repeat(np.cumsum(last - first) - (last - first), last - first)
-    return question, pairs.j[known[order[first[question] + within]]]
+    question, place = joined(pairs.pattern[known] * width + pairs.i[known], number * width + view)
+    return question, pairs.j[known[place]]
 
 
 def mapped(z: NDArray[np.float64], motion: NDArray[np.str_], maps: Mapping[str, Affine]) -> NDArray[np.float64]:
@@ -101,7 +98,7 @@ def ranked_task(what: str, ask: Callable[..., RankedResult]) -> Measure:
 
     def measure(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
         on_progress(what, 0, 1)
-        pairs = data.pairs(data.split.validation, data.named_patterns(options.motions))
+        pairs = data.pairs(patterns=options.motions)
         learned = learned_forward_maps(data.net, data.store.space, pairs.names)
         result = ask(data.validation, pairs, learned, hold_out=options.hold_out, seed=options.seed)
         on_progress(what, 1, 1)

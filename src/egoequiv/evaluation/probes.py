@@ -14,6 +14,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 from torch import nn
 
+from egoequiv.evaluation.equivariance import apply_map
 from egoequiv.pairs.candidates import Indices
 
 Array = NDArray[np.float64]
@@ -61,55 +62,28 @@ class LinearProbe:
     def fit(self, z: Array, values: Array) -> LinearProbe:
         self._inputs, self._outputs = StandardScaler().fit(z), StandardScaler().fit(values)
         inputs, outputs = self._inputs.transform(z), self._outputs.transform(values)
-        sums = [_Sums.of(inputs[rows], outputs[rows]) for rows in self.folds]
-        whole = _Sums.total(sums)
-        scores = np.zeros(len(ALPHAS))
-        for rows, own in zip(self.folds, sums, strict=True):
-            rest = whole.minus(own)
+        together = np.column_stack([inputs, np.ones(len(inputs)), outputs])
+        products = [together[rows].T @ together[rows] for rows in self.folds]
+        whole, scores = np.sum(products, axis=0), np.zeros(len(ALPHAS))
+        for rows, own in zip(self.folds, products, strict=True):
             for number, alpha in enumerate(ALPHAS):
-                scores[number] += mean_r2(outputs[rows], _read(rest.ridge(alpha), inputs[rows]))
+                affine = _ridge(whole - own, inputs.shape[1], alpha)
+                scores[number] += mean_r2(outputs[rows], apply_map(affine, inputs[rows]))
         self.alpha = ALPHAS[int(scores.argmax())]
-        self._map = whole.ridge(self.alpha)
+        self._map = _ridge(whole, inputs.shape[1], self.alpha)
         return self
 
     def predict(self, z: Array) -> Array:
-        values: Array = self._outputs.inverse_transform(_read(self._map, self._inputs.transform(z)))
+        values: Array = self._outputs.inverse_transform(apply_map(self._map, self._inputs.transform(z)))
         return values
 
 
-@dataclass(frozen=True)
-class _Sums:
-    """What ridge regression needs of examples: their number, sums, and sums of products."""
-
-    count: float
-    z: Array  # (D,)
-    y: Array  # (T,)
-    zz: Array  # (D, D)
-    zy: Array  # (D, T)
-
-    @classmethod
-    def of(cls, z: Array, y: Array) -> _Sums:
-        return cls(float(len(z)), z.sum(axis=0), y.sum(axis=0), z.T @ z, z.T @ y)
-
-    @classmethod
-    def total(cls, parts: list[_Sums]) -> _Sums:
-        names = cls.__dataclass_fields__
-        return cls(*(sum(getattr(part, name) for part in parts) for name in names))
-
-    def minus(self, other: _Sums) -> _Sums:
-        return _Sums(*(getattr(self, name) - getattr(other, name) for name in self.__dataclass_fields__))
-
-    def ridge(self, alpha: float) -> Array:
-        """The affine map (D + 1, T), the bias last, with the squared length of its linear part penalised by alpha."""
-        mean_z, mean_y = self.z / self.count, self.y / self.count
-        products = self.zz - self.count * np.outer(mean_z, mean_z) + alpha * np.eye(len(self.z))
-        linear = solve(products, self.zy - self.count * np.outer(mean_z, mean_y), assume_a="pos")
-        return np.concatenate([linear, (mean_y - mean_z @ linear)[None]])
-
-
-def _read(affine: Array, z: Array) -> Array:
-    read: Array = z @ affine[:-1] + affine[-1]
-    return read
+def _ridge(products: Array, size: int, alpha: float) -> Array:
+    """The affine map (D + 1, T), the bias last, from products of [z, 1, y]; its linear part is penalised by alpha."""
+    count, sums = products[size, size], products[size]
+    centred = products - np.outer(sums, sums) / count
+    linear = solve(centred[:size, :size] + alpha * np.eye(size), centred[:size, size + 1 :], assume_a="pos")
+    return np.concatenate([linear, (sums[size + 1 :] - sums[:size] @ linear)[None] / count])
 
 
 def mean_r2(true: Array, guess: Array) -> float:
@@ -130,10 +104,8 @@ class SmallNetwork:
 
     def fit(self, z: Array, values: Array) -> SmallNetwork:
         self._inputs, self._outputs = StandardScaler().fit(z), StandardScaler().fit(values)
-        inputs, outputs = (
-            self._inputs.transform(z).astype(np.float32),
-            self._outputs.transform(values).astype(np.float32),
-        )
+        scaled = self._inputs.transform(z), self._outputs.transform(values)
+        inputs, outputs = (array.astype(np.float32) for array in scaled)
         stops = groups_that_stop(self._part)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self._part.seed % 2**63)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from egoequiv.blocks import Grid
 from egoequiv.evaluation.findings import cell, measured, notes_of
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
-from egoequiv.evaluation.metric import Metric, Value
+from egoequiv.evaluation.metric import NO_INTERVAL, Metric, Value
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import Finding
 from egoequiv.files import plain
@@ -35,9 +35,6 @@ class Questions:
     answer_to: Indices  # (A,) the question that each answer belongs to, ascending
     answer: Indices  # (A,) store rows
     barred: Indices  # (Q, B) store rows that are not candidates
-
-    def __len__(self) -> int:
-        return len(self.asked_of)
 
 
 @dataclass(frozen=True)
@@ -76,14 +73,13 @@ class RankScore:
 
     def value(self, score: str, name: str, kind: str) -> Value:
         """The score `mrr`, `hit_at_1` or `hit_at_5` as a value of this name."""
-        family = SCORES[score]
         return measured(
-            Metric(name=name, title=name, family=family),
+            Metric(name=name, title=name, within=(0.0, 1.0), family=SCORES[score]),
             getattr(self, score),
-            *([self.mrr_interval] if score == "mrr" else []),
+            self.mrr_interval if score == "mrr" else NO_INTERVAL,
             groups=self.groups,
             kind=kind,
-            baselines={COPY: getattr(self, f"copy_{score}"), CHANCE: getattr(self, f"chance_{score}")},
+            baselines={way: getattr(self, f"{way}_{score}") for way in (COPY, CHANCE)},
         )
 
 
@@ -126,7 +122,7 @@ def rank_answers(
     Candidates are all frames, or only those of the recording that is asked about: ranks for each of `in_recording`.
     A wrong frame that is as near as the right one counts as before it, so equal features for all are no success.
     """
-    count, everyone = len(questions), len(features.frames)
+    count, everyone, recording = len(questions.asked_of), len(features.frames), features.store.recording
     found = [Ranks(*(np.empty(count, np.int64) for _ in range(3))) for _ in in_recording]
     centre = np.asarray(features.z, np.float64).mean(axis=0)  # squared distances of centred features lose no digits
     z = features.z - centre
@@ -144,43 +140,21 @@ def rank_answers(
         for ranks, within in zip(found, in_recording, strict=True):
             near = squared.copy()
             if within:
-                near[_elsewhere(features, questions.asked_of[part])] = np.inf
-            _rank_block(near, right, slack, ranks, part)
+                near[recording[features.frames][None] != recording[questions.asked_of[part]][:, None]] = np.inf
+            ranks.candidates[part] = np.isfinite(near).sum(axis=1)
+            ranks.answers[part] = np.bincount(right[0], minlength=len(part))
+            nearest_right = np.full(len(part), np.inf)
+            np.minimum.at(nearest_right, right[0], near[right])
+            near[right] = np.inf
+            ranks.rank[part] = 1 + (near <= nearest_right[:, None] + slack).sum(axis=1)
     return found
-
-
-def _elsewhere(features: FrameFeatures, asked_of: Indices) -> NDArray[np.bool_]:
-    """Which frames are not of the recording that is asked about; (Q, N)."""
-    recording = features.store.recording
-    other: NDArray[np.bool_] = recording[features.frames][None] != recording[asked_of][:, None]
-    return other
-
-
-def _rank_block(
-    squared: NDArray[np.float64],
-    right: tuple[Indices, Indices],
-    slack: NDArray[np.float64],
-    ranks: Ranks,
-    part: Indices,
-) -> None:
-    """Fill in the ranks of some questions, from the squared distances (Q, N) of candidates, infinite for others."""
-    ranks.candidates[part] = np.isfinite(squared).sum(axis=1)
-    ranks.answers[part] = np.bincount(right[0], minlength=len(part))
-    nearest_right = np.full(len(part), np.inf)
-    np.minimum.at(nearest_right, right[0], squared[right])
-    squared[right] = np.inf
-    ranks.rank[part] = 1 + (squared <= nearest_right[:, None] + slack).sum(axis=1)
 
 
 def score_ranks(ranks: Ranks, copied: Ranks, groups: Indices, *, motion: str, prediction: str, scope: str) -> RankScore:
     """MRR and hit@k of some questions, which are of the given recordings or other groups (Q,)."""
-    shapes = list(zip(ranks.candidates.tolist(), ranks.answers.tolist(), strict=True))
-    chance = np.array([chance_levels(*shape) for shape in shapes])
-    numbers = {
-        "": _scores(ranks.rank),
-        "copy_": _scores(copied.rank),
-        "chance_": [float(level.mean()) for level in chance.T],
-    }
+    shapes = zip(ranks.candidates.tolist(), ranks.answers.tolist(), strict=True)
+    each = {prefix: (1 / rank, rank <= 1, rank <= 5) for prefix, rank in (("", ranks.rank), ("copy_", copied.rank))}
+    each["chance_"] = tuple(np.array([chance_levels(*shape) for shape in shapes]).T)
     return RankScore(
         motion=motion,
         prediction=prediction,
@@ -189,13 +163,8 @@ def score_ranks(ranks: Ranks, copied: Ranks, groups: Indices, *, motion: str, pr
         candidates=float(ranks.candidates.mean()),
         groups=len(np.unique(groups)),
         mrr_interval=group_interval(1 / ranks.rank, groups, within=(0.0, 1.0)),
-        **{f"{way}{name}": own for way, each in numbers.items() for name, own in zip(SCORES, each, strict=True)},
+        **{f"{way}{n}": float(own.mean()) for way, three in each.items() for n, own in zip(SCORES, three, strict=True)},
     )
-
-
-def _scores(rank: Indices) -> list[float]:
-    """The numbers of `SCORES`."""
-    return [float(each.mean()) for each in (1 / rank, rank <= 1, rank <= 5)]
 
 
 def score_predictions(
@@ -226,8 +195,7 @@ def score_predictions(
                 own = known[name] if motion == ALL else known[name] & np.isin(motion_of, motion)
                 if own.any():
                     kept, copied = (ranks[way][place].only(own) for way in (name, COPY))
-                    words = {"motion": motion, "prediction": name, "scope": scope}
-                    scores.append(score_ranks(kept, copied, groups[own], **words))
+                    scores.append(score_ranks(kept, copied, groups[own], motion=motion, prediction=name, scope=scope))
     return tuple(scores)
 
 

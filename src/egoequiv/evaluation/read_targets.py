@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import UnionType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +30,13 @@ def pose_targets(space: MotionSpace, poses: Array) -> Targets:
     values = np.array(poses, np.float64)
     if isinstance(space, SE3Space):
         values[:, 3:] *= np.where(values[:, 6:] < 0, -1.0, 1.0)
-    return _unrolled(space.pose_names, values, _pose_periods(space))
+    return _unrolled(space.pose_names, values, _periods(space, PlanarSpace | SE2Space, len(space.pose_names)))
 
 
 def motion_targets(space: MotionSpace, motions: Array) -> Targets:
     """Motions, (N, M), in the units of the space; those of a cyclic axis too, if none of them is a quarter turn."""
     names = tuple(f"{axis.name}_{axis.unit}" if axis.unit else axis.name for axis in space.axes)
-    periods = _motion_periods(space)
+    periods = _periods(space, SE2Space, len(names))  # a heading of the plane is counted on
     largest = np.abs(motions).max(axis=0, initial=0.0)
     # A small turn is a plain number of degrees; only large ones are cyclic.
     cyclic = tuple(p if p is not None and size > p / 4 else None for p, size in zip(periods, largest, strict=True))
@@ -53,19 +54,8 @@ def _unrolled(names: tuple[str, ...], values: Array, periods: tuple[float | None
     return Targets(tuple(columns), np.stack(list(columns.values()), axis=1) if columns else np.empty((len(values), 0)))
 
 
-def _pose_periods(space: MotionSpace) -> tuple[float | None, ...]:
-    """After how much each pose column comes round; None for never."""
+def _periods(space: MotionSpace, turning: type[MotionSpace] | UnionType, count: int) -> tuple[float | None, ...]:
+    """After how much each column comes round; None for never. In spaces that are `turning`, the last is a heading."""
     if isinstance(space, GridSpace):
         return tuple(axis.period for axis in space.grid_axes)
-    if isinstance(space, PlanarSpace | SE2Space):
-        return (*(None,) * (len(space.pose_names) - 1), FULL_TURN_DEG)
-    return (None,) * len(space.pose_names)
-
-
-def _motion_periods(space: MotionSpace) -> tuple[float | None, ...]:
-    """After how much each component of a motion comes round; None for never, as of a heading that is counted on."""
-    if isinstance(space, GridSpace):
-        return tuple(axis.period for axis in space.grid_axes)
-    if isinstance(space, SE2Space):
-        return (None, None, FULL_TURN_DEG)
-    return (None,) * len(space.axes)
+    return (*(None,) * (count - 1), FULL_TURN_DEG) if isinstance(space, turning) else (None,) * count

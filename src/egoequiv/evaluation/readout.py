@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -15,11 +15,12 @@ from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of, shrink
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
+from egoequiv.evaluation.label_probe import label_findings
 from egoequiv.evaluation.metric import Metric, Value
-from egoequiv.evaluation.probes import LINEAR, PROBES, Probe, Probes, TrainingPart, folds_of
+from egoequiv.evaluation.probes import LINEAR, PROBES, Probes, TrainingPart, folds_of
 from egoequiv.evaluation.read_targets import Targets, motion_targets, pose_targets
 from egoequiv.evaluation.statistics import group_estimate
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
 from egoequiv.pairs import sample_neighbour_pairs
 from egoequiv.pairs.candidates import Indices, thinned
@@ -51,7 +52,14 @@ class ReadOut:
     def value(self, groups: int, kind: str, baselines: Mapping[str, Scores]) -> Value:
         """Such as `R2 of azimuth_deg from z, linear`; what another probe than the linear one reads is a detail."""
         name = f"R2 of {self.quantity} from {self.read_from}, {self.probe}"
-        metric = Metric(name=name, title=name, family="R2", is_detail=self.probe != LINEAR, baselines={"mean": 0.0})
+        metric = Metric(
+            name=name,
+            title=name,
+            family="R2",
+            within=(None, 1.0),
+            is_detail=self.probe != LINEAR,
+            baselines={"mean": 0.0},
+        )
         known = {baseline: scores[self.read_from, self.quantity] for baseline, scores in baselines.items()}
         note = "" if isfinite(self.r2) else "the quantity never changes"
         return measured(metric, self.r2, self.interval, groups=groups, kind=kind, baselines=known, note=note)
@@ -104,17 +112,12 @@ class ReadOutResult:
 
 
 def read_poses(
-    features: FrameFeatures,
-    *,
-    hold_out: str = "recording",
-    most: int = MOST_FRAMES,
-    seed: int = 0,
-    probes: Probes | None = None,
+    features: FrameFeatures, *, hold_out: str = "recording", seed: int = 0, probes: Probes | None = None
 ) -> tuple[ReadOut, ...]:
     """Read the pose of each frame from its features; cyclic coordinates as sine and cosine."""
-    frames = thinned(features.frames, most, [seed, 0x5A])
-    targets = pose_targets(features.store.space, features.store.poses[frames])
-    return read_out(FRAME, features.of(frames), targets, groups_of(features.store, hold_out)[frames], seed, probes)
+    store, frames = features.store, thinned(features.frames, MOST_FRAMES, [seed, 0x5A])
+    targets = pose_targets(store.space, store.poses[frames])
+    return read_out(FRAME, features.of(frames), targets, groups_of(store, hold_out)[frames], seed, probes)
 
 
 def read_motions(
@@ -127,49 +130,38 @@ def read_motions(
     probes: Probes | None = None,
 ) -> tuple[ReadOut, ...]:
     """Read the motion of pairs from the features of both frames; cyclic coordinates as sine and cosine."""
-    space, poses = features.store.space, features.store.poses
-    targets = motion_targets(space, space.difference(poses[i], poses[j]))
+    store = features.store
+    targets = motion_targets(store.space, store.space.difference(store.poses[i], store.poses[j]))
     both = np.concatenate([features.of(i), features.of(j)], axis=1)
-    return read_out(PAIR, both, targets, groups_of(features.store, hold_out)[i], seed, probes)
+    return read_out(PAIR, both, targets, groups_of(store, hold_out)[i], seed, probes)
 
 
 def read_out(
-    read_from: str,
-    z: NDArray[Any],
-    targets: Targets,
-    groups: Indices,
-    seed: int = 0,
-    probes: Probes | None = None,
+    read_from: str, z: NDArray[Any], targets: Targets, groups: Indices, seed: int = 0, probes: Probes | None = None
 ) -> tuple[ReadOut, ...]:
     """Fit every probe on some groups and read the others, until each has been read; (N, D), (N, T), (N,)."""
     if len(z) < FEWEST:
         raise DataError(
             f"{len(z)} examples are too few to fit and test a probe of {read_from}: at least {FEWEST} are needed"
         )
-    rows = []
-    for probe, make in (probes or PROBES).items():
-        read = cross_read(make, np.asarray(z, np.float64), targets.values, groups, seed)
-        for column, name in enumerate(targets.names):
-            true, guess = targets.values[:, column], read[:, column]
-            r2, interval = r2_by_group(true, guess, groups)
-            rmse = float(np.sqrt(np.mean((true - guess) ** 2)))
-            rows.append(ReadOut(read_from, name, probe, r2, interval, rmse, float(true.std())))
-    return tuple(sorted(rows, key=lambda row: targets.names.index(row.quantity)))
-
-
-def cross_read(make: Callable[[TrainingPart], Probe], z: Array, values: Array, groups: Indices, seed: int) -> Array:
-    """What probes say of groups they were not fitted on; (N, T)."""
     if len(np.unique(groups)) < FEWEST_GROUPS:
         raise DataError(
             f"what is read covers {len(np.unique(groups))} recordings or other parts, and probes need {FEWEST_GROUPS}: "
             "two to be fitted and chosen on, one to be read"
         )
-    read = np.empty_like(values)
-    for fit, rest in GroupKFold(folds_of(groups, FOLDS)).split(z, groups=groups):
-        probe = make(TrainingPart(groups[fit], seed))
-        probe.fit(z[fit], values[fit])
-        read[rest] = probe.predict(z[rest]).reshape(len(rest), -1)
-    return read
+    rows, z = [], np.asarray(z, np.float64)
+    splits = list(GroupKFold(folds_of(groups, FOLDS)).split(z, groups=groups))
+    for name, make in (probes or PROBES).items():
+        read = np.empty_like(targets.values)
+        for fit, rest in splits:
+            probe = make(TrainingPart(groups[fit], seed))
+            probe.fit(z[fit], targets.values[fit])
+            read[rest] = probe.predict(z[rest]).reshape(len(rest), -1)
+        for quantity, true, guess in zip(targets.names, targets.values.T, read.T, strict=True):
+            r2, interval = r2_by_group(true, guess, groups)
+            rmse = float(np.sqrt(np.mean((true - guess) ** 2)))
+            rows.append(ReadOut(read_from, quantity, name, r2, interval, rmse, float(true.std())))
+    return tuple(sorted(rows, key=lambda row: targets.names.index(row.quantity)))
 
 
 def r2_by_group(true: Array, guess: Array, groups: Indices) -> tuple[float, tuple[float, float]]:
@@ -236,9 +228,26 @@ def small_images(store: FrameStore, frames: Indices) -> FrameFeatures:
 
 
 def readout(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
-    """The task: on the validation frames of a run, beside pixels and the network before training."""
+    """The task: pose and motion on the validation frames of a run, and the labels of a table if one is given."""
+    labels = label_findings(data, options.seed)
+    if labels is None:
+        return _read_run(data, options, on_progress)
+    try:
+        motion = _read_run(data, options, on_progress)
+    except DataError as problem:  # such as too few recordings, or no poses
+        return replace(labels, notes=[*labels.notes, f"pose and motion are not read: {problem}"])
+    return Finding(
+        [*labels.values, *motion.values],
+        [*labels.tables, *motion.tables],
+        motion.details,
+        notes=[*labels.notes, *motion.notes],
+    )
+
+
+def _read_run(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+    """Beside pixels and the network before training."""
     store, frames = data.store, data.split.validation
-    key = (str(store.path), digest(frames, data.max_gap_s, options.hold_out, options.seed))
+    key = (frames, data.max_gap_s, options.hold_out, options.seed)
     pairs: tuple[Indices, Indices] | None = None
     if store.space.axes:
         pairs = data.once(("read pairs", *key), lambda: draw_pairs(store, frames, data.max_gap_s, options.seed))
@@ -246,18 +255,18 @@ def readout(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fi
     def read(features: FrameFeatures, probes: Probes | None = None) -> ReadOutResult:
         return read_features(features, hold_out=options.hold_out, seed=options.seed, pairs=pairs, probes=probes)
 
+    def linear(features: FrameFeatures) -> Scores:
+        return read(features, {LINEAR: PROBES[LINEAR]}).scores()
+
     on_progress("read-out", 0, 3)
     result = read(data.validation)
     on_progress("read-out", 1, 3)
     baselines: dict[str, Scores] = {}
-    linear = {LINEAR: PROBES[LINEAR]}
     if store.has_images:
-        baselines["pixels"] = data.once(
-            ("read-out of pixels", *key), lambda: read(small_images(store, frames), linear).scores()
-        )
+        baselines["pixels"] = data.once(("read-out of pixels", *key), lambda: linear(small_images(store, frames)))
     on_progress("read-out", 2, 3)
-    if data.untrained_features is not None:
-        before = FrameFeatures(store, frames, data.untrained_features[frames])
-        baselines["untrained"] = read(before, linear).scores()
+    untrained = data.look_untrained(frames)
+    if untrained is not None:
+        baselines["untrained"] = linear(untrained)
     on_progress("read-out", 3, 3)
     return result.finding(baselines)

@@ -12,10 +12,9 @@ from egoequiv.evaluation.features import class_scores, embed
 from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.statistics import group_interval
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.store import FrameStore
-from egoequiv.training.data import Recognition
 
 TOP = (1, 5, 10)
 PIXEL_BASELINES = ("chance", "most frequent class", "nearest pixels")
@@ -42,9 +41,8 @@ def top_k_accuracy(scores: NDArray[np.float32], classes: NDArray[np.int64], k: i
 
 def class_mean_accuracy(scores: NDArray[np.float32], classes: NDArray[np.int64]) -> float:
     """Top-1 accuracy within each class, averaged over the classes that occur: a large class does not drown the rest."""
-    return float(
-        np.mean([top_k_accuracy(scores[classes == own], classes[classes == own]) for own in np.unique(classes)])
-    )
+    right = top_k_right(scores, classes)
+    return float(np.mean([right[classes == own].mean() for own in np.unique(classes)]))
 
 
 def nearest_pixel_accuracy(
@@ -75,8 +73,9 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
         raise DataError(f"{task.store.place}: no validation frame has a label")
     features = data.features[rows] if task.store is data.store else embed(data.net, task.store, rows)
     scores, classes = class_scores(data.net, features), task.classes[rows]
-    labelled = _labelled(data, task, options.seed)
-    key = ("nearest pixels", str(task.store.path), digest(labelled, rows, task.classes))
+    learned = task.split.train[task.classes[task.split.train] >= 0] if data.labelled is None else data.labelled
+    labelled = thinned(learned, MOST_LABELLED, [options.seed, 0x1AB])
+    key = ("nearest pixels", str(task.store.path), labelled, rows, task.classes)
     pixels = data.once(key, lambda: nearest_pixel_accuracy(task.store, labelled, rows, task.classes))
     values = accuracies(scores, classes, task.store.recording[rows], 100 * pixels)
     on_progress("recognition", 1, 1)
@@ -86,24 +85,19 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
         f"{len(labelled):,} labelled training images, by the distance of pixels"
     ]
     table = [(value.metric.title, cell(value), *baseline_texts(value, PIXEL_BASELINES)) for value in values]
+    there, names, warnings = np.unique(classes), task.class_names, notes_of(values[:1])
+    if len(there) < len(names):  # an accuracy then says little
+        some = ", ".join(names[number] for number in there[:5])
+        warnings.append(
+            f"the validation frames have {len(there)} of {len(names)} classes ({some}): choose another split"
+        )
     return Finding(
         values,
         [Grid.of(f"recognition of {len(rows):,} frames", ("", "accuracy", *PIXEL_BASELINES), table, notes)],
-        {"frames": len(rows), "classes": list(task.class_names), "labelled": len(labelled)},
-        notes=[*notes_of(values[:1]), *_missing_classes(task, classes)],
+        {"frames": len(rows), "classes": list(names), "labelled": len(labelled)},
+        notes=warnings,
         measured_on=task,
     )
-
-
-def _missing_classes(task: Recognition, classes: NDArray[np.int64]) -> list[str]:
-    """That some classes are in no validation frame, where they are not: an accuracy then says little."""
-    there = np.unique(classes)
-    if len(there) == len(task.class_names):
-        return []
-    names = ", ".join(task.class_names[number] for number in there[:5])
-    return [
-        f"the validation frames have {len(there)} of {len(task.class_names)} classes ({names}): choose another split"
-    ]
 
 
 def accuracies(
@@ -113,32 +107,19 @@ def accuracies(
     count, groups = scores.shape[1], len(np.unique(recording))
     frequent = 100 * float(np.bincount(classes).max() / len(classes))
     values = []
-    for k in TOP:
-        if k < count:
-            right = top_k_right(scores, classes, k).astype(np.float64)
-            low, high = group_interval(right, recording, within=(0.0, 1.0))
-            baselines = {"chance": 100 * k / count}
-            if k == 1:
-                baselines |= {"most frequent class": frequent, "nearest pixels": pixels}
-            mean = 100 * float(right.mean())
-            values.append(measured(top_metric(k), mean, (100 * low, 100 * high), groups=groups, baselines=baselines))
-    metric = _metric("top1_class_mean", "mean of classes %")
+    for k in (k for k in TOP if k < count):
+        right = top_k_right(scores, classes, k).astype(np.float64)
+        low, high = group_interval(right, recording, within=(0.0, 1.0))
+        baselines = {"chance": 100 * k / count}
+        if k == 1:
+            baselines |= {"most frequent class": frequent, "nearest pixels": pixels}
+        mean = 100 * float(right.mean())
+        values.append(measured(top_metric(k), mean, (100 * low, 100 * high), groups=groups, baselines=baselines))
+    metric = top_metric(1).model_copy(update={"name": "top1_class_mean", "title": "mean of classes %"})
     mean = 100 * class_mean_accuracy(scores, classes)
     return [*values, Value(metric=metric, value=mean, baselines={"chance": 100 / count})]
 
 
 def top_metric(k: int) -> Metric:
     """How often the right class is among the first k, in per cent."""
-    return _metric(f"top{k}", f"top-{k} %")
-
-
-def _metric(name: str, title: str) -> Metric:
-    return Metric(name=name, title=title, digits=2, is_percent=True, family="top")
-
-
-def _labelled(data: TaskData, task: Recognition, seed: int) -> Indices:
-    """The labelled images that the network learned from, or all of the training part; of many, some at random."""
-    rows = data.labelled
-    if rows is None:
-        rows = task.split.train[task.classes[task.split.train] >= 0]
-    return thinned(rows, MOST_LABELLED, [seed, 0x1AB])
+    return Metric(name=f"top{k}", title=f"top-{k} %", digits=2, is_percent=True, family="top")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from egoequiv.evaluation.findings import cell, measured, notes_of
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.pair_search import (
-    Differences,
     Exclusion,
     Neighbours,
     draw_queries,
@@ -24,7 +24,7 @@ from egoequiv.evaluation.pair_search import (
 from egoequiv.evaluation.prediction import check_motions
 from egoequiv.evaluation.retrieval_gallery import retrieval_gallery
 from egoequiv.evaluation.statistics import group_interval
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest, silent
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, silent
 from egoequiv.files import plain
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices, thinned
@@ -52,7 +52,7 @@ class MotionPrecision:
     def value(self, score: str, name: str, kind: str, pixels: MotionPrecision | None) -> Value:
         """The precision `at_1` or `at_k` as a value of this name, beside that of pixels and chance."""
         baselines = {"chance": self.chance} | ({} if pixels is None else {"pixels": getattr(pixels, score)})
-        metric = Metric(name=name, title=name, family="precision")
+        metric = Metric(name=name, title=name, within=(0.0, 1.0), family="precision")
         ends = getattr(self, f"{score}_interval")
         return measured(metric, getattr(self, score), ends, groups=self.groups, kind=kind, baselines=baselines)
 
@@ -154,24 +154,19 @@ def retrieve_pairs(
     has_gap = hold_out == "recording" and store.times_s is not None
     exclusion = Exclusion(groups_of(store, hold_out), hold_out, neighbour_gap_s if has_gap else None)
 
-    def search(space: str, differences: Differences) -> Neighbours:
-        what = f"pairs by {space}"
-        return nearest_pairs(
-            store, pairs, differences, queries, exclusion, k=K, seed=seed, on_progress=on_progress, what=what
-        )
-
-    neighbours = {"features": search("features", feature_differences(features, pairs))}
+    search = partial(nearest_pairs, store, pairs, k=K, seed=seed, on_progress=on_progress)
+    by_features, by_pixels = feature_differences(features, pairs), pixel_differences(store, pairs)
+    neighbours = {"features": search(by_features, queries, exclusion, what="pairs by features")}
     if with_pixels:
-        neighbours["pixels"] = once(lambda: search("pixels", pixel_differences(store, pairs)))
+        neighbours["pixels"] = once(lambda: search(by_pixels, queries, exclusion, what="pairs by pixels"))
     precision = {space: precision_of(exclusion.group, pairs, found) for space, found in neighbours.items()}
     return RetrievalResult(precision, neighbours, pairs, exclusion)
 
 
 def retrieval(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
     """The task: on the validation frames of a run, with the motions it is measured for."""
-    pairs = data.pairs(data.split.validation, data.named_patterns(options.motions))
+    pairs = data.pairs(patterns=options.motions)
     settings = (data.neighbour_gap_s, options.hold_out, options.seed)
-    key = ("pairs by pixels", str(data.store.path), digest(pairs.i, pairs.j, pairs.pattern, settings))
     result = retrieve_pairs(
         data.validation,
         pairs,
@@ -180,6 +175,6 @@ def retrieval(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> 
         with_pixels=data.store.has_images,
         seed=options.seed,
         on_progress=on_progress,
-        once=lambda make: data.once(key, make),
+        once=lambda make: data.once(("pairs by pixels", pairs.i, pairs.j, pairs.pattern, *settings), make),
     )
     return result.finding(data.store)

@@ -24,6 +24,7 @@ POINTS_TO = {
     "right": (1.0, 0.0),
     "left turn": (-1.0, 0.0),
     "shift left": (-1.0, 0.0),
+    "pan left": (-1.0, 0.0),
 }
 
 
@@ -83,10 +84,11 @@ def arrow_of(space: MotionSpace, motion: NDArray[np.float64], scale: NDArray[np.
 
 
 def motion_words(space: MotionSpace, motion: NDArray[np.float64], scale: NDArray[np.float64]) -> str:
-    """The components that a motion has, in words, those that follow from the others left out."""
+    """The components that a motion has, in words; those that are small beside another on their scale are left out."""
     words = [
         axis.in_words(float(amount))
-        for axis, amount, whole in zip(space.axes, motion, scale, strict=True)
-        if abs(amount) > 0.02 * whole and not axis.is_minor
+        for own in space.scales
+        for axis, amount, whole in zip(space.axes[own], motion[own], scale[own], strict=True)
+        if abs(amount) > 0.02 * whole and abs(amount) >= np.abs(motion[own]).max() / 4
     ]
     return ", ".join(words) or "standing still"

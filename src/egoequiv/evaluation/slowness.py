@@ -11,7 +11,7 @@ from egoequiv.errors import DataError
 from egoequiv.evaluation.findings import cell
 from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.metric import Metric, Value
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, digest
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.pairs import NeighbourPairs, sample_neighbour_pairs
 from egoequiv.training.auroc import Norm, slowness_auroc
 
@@ -37,7 +37,7 @@ class Auroc:
     def as_value(self) -> Value:
         """Such as `AUROC, validation frames`."""
         name = f"AUROC, {self.part} frames"
-        metric = Metric(name=name, title=name, digits=4, family="AUROC", baselines={"chance": 0.5})
+        metric = Metric(name=name, title=name, digits=4, family="AUROC", within=(0.0, 1.0), baselines={"chance": 0.5})
         known = {} if isnan(self.untrained) else {"untrained": self.untrained}
         return Value(metric=metric, value=self.value, baselines=known, note="pairs across recordings: no interval")
 
@@ -61,12 +61,10 @@ def slowness(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> F
     rows: list[Auroc] = []
     for done, (part, frames) in enumerate(parts.items()):
         on_progress("slowness", done, len(parts))
-        key = ("neighbours", str(data.store.path), digest(frames, data.neighbour_gap_s, options.seed))
         draw = partial(sample_neighbour_pairs, count=PAIRS, max_gap_s=data.neighbour_gap_s, seed=options.seed)
+        key = ("neighbours", frames, data.neighbour_gap_s, options.seed)
         pairs = data.once(key, partial(draw, data.store, frames))
-        before = data.untrained_features
-        untrained = None if before is None else FrameFeatures(data.store, frames, before[frames])
-        rows += measure_slowness(FrameFeatures(data.store, frames, data.features[frames]), pairs, part, untrained)
+        rows += measure_slowness(data.look(frames), pairs, part, data.look_untrained(frames))
     on_progress("slowness", len(parts), len(parts))
     each = [(row, row.as_value()) for row in rows]
     table = [

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
+from egoequiv.evaluation.features import OnProgress as OnProgress
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.measurement import Measurement
@@ -20,6 +21,7 @@ from egoequiv.evaluation.metric import Value
 from egoequiv.models import EgoNet
 from egoequiv.pairs import MinedPatterns, MotionPairs, MotionPatterns, Split, declare_patterns, find_motion_pairs
 from egoequiv.pairs.candidates import Indices
+from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
 from egoequiv.training.data import Recognition
 
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
-OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -76,13 +77,24 @@ class TaskData:
         """The same by the network before training."""
         return None if self.untrained is None else embed(self.untrained, self.store)
 
+    def look(self, frames: Indices) -> FrameFeatures:
+        """The features of some frames (store rows)."""
+        return FrameFeatures(self.store, frames, self.features[frames])
+
+    def look_untrained(self, frames: Indices) -> FrameFeatures | None:
+        """The same by the network before training."""
+        before = self.untrained_features
+        return None if before is None else FrameFeatures(self.store, frames, before[frames])
+
     @cached_property
     def validation(self) -> FrameFeatures:
         """The features of the validation frames."""
-        return FrameFeatures(self.store, self.split.validation, self.features[self.split.validation])
+        return self.look(self.split.validation)
 
-    def named_patterns(self, motions: Sequence[str] | None) -> MotionPatterns:
+    def named_patterns(self, motions: Sequence[str] | MotionPatterns | None) -> MotionPatterns:
         """The motions of these names, or all that are measured; an error where none are known."""
+        if isinstance(motions, MotionPatterns):
+            return motions
         if self.patterns is None:
             raise DataError(
                 f"{self.store.place}: no motions are known without poses and times: ingest frames that have them"
@@ -93,37 +105,47 @@ class TaskData:
             return self.patterns.only(motions)
         return declare_patterns(self.store.space, motions)
 
-    def pairs(self, frames: Indices | None = None, patterns: MotionPatterns | None = None) -> MotionPairs:
+    def pairs(
+        self, frames: Indices | None = None, patterns: Sequence[str] | MotionPatterns | None = None
+    ) -> MotionPairs:
         """All pairs of some frames that motions relate; found once for all tasks and all runs on these frames.
 
         Args:
             frames: Store rows; by default the validation frames.
-            patterns: The motions; by default those of the run.
+            patterns: The motions, or their names; by default those of the run.
         """
         frames = self.split.validation if frames is None else frames
-        patterns = self.patterns if patterns is None else patterns
-        if patterns is None:
-            raise DataError(f"{self.store.place}: no motions without poses and times: ingest frames with them")
-        space, *rest = (vars(patterns)[name] for name in ("space", *sorted(vars(patterns).keys() - {"space"})))
-        key = ("motion pairs", str(self.store.path), self.max_gap_s, digest(frames, space.describe(), *rest))
-        return self.once(key, lambda: find_motion_pairs(self.store, frames, patterns, self.max_gap_s))
+        named = self.named_patterns(patterns)
+        parts = (value for _, value in sorted(vars(named).items()))
+        return self.once(
+            ("motion pairs", frames, self.max_gap_s, *parts),
+            lambda: find_motion_pairs(self.store, frames, named, self.max_gap_s),
+        )
 
     def classes(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """The class of every frame, -1 for none, and the names; an error where the store has no labels."""
         return self.store.classes(self.label_column)
 
     def once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
-        """What depends on the frames alone, not on the network: computed for the first run, shared with the others."""
-        whole = (*key, str(self.store.path), digest(self.store.space.describe()))
+        """What depends on the frames alone, not on the network: computed for the first run, shared with the others.
+
+        The key is what it is, in words, and all that decides it but the store: arrays, plain values, motion spaces.
+        """
+        whole = (key[0], digest(str(self.store.path), self.store.space, *key[1:]))
         if whole not in self.shared:
             self.shared[whole] = make()
         return cast(T, self.shared[whole])
 
 
 def digest(*parts: Any) -> str:
-    """Short text that differs where arrays or plain values differ: part of the keys of `TaskData.once`."""
-    arrays = ((part.tobytes(), part.shape) if isinstance(part, np.ndarray) else part for part in parts)
-    return sha256(repr(list(arrays)).encode()).hexdigest()[:16]
+    """Short text that differs where arrays, plain values or motion spaces differ."""
+
+    def plain(part: Any) -> Any:
+        if isinstance(part, np.ndarray):
+            return part.tobytes(), part.shape
+        return part.describe() if isinstance(part, MotionSpace) else part
+
+    return sha256(repr([plain(part) for part in parts]).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)

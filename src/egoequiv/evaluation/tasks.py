@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,29 +23,25 @@ from egoequiv.evaluation.readout import readout
 from egoequiv.evaluation.recognition import recognition
 from egoequiv.evaluation.retrieval import retrieval
 from egoequiv.evaluation.slowness import slowness
-from egoequiv.evaluation.task import Finding, Measure, OnProgress, Task, TaskData, TaskOptions
+from egoequiv.evaluation.task import Task, TaskOptions
 from egoequiv.methods import display_name
 from egoequiv.names import Door, full_name
 
 CODE_LETTERS = 16  # of the digest of a user's file
 
 
-def on_one_core(measure: Measure) -> Measure:
-    """The same with linear algebra on one core: its matrices are small, and threads that wait for each other burn time.
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """Linear algebra on one core: its matrices are small, and threads that wait for each other burn time.
 
     With two threads on two busy cores the tasks took 20 times as long. Networks keep their threads.
     """
-
-    @wraps(measure)
-    def measure_on_one_core(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
-        with threadpool_limits(1, user_api="blas"):
-            return measure(data, options, on_progress)
-
-    return measure_on_one_core
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 TASKS: dict[str, Task] = {
-    task.name: replace(task, measure=on_one_core(task.measure))
+    task.name: replace(task, measure=on_one_core()(task.measure))
     for task in (
         Task(
             "recognition",
@@ -163,13 +159,11 @@ def _task(name: str) -> Task:
     found = DOOR.find(name)
     if name in TASKS:
         return TASKS[name]
-    measure = found.measure if isinstance(found, Task) else found
-    full = str(full_name(name))
-    digest = file_digest(measure)
-    if isinstance(found, Task):
-        unknown = [name for name in found.options if name not in vars(TaskOptions())]
-        if unknown:
-            raise ConfigError(f"task {full}: no option {unknown[0]!r}; options are {', '.join(vars(TaskOptions()))}")
-        return replace(found, name=full, code=digest)
-    about = (inspect.getdoc(measure) or "").split("\n\n")[0].replace("\n", " ")
-    return Task(full, display_name(full), about, measure, tuple(vars(TaskOptions())), code=digest)
+    full, known = str(full_name(name)), tuple(vars(TaskOptions()))
+    if not isinstance(found, Task):
+        about = (inspect.getdoc(found) or "").split("\n\n")[0].replace("\n", " ")
+        found = Task(full, display_name(full), about, found, known)
+    unknown = [name for name in found.options if name not in known]
+    if unknown:
+        raise ConfigError(f"task {full}: no option {unknown[0]!r}; options are {', '.join(known)}")
+    return replace(found, name=full, code=file_digest(found.measure))

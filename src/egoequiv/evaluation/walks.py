@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,19 +30,17 @@ class Walk:
     found_bits: Floats  # (V, S) uncertainty after it
 
 
-@dataclass(frozen=True)
-class Ahead:
-    """What every move leads to from where V walks are; G moves."""
-
-    frame: Indices  # (V, G) -1 where a move is not possible
-    guess: Indices  # (V, G) from the real views, after moving
-    own_votes: Floats  # (V, G) for the right class, -1 where a move is not possible
-    expected_bits: Floats  # (V, G) from the predicted view, before moving; infinite where a move is not possible
-    found_bits: Floats  # (V, G) from the real views, after moving
-
-    @property
-    def is_possible(self) -> NDArray[np.bool_]:
-        return self.frame >= 0
+# What a move leads to from where a walk is, and the same where it is not possible.
+AHEAD = np.dtype(
+    [
+        ("frame", np.int64),
+        ("guess", np.int64),  # from the real views, after moving
+        ("own_votes", np.float64),  # for the right class
+        ("expected_bits", np.float64),  # from the predicted view, before moving
+        ("found_bits", np.float64),  # from the real views, after moving
+    ]
+)
+NOWHERE = np.array((-1, -1, -1.0, np.inf, np.inf), AHEAD)
 
 
 def take_walks(
@@ -82,47 +80,39 @@ def _begin(selector: NextViewSelector, classes: Indices, starts: Indices) -> Wal
     return Walk(starts[:, None], none.astype(np.int64), votes.guess[:, None], right, none, none)
 
 
-def _step(walk: Walk, ahead: Ahead, own: Indices, policy: Policy, rng: np.random.Generator) -> Walk:
-    """Make one more move in each walk; `own` are the right classes, (V,)."""
-    is_right = ahead.is_possible & (ahead.guess == own[:, None])
+def _step(walk: Walk, ahead: NDArray[np.void], own: Indices, policy: Policy, rng: np.random.Generator) -> Walk:
+    """Make one more move in each walk, of those ahead (V, G); `own` are the right classes, (V,)."""
+    is_possible = ahead["frame"] >= 0
+    is_right = is_possible & (ahead["guess"] == own[:, None])
     if policy == "chosen":  # g* of the paper's supplement: the least expected uncertainty
-        pick = ahead.expected_bits.argmin(axis=1)
+        pick = ahead["expected_bits"].argmin(axis=1)
     elif policy == "random":
-        pick = np.where(ahead.is_possible, rng.random(ahead.frame.shape), -1.0).argmax(axis=1)
+        pick = np.where(is_possible, rng.random(ahead.shape), -1.0).argmax(axis=1)
     else:  # a move that ends right if there is one, and by as many votes as can be
-        pick = (ahead.own_votes + is_right * (1 + ahead.own_votes.max())).argmax(axis=1)
+        pick = (ahead["own_votes"] + is_right * (1 + ahead["own_votes"].max())).argmax(axis=1)
     here = np.arange(len(own)), pick
-    goes_on = ahead.is_possible.any(axis=1)
-    hit = is_right[here]
+    there, hit, goes_on = ahead[here], is_right[here], is_possible.any(axis=1)
     if policy == "random":
-        hit = is_right.sum(axis=1) / np.maximum(ahead.is_possible.sum(axis=1), 1)
+        hit = is_right.sum(axis=1) / np.maximum(is_possible.sum(axis=1), 1)
+
+    def longer(so_far: NDArray[Any], moved: NDArray[Any], stayed: Any) -> NDArray[Any]:
+        return np.column_stack([so_far, np.where(goes_on, moved, stayed)])
+
     return Walk(
-        frames=np.column_stack([walk.frames, np.where(goes_on, ahead.frame[here], -1)]),
-        moves=np.column_stack([walk.moves, np.where(goes_on, pick, -1)]),
-        guess=np.column_stack([walk.guess, np.where(goes_on, ahead.guess[here], walk.guess[:, -1])]),
-        right=np.column_stack([walk.right, np.where(goes_on, hit, walk.guess[:, -1] == own)]),
-        expected_bits=np.column_stack([walk.expected_bits, np.where(goes_on, ahead.expected_bits[here], np.nan)]),
-        found_bits=np.column_stack([walk.found_bits, np.where(goes_on, ahead.found_bits[here], np.nan)]),
+        frames=longer(walk.frames, there["frame"], -1),
+        moves=longer(walk.moves, pick, -1),
+        guess=longer(walk.guess, there["guess"], walk.guess[:, -1]),
+        right=longer(walk.right, hit, walk.guess[:, -1] == own),
+        expected_bits=longer(walk.expected_bits, there["expected_bits"], np.nan),
+        found_bits=longer(walk.found_bits, there["found_bits"], np.nan),
     )
 
 
 def look_ahead(
-    selector: NextViewSelector,
-    classes: Indices,
-    successors: Indices,
-    walk: Walk,
-    what: str = "looking ahead",
-    on_progress: OnProgress = silent,
-) -> Ahead:
-    """Try every move from the end of every walk."""
-    shape = (len(walk.frames), len(selector.moves))
-    ahead = Ahead(
-        frame=np.full(shape, -1, np.int64),
-        guess=np.full(shape, -1, np.int64),
-        own_votes=np.full(shape, -1.0),
-        expected_bits=np.full(shape, np.inf),
-        found_bits=np.full(shape, np.inf),
-    )
+    selector: NextViewSelector, classes: Indices, successors: Indices, walk: Walk, what: str, on_progress: OnProgress
+) -> NDArray[np.void]:
+    """What every move leads to from the end of every walk, (V, G)."""
+    ahead = np.full((len(walk.frames), len(selector.moves)), NOWHERE)
     groups = list(by_moves(walk.moves))
 
     def try_move(walks: Indices, made: Indices, g: int) -> None:
@@ -139,12 +129,11 @@ def look_ahead(
         votes = selector.look(np.concatenate([predicted, real]), (*(selector.moves[m] for m in made), move))
         if votes is None:
             return
-        after = slice(len(walks), None)
-        ahead.frame[walks, g] = target
-        ahead.guess[walks, g] = votes.guess[after]
-        ahead.own_votes[walks, g] = votes.counts[after][np.arange(len(walks)), classes[walk.frames[walks, 0]]]
-        ahead.expected_bits[walks, g] = votes.uncertainty_bits[: len(walks)]
-        ahead.found_bits[walks, g] = votes.uncertainty_bits[after]
+        before, after = np.split(votes.uncertainty_bits, 2)
+        guess, counts = votes.guess[len(walks) :], votes.counts[len(walks) :]
+        own_votes = counts[np.arange(len(walks)), classes[walk.frames[walks, 0]]]
+        for name, found in zip(AHEAD.names or (), (target, guess, own_votes, before, after), strict=True):
+            ahead[name][walks, g] = found
 
     for number, (walks, made) in enumerate(groups):
         for g in range(len(selector.moves)):

@@ -162,8 +162,8 @@ def _split_effect(tables: dict[str, Table]) -> Table:
         mine, theirs = row.result("top1"), other_row.result("top1")
         if mine is not None and theirs is not None and not row.diverged and not other_row.diverged:
             gap = Result(tuple(a - b for a, b in zip(mine.values, theirs.values, strict=True)))
-            results = zip((metric.name for metric in metrics), (mine, theirs, gap), strict=True)
-            entries = {name: Entry(result=result) for name, result in results}
+            results = zip(metrics, (mine, theirs, gap), strict=True)
+            entries = {metric.name: Entry(result=result).with_interval(metric) for metric, result in results}
             rows.append(Row(name=row.name, method=row.method, seeds=row.seeds, entries=entries))
     leaked = "leaked_validation_frames"
     return Table(

@@ -26,6 +26,7 @@ from egoequiv.names import is_code
 from egoequiv.pairs import Split, count_leaked, draw_labelled
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
+from egoequiv.store.label_tables import LabelPlace, with_labels
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import Recognition
 from egoequiv.training.open_run import open_run
@@ -43,6 +44,7 @@ class RunMeasurer:
         run: The folder of the run.
         store: Another store to measure on; None for the run's own.
         which: Which checkpoint.
+        labels: A table of labels for the frames; the split stays that of the run.
         everything: Measure on all frames of the store, not on the validation part.
         shared: What runs on the same frames share, such as neighbours by pixels.
     """
@@ -53,11 +55,13 @@ class RunMeasurer:
         store: str | None = None,
         which: Which = "last",
         *,
+        labels: str | None = None,
         everything: bool = False,
         shared: Shared | None = None,
     ) -> None:
         self.run, self.store, self.which, self.everything = run, store, which, everything
-        self.opened = open_run(run, which, store)
+        self.labels = labels
+        self.opened = open_run(run, which, store, labels)
         self.shared: Shared = {} if shared is None else shared
 
     @property
@@ -77,9 +81,15 @@ class RunMeasurer:
     @cached_property
     def fingerprint(self) -> str:
         """What identifies the stores: as they are now, or as the run began with them where they are gone."""
-        places = [self.config.data] + ([self.config.labels] if self.config.labels and self.store is None else [])
         try:
-            return " ".join(dict.fromkeys(FrameStore.open(place).fingerprint() for place in places))
+            store = FrameStore.open(self.config.data)
+            others = []
+            for place in filter(None, (self.config.labels, self.labels)):
+                if LabelPlace.parse(place):
+                    store = with_labels(store, place)
+                else:
+                    others.append(FrameStore.open(place).fingerprint())
+            return " ".join(dict.fromkeys([store.fingerprint(), *others]))
         except EgoEquivError:
             if self.store is not None or not (self.run / DATA).exists():
                 raise

@@ -15,6 +15,7 @@ from egoequiv.experiments.collect import Exhibit, Experiment, Subject
 from egoequiv.experiments.measure import BASIC, RunMeasurer, Shared
 from egoequiv.files import read_json
 from egoequiv.models.checkpoint import RUN_KIND
+from egoequiv.store.label_tables import LabelPlace
 from egoequiv.store.remote import is_url
 from egoequiv.training.run_folder import CONFIG
 
@@ -136,7 +137,8 @@ def why_not_opened(run: Path, problem: EgoEquivError) -> str:
     except EgoEquivError:
         return str(problem)
     places = [str(place) for place in (config.get("data"), config.get("labels")) if place is not None]
-    gone = [place for place in places if not is_url(place) and not Path(place).exists()]
+    files = [str(table.path) if (table := LabelPlace.parse(place)) else place for place in places]
+    gone = [place for place in files if not is_url(place) and not Path(place).exists()]
     if not gone:
         return str(problem)
     return (

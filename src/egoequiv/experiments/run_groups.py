@@ -11,6 +11,7 @@ from typing import Any
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.methods import display_name
 from egoequiv.store import FrameStore
+from egoequiv.store.label_tables import LabelPlace
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.run_folder import FREE_TO_CHANGE, RunFolder
 
@@ -21,6 +22,7 @@ SPLITTING = (
     "split",
     "label_split",
     "split_seed",
+    "place_m",
     "train_fraction",
     "holdout_split",
     "holdout_fraction",
@@ -133,4 +135,6 @@ def check_same_frames(groups: Sequence[RunGroup]) -> None:
 
 
 def _fingerprint(place: str | None) -> str | None:
+    if LabelPlace.parse(place):
+        return place  # a table of labels: another one gives other labels
     return None if place is None else FrameStore.open(place).fingerprint()

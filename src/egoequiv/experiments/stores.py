@@ -50,7 +50,7 @@ def pixel_row(
         labelled = draw_labelled(classes, split.train, per_class, names, repetition)
         accuracies.append(100 * nearest_pixel_accuracy(store, labelled, frames, classes))
     metric = top_metric(1)
-    entry = Entry(result=Result(tuple(accuracies)), baselines={"chance": 100 / len(names)})
+    entry = Entry(result=Result(tuple(accuracies)), baselines={"chance": 100 / len(names)}).with_interval(metric)
     seeds = tuple((repetition, 0) for repetition in range(repeats))
     row = Row(name=PIXELS, method=PIXELS, seeds=seeds, entries={metric.name: entry}, published=published or {})
     return [metric], row

@@ -34,7 +34,7 @@ class Entry(Strict):
 
     Args:
         result: The value of each repetition.
-        interval: The 95 % interval over recordings, the mean of the repetitions.
+        interval: The 95 % interval: of one repetition that over recordings; of three or more, Student's of their mean.
         baselines: The baselines measured on the same frames, the mean of the repetitions.
         note: Why it is not defined, where it is not.
     """
@@ -44,8 +44,20 @@ class Entry(Strict):
     baselines: dict[str, Number] = {}
     note: str = ""
 
+    def shown_interval(self, metric: Metric) -> tuple[float, float] | None:
+        """The 95 % interval of what is shown, cut to the values that the metric can have; None where there is none.
+
+        The intervals of single repetitions say nothing of their mean, so they have no part in it.
+        """
+        ends = self.interval if len(self.result.values) == 1 else self.over_repetitions()
+        return metric.cut(ends) if ends is not None and all(map(isfinite, ends)) else None
+
+    def with_interval(self, metric: Metric) -> Self:
+        """The same cell with the interval that is shown, as files have it."""
+        return self.model_copy(update={"interval": self.shown_interval(metric) or NO_INTERVAL})
+
     def over_repetitions(self) -> tuple[float, float] | None:
-        """The 95 % interval of the mean over repetitions, where there are enough of them."""
+        """Student's 95 % interval of the mean over repetitions, not cut, where there are enough of them."""
         if len(self.result.values) < FEWEST_FOR_TEST or not isfinite(self.result.stderr):
             return None
         return self.result.interval()
@@ -199,18 +211,18 @@ def entries_of(repetitions: Sequence[Sequence[Measurement]]) -> tuple[list[Metri
     entries = {}
     for name in order:
         found = [values[name] for values in each if name in values]
-        ends = np.array([value.interval for value in found])
         names = dict.fromkeys(key for value in found for key in value.baselines)
         undefined = [value.note for value in found if not isfinite(value.value) and value.note]
         note = "" if not undefined else undefined[0]
         if undefined and len(undefined) < len(each):
             note = f"in {len(undefined)} of {len(each)} repetitions {note}"
-        entries[name] = Entry(
+        entry = Entry(
             result=Result(tuple(values[name].value if name in values else float("nan") for values in each)),
-            interval=(float(ends[:, 0].mean()), float(ends[:, 1].mean())),
+            interval=found[0].interval,  # kept for one repetition only
             baselines={key: float(np.mean([value.baselines.get(key, np.nan) for value in found])) for key in names},
             note=note,
         )
+        entries[name] = entry.with_interval(metrics[name])
     return [metrics[name] for name in order], entries
 
 

@@ -127,8 +127,7 @@ def build_encoder(name: str, image_shape: ImageShape, settings: Mapping[str, Any
         module = build(image_shape, **settings)
     if not isinstance(module, nn.Module):
         raise ConfigError(f"{what}: expected an nn.Module, found {what_is(module)}")
-    with user_code(what):
-        found = _feature_dim(what, module, image_shape)
+    found = _feature_dim(what, module, image_shape)
     declared = getattr(module, "feature_dim", found)
     if declared != found:
         raise ConfigError(f"{what}: its feature_dim is {declared!r}, but it gives {found} features")
@@ -143,14 +142,24 @@ def _feature_dim(what: str, module: nn.Module, image_shape: ImageShape) -> int:
     height, width, channels = image_shape
     was_training = module.training
     try:
-        features = module.eval()(torch.zeros(2, channels, height, width))
+        return features_of(what, module.eval(), torch.zeros(2, channels, height, width)).shape[1]
     finally:
         module.train(was_training)
+
+
+def features_of(what: str, module: nn.Module, images: Tensor, feature_dim: int | None = None) -> Tensor:
+    """The features (B, D) that a module of a user gives for images (B, C, H, W); what goes wrong is one line.
+
+    With `feature_dim`, they must have so many columns: a module may give others for other numbers of images.
+    """
+    with user_code(what):
+        features = module(images)
     if not isinstance(features, Tensor):
         raise ConfigError(f"{what}: expected a tensor of features (B, D), it returns {what_is(features)}")
-    if features.dim() != 2 or len(features) != 2 or not features.shape[1] or not features.is_floating_point():
+    is_wrong = features.dim() != 2 or len(features) != len(images) or not features.is_floating_point()
+    if is_wrong or not features.shape[1] or feature_dim not in (None, features.shape[1]):
         raise ConfigError(
-            f"{what}: expected float features (B, D) of images (B, C, H, W); of 2 images it returns "
-            f"{str(features.dtype).removeprefix('torch.')} {tuple(features.shape)}"
+            f"{what}: expected float features (B, {feature_dim or 'D'}) of images (B, C, H, W); of {len(images)} "
+            f"images it returns {str(features.dtype).removeprefix('torch.')} {tuple(features.shape)}"
         )
-    return features.shape[1]
+    return features

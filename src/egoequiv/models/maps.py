@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
+
+RANK_TOLERANCE = 1e-6  # of the largest singular value
 
 
 class EquivarianceMaps(nn.Module):
@@ -28,3 +34,17 @@ def apply_maps(weight: Tensor, bias: Tensor, features: Tensor) -> Tensor:
     patterns, dim = bias.shape
     mapped = functional.linear(features, weight.view(patterns * dim, dim), bias.view(-1))
     return mapped.view(*features.shape[:-1], patterns, dim)
+
+
+def fewest_pairs(z: NDArray[Any]) -> int:
+    """How many pairs it takes to fit a map of such features, (N, D), and to measure it."""
+    return 4 * (rank_of(z) + 1) if len(z) else 4
+
+
+def rank_of(z: NDArray[Any]) -> int:
+    """How many dimensions features really have, (N, D); a map has as many free values in each row, and one more."""
+    if not len(z):
+        return 0
+    sample = z[:: max(1, len(z) // 2_000)]
+    strength = np.linalg.svd(np.asarray(sample, np.float64) - sample.mean(axis=0), compute_uv=False)
+    return int((strength > RANK_TOLERANCE * strength[0]).sum())

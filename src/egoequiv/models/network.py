@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from egoequiv.errors import DataError
-from egoequiv.models.encoders import ImageShape, build_encoder
+from egoequiv.models.encoders import ImageShape, build_encoder, features_of
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
 from egoequiv.user_code import is_built_in
@@ -86,13 +86,20 @@ class EgoNet(nn.Module):
         if images.dtype != torch.uint8 or images.shape[1:] != self.spec.image_shape:
             raise wrong_images(images.dtype, images.shape, self.spec.image_shape)
         pixels = self.normalised(images).permute(0, 3, 1, 2)
-        if not is_built_in(self.encoder):
+        is_own = is_built_in(self.encoder)
+        if not is_own:
             # Colour by colour in memory, because with channels last the gradient of a 1 x 1 convolution with a stride
             # and few channels, as ResNets have them, is wrong or ends the process (oneDNN issue 6035).
             pixels = pixels.clone(memory_format=torch.contiguous_format)
         with torch.autocast(pixels.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            features: Tensor = self.encoder(pixels)
+            features: Tensor = self.encoder(pixels) if is_own else self._features_of_user(pixels)
         return features.float()
+
+    def _features_of_user(self, pixels: Tensor) -> Tensor:
+        """Features of normalised images by an encoder of a user, which may fail on some batches alone."""
+        mode = "in training" if self.encoder.training else "in evaluation"
+        what = f"encoder {self.spec.encoder}, {mode}, on {len(pixels)} images"
+        return features_of(what, self.encoder, pixels, self.encoder.feature_dim)
 
     def normalised(self, images: Tensor) -> Tensor:
         """Centred and scaled pixels of uint8 images, (B, H, W, C)."""

@@ -10,7 +10,7 @@ from egoequiv.pairs.patterns import (
     composite_names,
     declare_patterns,
 )
-from egoequiv.pairs.splits import Split, count_leaked, draw_labelled, make_split, split_frames
+from egoequiv.pairs.splits import Split, closeness, count_leaked, draw_labelled, make_split, split_frames
 
 __all__ = [
     "DeclaredPatterns",
@@ -22,6 +22,7 @@ __all__ = [
     "Split",
     "are_neighbours",
     "atomic_names",
+    "closeness",
     "composite_names",
     "count_leaked",
     "declare_patterns",

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.pairs.candidates import Indices, close_pairs, count_close_pairs, half_a_step_s
+from egoequiv.pairs.candidates import Indices, count_motion_candidates, half_a_step_s, motion_candidates
+from egoequiv.pairs.naming import name_motions
 from egoequiv.pairs.patterns import MotionPatterns
 from egoequiv.pose import MotionSpace, space_from_description
 from egoequiv.store import FrameStore
@@ -19,9 +20,8 @@ from egoequiv.store import FrameStore
 Array = NDArray[np.float64]
 OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is in total
 
-NEARLY = 0.75  # share of the first component from which a second one is named too
-MINOR = 0.4  # weight in names of a component that follows from the others, such as the sideways shift of a turn
 MOST_CLUSTERS = 1_000
+FEW = 20  # motions: a cluster of fewer is a jump in a small log rather than a way to move, and is kept last
 SAMPLE = 500_000  # motions that k-means uses; if there are more, about as many drawn at random
 STARTS, START_SAMPLE = 50, 50_000  # of k-means: starts, and motions for each; the best continues with all
 ROUNDING = 1e-12  # share of the largest pose: a component that varies by no more does not move
@@ -33,7 +33,7 @@ class MinedPatterns(MotionPatterns):
 
     names: tuple[str, ...]  # of the kept clusters, G of them
     centres: Array  # (K, M), the kept ones first, in the space's units
-    spread: Array  # (M,), the standard deviation of each component, by which distances are measured
+    spread: Array  # (M,), by which distances are measured: the standard deviation, of components on one scale together
     space: MotionSpace
     others_are_negatives: bool = True
 
@@ -51,8 +51,8 @@ class MinedPatterns(MotionPatterns):
 
     def cluster_names(self) -> list[str]:
         """The names of the kept patterns, and what the dropped clusters do."""
-        dropped = self.centres[len(self.names) :, None]
-        return [*self.names, *(f"dropped: {name_motions(self.space, one, self.spread)[0]}" for one in dropped)]
+        dropped = name_motions(self.space, self.centres[len(self.names) :], self.spread, self.names)
+        return [*self.names, *(f"dropped: {name}" for name in dropped)]
 
     def assign(self, motion: Array) -> NDArray[np.int64]:
         cluster = self.assign_cluster(motion)
@@ -124,15 +124,17 @@ def mine_patterns(
 ) -> Mining:
     """Cluster the motions of all pairs at most `max_gap_s` apart and keep those that move most.
 
-    Each component is divided by its standard deviation, so that metres and degrees have the same weight. Motions are
+    Each component is divided by its standard deviation, so that metres and degrees have the same weight. Components
+    that a space measures on one scale are divided by that of all of them: the noise of height does not weigh as much as
+    driving. Frames without times, such as photographs, are paired with the 3 to 10 before and after. Motions are
     processed in blocks, and k-means uses at most about `SAMPLE` of them, so memory does not grow with their number.
 
     Args:
-        store: a store with poses and times.
+        store: a store with poses.
         frames: the store rows to use; all by default.
         clusters: the number of clusters of k-means.
         keep: how many clusters to keep as patterns.
-        max_gap_s: the largest time between the two frames of a pair.
+        max_gap_s: the largest time between the two frames of a pair, if frames have times.
         seed: of the sample and of k-means.
         stability_seeds: how many more seeds to try, to see how far the centres move.
         on_progress: called with what is being done, how much is done and how much there is.
@@ -149,14 +151,11 @@ def mine_patterns(
     report = on_progress or _silent
     rows = np.arange(len(store)) if frames is None else frames
     gap_s = max_gap_s + half_a_step_s(store)
-    total = count_close_pairs(store, rows, gap_s)
+    total = count_motion_candidates(store, rows, gap_s)
     seen = _sample(store, rows, gap_s, total, seed, report)
-    spread = _spread(seen, store.poses[rows])
+    spread = _spread(store.space, seen, store.poses[rows])
     if len(np.unique(np.round(seen / spread, 6), axis=0)) < clusters:
-        raise DataError(
-            f"{store.place}: {total} pairs at most {max_gap_s:g} s apart have fewer than {clusters} different motions: "
-            "lower --clusters, or raise --max-gap"
-        )
+        raise _too_few(store, total, clusters, max_gap_s)
     found = []  # for each seed the centres, in order of decreasing motion
     for k in range(1 + stability_seeds):
         report("k-means", k, 1 + stability_seeds)
@@ -183,11 +182,17 @@ def _check_request(store: FrameStore, clusters: int, keep: int, max_gap_s: float
         raise ConfigError(f"keep must be between 1 and clusters={clusters}, found {keep}")
     if not 0 < max_gap_s < inf:
         raise ConfigError(f"max_gap_s must be a number of seconds above 0, found {max_gap_s:g}")
-    if store.times_s is None or not store.space.axes:
-        lacking = "poses" if store.times_s is not None else "times"
-        raise DataError(
-            f"{store.place}: mining patterns needs frames with times and poses; these frames have no {lacking}"
-        )
+    if not store.space.axes:
+        raise DataError(f"{store.place}: mining patterns needs frames with poses; these frames have no poses")
+
+
+def _too_few(store: FrameStore, total: int, clusters: int, max_gap_s: float) -> DataError:
+    """What to say if there are fewer different motions than clusters."""
+    apart, more = f" at most {max_gap_s:g} s apart", ", or raise --max-gap"
+    if store.times_s is None:
+        apart = more = ""
+    found = f"{total} pairs{apart} have fewer than {clusters} different motions"
+    return DataError(f"{store.place}: {found}: lower --clusters{more}")
 
 
 def _wandering(kept: list[Array]) -> float:
@@ -208,32 +213,12 @@ def _counts(
     return tuple(int(count) for count in counts)
 
 
-def name_motions(space: MotionSpace, motions: Array, spread: Array) -> tuple[str, ...]:
-    """Each motion in plain words, named after its largest component: "left turn 16°"; (G, M).
-
-    A second component that is nearly as large is named too, and more if two motions would have the same name.
-    """
-    names: list[str] = []
-    minor = np.array([MINOR if axis.is_minor else 1.0 for axis in space.axes])
-    for motion in motions:
-        size = np.abs(motion / spread) * minor
-        order = np.argsort(-size, kind="stable")
-        words = [space.axes[k].in_words(float(motion[k])) for k in order]
-        name = words[0]
-        for k, more in zip(order[1:], words[1:], strict=True):
-            if name not in names and size[k] < NEARLY * size[order[0]]:
-                break
-            name += f" and {more}"
-        names.append(name if name not in names else f"{name} ({len(names) + 1})")
-    return tuple(names)
-
-
 def _silent(stage: str, done: int, total: int) -> None:
     """Report nothing."""
 
 
 def _motions(store: FrameStore, rows: Indices, max_gap_s: float) -> Iterator[Array]:
-    for i, j in close_pairs(store, rows, max_gap_s):
+    for i, j in motion_candidates(store, rows, max_gap_s):
         yield store.space.difference(store.poses[i], store.poses[j])
 
 
@@ -249,15 +234,18 @@ def _sample(store: FrameStore, rows: Indices, max_gap_s: float, total: int, seed
     return np.concatenate(kept)
 
 
-def _spread(motions: Array, poses: Array) -> Array:
-    """The standard deviation of each component, or 1 if it is only rounding, which must not count as motion."""
+def _spread(space: MotionSpace, motions: Array, poses: Array) -> Array:
+    """The standard deviation of the components on each scale, or 1 if it is only rounding, which is no motion; (M,)."""
     if not len(motions):
         return np.ones(motions.shape[1])
-    spread = motions.std(axis=0)
+    spread = np.empty(motions.shape[1])
+    for scale in space.scales:
+        spread[scale] = np.sqrt(motions[:, scale].var(axis=0).sum())
     return np.where(spread > ROUNDING * max(np.abs(poses).max(), np.abs(motions).max()), spread, 1.0)
 
 
-def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> Array:
+def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> tuple[Array, NDArray[np.int64]]:
+    """The centres of k-means, (K, M), and how many motions are nearest to each, (K,)."""
     from sklearn.cluster import KMeans  # here, because the import takes a second and most runs mine nothing
 
     centre = motions.mean(axis=0)
@@ -267,11 +255,11 @@ def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> Array:
     some = points[np.random.default_rng([seed, 3]).permutation(len(points))[:START_SAMPLE]]
     begun = KMeans(clusters, n_init=STARTS, random_state=seed % 2**32).fit(some)
     fitted = KMeans(clusters, init=begun.cluster_centers_, n_init=1, tol=1e-8).fit(points)
-    centres: Array = fitted.cluster_centers_ * spread + centre
-    return centres
+    return fitted.cluster_centers_ * spread + centre, np.bincount(fitted.labels_, minlength=clusters)
 
 
-def _largest_first(centres: Array, spread: Array) -> Array:
-    """Centres in order of decreasing motion, measured in spreads."""
+def _largest_first(found: tuple[Array, NDArray[np.int64]], spread: Array) -> Array:
+    """Centres in order of decreasing motion, measured in spreads; those of few motions come last."""
+    centres, counts = found
     size = np.linalg.norm(centres / spread, axis=1)
-    return centres[np.argsort(-size, kind="stable")]
+    return centres[np.lexsort((-size, counts < FEW))]

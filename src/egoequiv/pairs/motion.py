@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.pairs.candidates import Indices, close_pairs, half_a_step_s
+from egoequiv.pairs.candidates import Indices, half_a_step_s, motion_candidates
 from egoequiv.pairs.patterns import MotionPatterns
 from egoequiv.store import FrameStore
 
@@ -58,13 +58,10 @@ def find_motion_pairs(
         {'up': 3204, 'right': 3644}
     """
     found: list[tuple[Indices, Indices, NDArray[np.int64]]] = []
-    for first, second in close_pairs(store, frames, max_gap_s + half_a_step_s(store)):
-        for i, j in ((first, second), (second, first)):
-            if store.times_s is not None and i is second:
-                continue  # a track is followed forwards in time only
-            pattern = patterns.assign(store.space.difference(store.poses[i], store.poses[j]))
-            kept = np.flatnonzero((pattern >= 0) | patterns.others_are_negatives)
-            found.append((i[kept], j[kept], pattern[kept]))
+    for i, j in motion_candidates(store, frames, max_gap_s + half_a_step_s(store)):
+        pattern = patterns.assign(store.space.difference(store.poses[i], store.poses[j]))
+        kept = np.flatnonzero((pattern >= 0) | patterns.others_are_negatives)
+        found.append((i[kept], j[kept], pattern[kept]))
     if not found:
         empty = np.empty(0, np.int64)
         return MotionPairs(empty, empty, empty, patterns.names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,21 +11,23 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pairs.candidates import Indices, close_pairs, recordings_of
 from egoequiv.pairs.neighbours import are_neighbours
+from egoequiv.pairs.places import distance_m, divide_places, positions_of, usual_place_m
 from egoequiv.store import FrameStore
 
 TRAIN_FRACTION = 0.67
-PAPER, BY_RECORDING, BY_TIME, GIVEN, AUTO = "paper", "by-recording", "by-time", "given", "auto"
+PAPER, BY_RECORDING, BY_TIME, BY_PLACE, GIVEN, AUTO = "paper", "by-recording", "by-time", "by-place", "given", "auto"
 MOST_BLOCKS = 10  # of a recording, in a split by time
 GAPS = 6  # a validation block lasts about so many guard gaps or longer, so that two of them leave most of it
 
 
 @dataclass(frozen=True)
 class Split:
-    """Store rows for training and for validation; disjoint, and by time not all of them."""
+    """Store rows for training and for validation; disjoint, and by time or place not all of them."""
 
     train: Indices
     validation: Indices
     kind: str
+    place_m: float | None = None  # by place: how far the parts are apart
 
 
 def make_split(
@@ -34,6 +37,7 @@ def make_split(
     seed: int = 0,
     train_fraction: float = TRAIN_FRACTION,
     max_gap_s: float = 1.0,
+    place_m: float | None = None,
 ) -> Split:
     """Split a whole store into frames to train on and frames to validate on.
 
@@ -43,28 +47,41 @@ def make_split(
             the training part. `by-recording` and `by-ATTRIBUTE` divide whole groups; where every recording is of one
             class and every class has two or more, `by-recording` divides class by class, by the number of frames, so
             that both parts have every class. `by-time` divides each recording into blocks of time, with a guard gap
-            around each. `given` takes the parts that came with the data: training is the part called train. `auto`
-            takes the first of these that the store allows: given, by-recording, by-time, paper.
+            around each. `by-place` divides by where frames were taken. `given` takes the parts that came with the
+            data: training is the part called train. `auto` takes the first of these that the store allows: given,
+            by-recording, by-time, by-place, paper.
         seed: Another seed, another split of the same kind.
         train_fraction: About this part of the frames is for training.
         max_gap_s: The guard gap of `by-time`; frames within it of a training frame are in neither part.
+        place_m: The guard gap of `by-place`, in metres; by default `usual_place_m`.
 
     Returns:
         The rows of both parts; `kind` says which split was made.
     """
     every = np.arange(len(store))
     if kind == AUTO:
-        return first_fitting(store, every, seed=seed, train_fraction=train_fraction, max_gap_s=max_gap_s)
+        return first_fitting(
+            store, every, seed=seed, train_fraction=train_fraction, max_gap_s=max_gap_s, place_m=place_m
+        )
     if kind == GIVEN:
         in_train = np.char.lower(store.attribute("part")) == "train"
         if in_train.all() or not in_train.any():
             raise DataError(f"{store.place}: split 'given' needs a part called train and another one")
         return Split(np.flatnonzero(in_train), np.flatnonzero(~in_train), kind)
-    return split_frames(store, every, kind, seed=seed, train_fraction=train_fraction, max_gap_s=max_gap_s)
+    return split_frames(
+        store, every, kind, seed=seed, train_fraction=train_fraction, max_gap_s=max_gap_s, place_m=place_m
+    )
 
 
 def split_frames(
-    store: FrameStore, frames: Indices, kind: str, *, seed: int, train_fraction: float, max_gap_s: float = 1.0
+    store: FrameStore,
+    frames: Indices,
+    kind: str,
+    *,
+    seed: int,
+    train_fraction: float,
+    max_gap_s: float = 1.0,
+    place_m: float | None = None,
 ) -> Split:
     """Split the given frames of a store."""
     if not 0 < train_fraction < 1:
@@ -72,6 +89,9 @@ def split_frames(
     rng = np.random.default_rng([seed, 0x5B117])
     if kind == BY_TIME:
         return _split_by_time(store, frames, rng, train_fraction, max_gap_s)
+    if kind == BY_PLACE:
+        apart_m = usual_place_m(store, max_gap_s) if place_m is None else place_m
+        return Split(*divide_places(store, frames, rng, train_fraction, apart_m), kind, apart_m)
     units = _units(store, frames, kind)
     distinct = np.unique(units)
     if len(distinct) < 2:
@@ -95,27 +115,27 @@ def first_fitting(
     seed: int = 0,
     train_fraction: float = TRAIN_FRACTION,
     max_gap_s: float = 1.0,
+    place_m: float | None = None,
 ) -> Split:
     """The split of these frames with the least leakage that leaves enough in both parts.
 
-    Parts that came with the data, whole recordings, blocks of time, and frames at random if nothing else is possible.
+    Parts that came with the data, whole recordings, blocks of time, places, and frames at random if nothing else is
+    possible.
     With `classes` (N,), the training part must have `per_class` frames of every class.
     """
     whole = len(frames) == len(store)
     kinds = [GIVEN] if whole and "part" in store.attributes else []
-    kinds += [BY_RECORDING] + ([BY_TIME] if store.times_s is not None else [])
-    for kind in kinds:
+    cut = partial(
+        split_frames, store, frames, seed=seed, train_fraction=train_fraction, max_gap_s=max_gap_s, place_m=place_m
+    )
+    for kind in (*kinds, BY_RECORDING, BY_TIME, BY_PLACE):
         try:
-            split = (
-                make_split(store, kind)
-                if kind == GIVEN
-                else split_frames(store, frames, kind, seed=seed, train_fraction=train_fraction, max_gap_s=max_gap_s)
-            )
-        except DataError:
+            split = make_split(store, kind) if kind == GIVEN else cut(kind)
+        except DataError:  # the store does not allow it
             continue
         if kind == GIVEN or _leaves_enough(split, frames, classes, per_class):
             return split
-    return split_frames(store, frames, PAPER, seed=seed, train_fraction=train_fraction)
+    return cut(PAPER)
 
 
 def _leaves_enough(split: Split, frames: Indices, classes: NDArray[np.int64] | None, per_class: int) -> bool:
@@ -204,12 +224,19 @@ def _units(store: FrameStore, frames: Indices, kind: str) -> NDArray[np.int64]:
     if kind.startswith("by-"):
         codes, _ = store.classes(kind.removeprefix("by-"))
         return codes[frames]
-    have = ", ".join(f"by-{name}" for name in ("recording", "time", *store.attributes))
+    have = ", ".join(f"by-{name}" for name in ("recording", "time", "place", *store.attributes))
     raise ConfigError(f"split {kind!r} is not known; choose auto, paper, given, {have}")
 
 
 def count_leaked(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int:
-    """How many validation frames have a training frame of their recording within `max_gap_s` or one grid step."""
+    """How many validation frames have a training frame of their recording within `max_gap_s` or one grid step.
+
+    If frames have neither times nor steps, one at the same place. With the split by place, one of any recording there.
+    """
+    positions = positions_of(store)
+    has_steps = store.times_s is not None or store.space.named_motions()
+    if positions is not None and (split.kind == BY_PLACE or not has_steps):
+        return _count_at_place(store, split, positions, max_gap_s)
     in_train = np.zeros(len(store), bool)
     in_train[split.train] = True
     in_validation = np.zeros(len(store), bool)
@@ -222,6 +249,24 @@ def count_leaked(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int
         leaked[i[near]] = True
         leaked[j[near]] = True
     return int((leaked & in_validation).sum())
+
+
+def _count_at_place(store: FrameStore, split: Split, positions: NDArray[np.float64], max_gap_s: float) -> int:
+    """How many validation frames have a training frame at their place; each recording has its own map, but by place."""
+    place_m = usual_place_m(store, max_gap_s) if split.place_m is None else split.place_m
+    of = np.zeros_like(store.recording) if split.kind == BY_PLACE else store.recording
+    count = 0
+    for code in np.unique(of[split.validation]):
+        train, validation = (positions[rows[of[rows] == code]] for rows in (split.train, split.validation))
+        count += int((distance_m(validation, train) <= place_m).sum())
+    return count
+
+
+def closeness(kind: str, gap: str = "second") -> str:
+    """What a leaked validation frame of a split of this kind has, in words."""
+    if kind == BY_PLACE:
+        return "a training frame at the same place (within place_m)"
+    return f"a training frame of the same recording within one step or {gap}"
 
 
 def draw_labelled(

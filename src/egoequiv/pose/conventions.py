@@ -27,6 +27,7 @@ CONVENTIONS = {
     "ned": ("forward", "right", "down"),  # bodies: aircraft, PX4
 }
 QUATERNION_ORDERS = ("xyzw", "wxyz")
+_LENGTH_TOLERANCE = 0.05
 
 
 def axes_matrix(convention: str) -> Array:
@@ -55,7 +56,7 @@ def quaternions(values: Array, order: str, where: str) -> Array:
     values = np.asarray(values, np.float64).reshape(-1, 4)
     xyzw = values if order == "xyzw" else values[:, [1, 2, 3, 0]]
     length = np.linalg.norm(xyzw, axis=1)
-    bad = np.flatnonzero(~(np.abs(length - 1.0) < 0.05))  # also where it is not a number
+    bad = np.flatnonzero(~are_unit_quaternions(xyzw))  # also where it is not a number
     if len(bad):
         row = int(bad[0])
         raise DataError(
@@ -86,12 +87,33 @@ def parse_transform(text: str, what: str = "transform") -> Array:
     return matrix
 
 
+def are_rotations(matrices: Array) -> NDArray[np.bool_]:
+    """Which of the matrices (N, 3, 3) are rotations: orthonormal, not mirrored, and numbers; (N,)."""
+    matrices = _bounded(matrices)
+    off = np.abs(matrices @ matrices.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    rotations: NDArray[np.bool_] = (off < 0.02) & (np.linalg.det(matrices) > 0)
+    return rotations
+
+
+def are_unit_quaternions(values: Array) -> NDArray[np.bool_]:
+    """Which of the quaternions (N, 4) have length 1, to rounding in a file; (N,)."""
+    length = np.linalg.norm(_bounded(values), axis=1)
+    unit: NDArray[np.bool_] = np.abs(length - 1.0) < _LENGTH_TOLERANCE
+    return unit
+
+
+def _bounded(values: Array) -> Array:
+    """Values whose products do not overflow; 2, which no rotation has, in place of what is larger or not a number."""
+    bounded: Array = np.clip(np.nan_to_num(values, nan=2.0), -2.0, 2.0)
+    return bounded
+
+
 def check_rotations(matrices: Array, where: str) -> None:
     """Refuse matrices (N, 3, 3) that are not rotations: not orthonormal, mirrored, or not numbers."""
-    off = np.abs(matrices @ matrices.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
-    bad = np.flatnonzero(~((off < 0.02) & (np.linalg.det(np.nan_to_num(matrices)) > 0)))
+    bad = np.flatnonzero(~are_rotations(matrices))
     if len(bad):
+        worst = matrices[bad[0]]
         raise DataError(
-            f"{where}, pose {int(bad[0]) + 1}: its upper left 3 x 3 is not a rotation (off by {off[bad[0]]:.2g}, "
-            f"determinant {np.linalg.det(matrices[bad[0]]):.2g})"
+            f"{where}, pose {int(bad[0]) + 1}: its upper left 3 x 3 is not a rotation (off by "
+            f"{np.abs(worst @ worst.T - np.eye(3)).max():.2g}, determinant {np.linalg.det(worst):.2g})"
         )

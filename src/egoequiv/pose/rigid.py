@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation  # imported where it is used: the import takes 0.25 s
 
 FORWARD = MotionAxis("forward", "m", plus="forward", minus="backward")
-LEFT = MotionAxis("left", "m", plus="shift left", minus="shift right", is_minor=True)
-UP = MotionAxis("up", "m", plus="rise", minus="sink", is_minor=True)
-YAW = MotionAxis("yaw", "deg", plus="left turn", minus="right turn")
+LEFT = MotionAxis("left", "m", plus="shift left", minus="shift right")
+UP = MotionAxis("up", "m", plus="rise", minus="sink")
+TURN = MotionAxis("yaw", "deg", plus="left turn", minus="right turn")
+ROLL = MotionAxis("roll", "deg", plus="roll right", minus="roll left")
+TILT = MotionAxis("pitch", "deg", plus="tilt down", minus="tilt up")
+PAN = MotionAxis("yaw", "deg", plus="pan left", minus="pan right")
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,11 @@ class SE2Space(MotionSpace):
 
     @property
     def axes(self) -> tuple[MotionAxis, ...]:
-        return (FORWARD, LEFT, YAW)
+        return (FORWARD, LEFT, TURN)
+
+    @property
+    def scales(self) -> tuple[slice, ...]:
+        return (slice(0, 2), slice(2, 3))
 
     def difference(self, pose_i: Array, pose_j: Array) -> Array:
         pose_i = np.asarray(pose_i, np.float64)
@@ -60,9 +67,11 @@ class SE3Space(MotionSpace):
 
     @property
     def axes(self) -> tuple[MotionAxis, ...]:
-        roll = MotionAxis("roll", "deg", plus="roll right", minus="roll left", is_minor=True)
-        pitch = MotionAxis("pitch", "deg", plus="nose down", minus="nose up", is_minor=True)
-        return (FORWARD, LEFT, UP, roll, pitch, YAW)
+        return (FORWARD, LEFT, UP, ROLL, TILT, PAN)
+
+    @property
+    def scales(self) -> tuple[slice, ...]:
+        return (slice(0, 3), slice(3, 6))
 
     def difference(self, pose_i: Array, pose_j: Array) -> Array:
         from scipy.spatial.transform import Rotation

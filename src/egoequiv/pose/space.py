@@ -20,17 +20,14 @@ class MotionAxis:
     unit: str
     plus: str
     minus: str
-    is_minor: bool = False  # usually follows from the others, so a motion is rarely named after it
 
     def in_words(self, amount: float) -> str:
-        """Such as "left turn 16°" or "forward 14.4 m"."""
-        word = self.plus if amount >= 0 else self.minus
-        size = (
-            f"{abs(amount):.0f}°"
-            if self.unit == "deg"
-            else f"{abs(amount):.{1 if abs(amount) >= 0.1 else 3}f} {self.unit}".rstrip()
-        )
-        return f"{word} {size}"
+        """Such as "left turn 16°", "forward 14.4 m" or "shift left 0.12 m"."""
+        word, size = self.plus if amount >= 0 else self.minus, abs(amount)
+        if self.unit == "deg":
+            return f"{word} {size:.{0 if size >= 0.95 else 1}f}°"
+        digits = f"{size:.1f}" if size >= 0.95 else f"{round(size, 3):.2g}"
+        return f"{word} {digits} {self.unit}".rstrip()
 
 
 def wrap(values: Array, period: float) -> Array:
@@ -55,6 +52,11 @@ class MotionSpace(ABC):
     @abstractmethod
     def axes(self) -> tuple[MotionAxis, ...]:
         """The components of a motion vector, in order; M of them."""
+
+    @property
+    def scales(self) -> tuple[slice, ...]:
+        """Which components are measured on one scale, as sideways and upwards are; by default each on its own."""
+        return tuple(slice(k, k + 1) for k in range(len(self.axes)))
 
     @abstractmethod
     def difference(self, pose_i: Array, pose_j: Array) -> Array:

@@ -15,7 +15,7 @@ from egoequiv.report.figures.columns import Dot, dot_chart
 from egoequiv.report.figures.styles import row_styles
 from egoequiv.report.markdown import markdown_document
 
-RHO = Metric(name="rho", title="rho", better="lower", family="rho", baselines={"copy": 1.0})
+RHO = Metric(name="rho", title="rho", better="lower", family="rho", within=(0.0, None), baselines={"copy": 1.0})
 
 
 def audit_blocks(table: AuditTable) -> list[Block]:

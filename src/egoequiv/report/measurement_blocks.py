@@ -10,6 +10,7 @@ from egoequiv.evaluation.metric import MARK, Value
 from egoequiv.evaluation.task import Task
 from egoequiv.experiments.comparison import Answered, RunComparison
 from egoequiv.experiments.table import words
+from egoequiv.pairs import closeness
 from egoequiv.report.table_blocks import p_text, results_grid, tests_grid, undefined_notes
 
 MOST_IN_LINE = 4  # numbers in the one line that says what was found
@@ -50,7 +51,7 @@ def _frames(measurement: Measurement) -> list[str]:
     place = f"{measurement.frames:,} frames of {measurement.recordings:,} recordings of {measurement.store}"
     if measurement.leaked is None:
         return [f"measured on all {place}"]
-    leak = f"{measurement.leaked:,} of them have a training frame of the same recording within one step or second"
+    leak = f"{measurement.leaked:,} of them have {closeness(measurement.split)}"
     harm = ", so the numbers are too good for new recordings" if measurement.leaked else ""
     return [f"measured on {place}, split {measurement.split}: {leak}{harm}"]
 

@@ -25,7 +25,7 @@ from PIL import Image
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.files import write_text
 from egoequiv.pairs import MinedPatterns, Mining
-from egoequiv.pairs.candidates import Indices, close_pairs, half_a_step_s
+from egoequiv.pairs.candidates import Indices, half_a_step_s, motion_candidates
 from egoequiv.report.figures.drawing import add_legend, add_title, panels_of
 from egoequiv.report.figures.styles import COLORS
 from egoequiv.report.pictures import picture_grid
@@ -226,7 +226,7 @@ def sample_pairs(store: FrameStore, mining: Mining, max_gap_s: float, count: int
 def _near_centres(store: FrameStore, patterns: MinedPatterns, max_gap_s: float, count: int) -> tuple[Indices, Indices]:
     """Of each block of pairs the nearest to the centre of each pattern: few of many, which are never held at once."""
     found: list[tuple[Indices, Indices]] = []
-    for i, j in close_pairs(store, np.arange(len(store)), max_gap_s + half_a_step_s(store)):
+    for i, j in motion_candidates(store, np.arange(len(store)), max_gap_s + half_a_step_s(store)):
         motion = store.space.difference(store.poses[i], store.poses[j])
         pattern = patterns.assign(motion)
         for number in range(len(patterns)):

@@ -9,6 +9,7 @@ from egoequiv.experiments.collect import Exhibit, Experiment
 from egoequiv.experiments.record import machine, versions
 from egoequiv.experiments.run_groups import differing_settings
 from egoequiv.experiments.table import words
+from egoequiv.pairs import closeness
 from egoequiv.report.figures.curves import AUROC, Lines, curves_figure, loss_terms, mean_lines
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.figures.styles import Styles
@@ -65,10 +66,8 @@ def leakage(exhibit: Exhibit) -> str | None:
     counts = [about.get(key) for key in (LEAKED, FRAMES)]
     if not all(isinstance(count, int) for count in counts):
         return None
-    return (
-        f"{words(counts[0])} of {words(counts[1])} validation frames have a training frame of the same recording "
-        f"within one step or second (split {about.get('split', 'unknown')})"
-    )
+    split = about.get("split", "unknown")
+    return f"{words(counts[0])} of {words(counts[1])} validation frames have {closeness(split)} (split {split})"
 
 
 def configuration_section(exhibit: Exhibit) -> Section:

@@ -87,31 +87,30 @@ def _repetition_words(repetitions: int) -> str:
         return "One repetition, in brackets the 95 % interval over recordings where there is one"
     if repetitions < FEWEST_FOR_TEST:
         return f"Mean ± standard error over {repetitions} repetitions, too few for an interval"
-    return f"Mean ± standard error over {repetitions} repetitions, in brackets the 95 % interval of the mean"
+    which = "the 95 % interval of the mean, which says how far training varies and not how recordings do"
+    return f"Mean ± standard error over {repetitions} repetitions, in brackets {which}"
 
 
 def motion_blocks(table: Table) -> list[Block]:
-    """Each single motion: its mean over repetitions, the interval over recordings, and its baselines."""
+    """Each single motion: its mean over repetitions, its interval, and its baselines."""
     metrics = table.shown(single_motions=True)
     if not metrics:
         return []
     last = [metric for metric in table.metrics if metric.name == EXCLUDED]
-    many = table.repetitions > 1
     about = [
-        f"{'Mean ± standard error' if many else 'One repetition'}; in brackets the 95 % interval over recordings"
-        f"{', the mean of the repetitions' if many else ''}",
+        _repetition_words(table.repetitions),
         *(["ratio: of the two mean distances, for which no pair is left out"] if _beside(table, metrics[0]) else []),
         *(f"{name}: {words}" for name, words in BASELINES.items() if name in _baseline_names(table, metrics)),
     ]
-    grid = results_grid(table, [*metrics, *last], f"{table.title}: each motion", over_recordings=True)
+    grid = results_grid(table, [*metrics, *last], f"{table.title}: each motion")
     return [Text(f"{'; '.join(about)}."), grid]
 
 
-def results_grid(table: Table, metrics: Sequence[Metric], caption: str, *, over_recordings: bool = False) -> Grid:
+def results_grid(table: Table, metrics: Sequence[Metric], caption: str) -> Grid:
     """Rows of results of some metrics; what holds for all rows is below it."""
     shared = {metric.name: _shared_baselines(table, metric) for metric in metrics}
     rows = [
-        [_head(row), *(_cell(table, row, metric, shared[metric.name], over_recordings) for metric in metrics)]
+        [_head(row), *(_cell(table, row, metric, shared[metric.name]) for metric in metrics)]
         for row in table.rows
         if row.diverged or any(metric.name in row.entries for metric in metrics)
     ]
@@ -128,12 +127,11 @@ def _head(row: Row) -> Cell:
     return Cell(row.name, [f"{count} {what}" for what, count in counts.items() if count])
 
 
-def _cell(table: Table, row: Row, metric: Metric, shared: Mapping[str, float], over_recordings: bool) -> Cell:
+def _cell(table: Table, row: Row, metric: Metric, shared: Mapping[str, float]) -> Cell:
     """One result: mean and standard error; below it the interval, what is beside it, and the published value."""
     small = []
     if (entry := row.entries.get(metric.name)) is not None:
-        is_one = over_recordings or len(entry.result.values) < 2
-        small.append(metric.interval(entry.interval if is_one else entry.over_repetitions()))
+        small.append(metric.interval(entry.shown_interval(metric)))
         for other in _beside(table, metric):
             small.append(_baselines(other, {other.title.removesuffix(f" {other.motion}"): row.mean(other.name)}))
         small += [_baselines(metric, {k: v}) for k, v in entry.baselines.items() if k not in shared]

@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from egoequiv.errors import DataError
+from egoequiv.sources.colmap import is_colmap
+from egoequiv.sources.donkey import is_donkey
+from egoequiv.sources.euroc import is_euroc
 from egoequiv.sources.lerobot import is_lerobot
 from egoequiv.sources.phone import is_phone
+from egoequiv.sources.ros import is_ros
+from egoequiv.sources.seven_scenes import is_seven_scenes
+from egoequiv.sources.table import is_pictures, is_table
+from egoequiv.sources.transforms import is_transforms
+from egoequiv.sources.tum import is_tum
 from egoequiv.sources.video import is_video
 
 EXTEND_PAGE = "docs/extend/source.md"
@@ -58,7 +66,16 @@ FORMATS: tuple[Format, ...] = (
         "rgb.mp4 with odometry.csv, metadata.json with poses, or a .r3d file",
         is_phone,
     ),
+    Format("ros", "bags of ROS 1 or ROS 2", ".bag, .db3 or .mcap files, or folders with their metadata.yaml", is_ros),
+    Format("euroc", "EuRoC (ASL)", "mav0 with cam0 and state_groundtruth_estimate0, or its data.csv", is_euroc),
+    Format("seven-scenes", "7-Scenes", "frame-000000.color.png and frame-000000.pose.txt", is_seven_scenes),
+    Format("tum", "TUM RGB-D", "groundtruth.txt and rgb, or a file of time x y z qx qy qz qw", is_tum),
+    Format("donkey", "a Donkeycar tub", "manifest.json and catalog_0.catalog", is_donkey),
+    Format("transforms", "instant-ngp or nerfstudio", "transforms.json or transforms_train.json", is_transforms),
+    Format("colmap", "a COLMAP model", "images.bin and cameras.bin, or .txt, such as in sparse/0", is_colmap),
+    Format("table", "a table with pictures", "a .csv, .jsonl or .parquet with pictures or a video", is_table),
     Format("video", "plain videos", "a video file, or a folder with one", is_video),
+    Format("table", "pictures without a table", "pictures or a video", is_pictures),
 )
 
 

@@ -83,6 +83,18 @@ class VideoFrames(FrameReader):
         return [int(start) for start in self.index.starts]
 
 
+@dataclass(frozen=True)
+class NoFrames(FrameReader):
+    """In place of pictures, where a log has its poses alone."""
+
+    def __len__(self) -> int:
+        return 0
+
+    def read(self, frames: Sequence[int]) -> Iterator[Decoded]:
+        for frame in frames:
+            yield BrokenFrameError(f"frame {frame}: the log has poses alone, and no pictures")
+
+
 @dataclass(frozen=True, eq=False)
 class LoggedRecording(Recording):
     """Some frames of a camera, those whose pose is known, with poses, times and perhaps labels."""

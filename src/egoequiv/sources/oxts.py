@@ -53,6 +53,14 @@ def packet_column(packets: Array, name: str) -> Array:
     return column
 
 
+def mercator_m(lat_deg: Array, lon_deg: Array) -> tuple[Array, Array]:
+    """East and north in metres on the Mercator plane at the scale of the first latitude; (N,), (N,)."""
+    scale = np.cos(np.deg2rad(lat_deg[0]))
+    east = scale * EARTH_RADIUS_M * np.unwrap(np.deg2rad(lon_deg))
+    north = scale * EARTH_RADIUS_M * np.log(np.tan(np.deg2rad(90.0 + lat_deg) / 2))
+    return east, north
+
+
 def packet_transforms(packets: Array) -> tuple[Array, Rotation]:
     """T_world_imu of each packet: positions in metres (N, 3), east, north and up of the first, and N rotations.
 
@@ -62,10 +70,7 @@ def packet_transforms(packets: Array) -> tuple[Array, Rotation]:
     from scipy.spatial.transform import Rotation
 
     lat, lon, alt, roll, pitch, yaw = (packet_column(packets, name) for name in _USED[:6])
-    scale = np.cos(np.deg2rad(lat[0]))
-    east = scale * EARTH_RADIUS_M * np.unwrap(np.deg2rad(lon))
-    north = scale * EARTH_RADIUS_M * np.log(np.tan(np.deg2rad(90.0 + lat) / 2))
-    places = np.column_stack([east, north, alt])
+    places = np.column_stack([*mercator_m(lat, lon), alt])
     return places - places[0], Rotation.from_euler("ZYX", np.column_stack([yaw, pitch, roll]))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from platform import node
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +87,43 @@ def decode_piece(
             _write_rows(path, prod(shape), row + 1 - filled, images[:filled])
             tick(filled)
             filled = 0
+    _note_done(path, piece, broken)
     return broken
+
+
+def _journals(images: Path) -> list[Path]:
+    return sorted(images.parent.glob("done-*.jsonl"))
+
+
+def _note_done(images: Path, piece: Piece, broken: dict[int, str]) -> None:
+    """Note that a piece is on disk; each process has a journal of its own, because others may write too."""
+    journal = images.parent / f"done-{node()}-{os.getpid()}.jsonl"
+    try:
+        with open(images, "rb") as file:
+            os.fdatasync(file.fileno())  # first, so that no piece is noted whose rows a power cut has lost
+        with open(journal, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"row": piece.row, "broken": broken}) + "\n")
+    except OSError as problem:
+        raise cannot_write(journal, problem) from problem
+
+
+def pieces_done(images: Path) -> dict[int, dict[int, str]]:
+    """The pieces that were decoded before: the row at which each begins, and its broken rows with the reasons."""
+    done: dict[int, dict[int, str]] = {}
+    for journal in _journals(images):
+        for line in journal.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                found = json.loads(line)
+                done[int(found["row"])] = {int(row): str(reason) for row, reason in found["broken"].items()}
+            except (ValueError, KeyError, TypeError, AttributeError):
+                continue  # the last line of a process that was killed
+    return done
+
+
+def forget_journals(images: Path) -> None:
+    """Remove the notes of what is done, when all of it is."""
+    for journal in _journals(images):
+        journal.unlink()
 
 
 def decoded_frames(recording: Recording, frames: range) -> Iterator[Decoded]:

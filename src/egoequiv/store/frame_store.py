@@ -45,7 +45,9 @@ class FrameStore:
     pose_columns: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # all of them, (N,) each
     url: str | None = None  # where it was fetched from, if `path` is a copy in the cache
     files: NDArray[np.str_] | None = None  # (N,) names of picture files, empty for frames that come from none
-    known_fingerprint: str | None = None  # of a copy, which a newer one may replace while this one is in use
+    known_fingerprint: str | None = None  # of a copy, which a newer one may replace while this one is in use, or a view
+    numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # labels that are numbers, (N,), or NaN
+    label_notes: tuple[str, ...] = ()  # of a table of labels: what could not be matched
 
     @classmethod
     def open(cls, path: str | Path) -> FrameStore:
@@ -133,7 +135,10 @@ class FrameStore:
         return replace(self, space=space, poses=_poses(self.place, space, self.pose_columns, len(self)))
 
     def fingerprint(self) -> str:
-        """What identifies this store among others at the same place: a digest of its description and its index."""
+        """What identifies this store among others at the same place: a digest of its description and its index.
+
+        The description has a digest of the pictures, but for a store that was written before there was one.
+        """
         files = (self.path / META, self.path / INDEX)
         return self.known_fingerprint or sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 

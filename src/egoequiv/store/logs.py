@@ -72,7 +72,7 @@ def store_at(
         raise DataError(f"{path} does not exist: give a store, or a log that `egoequiv inspect` understands")
     inputs = inputs_digest(path, options)
     folder = folder or cache_folder() / "logs" / f"{path.resolve().name}-{inputs[:16]}"
-    if _made_from(folder) == inputs:
+    if made_from(folder) == inputs:
         say(f"{path}: ingested before, in {folder}")
         return str(folder)
     source, title = open_log(path, options.source, **options.settings)
@@ -83,7 +83,7 @@ def store_at(
         folder,
         size=size,
         color=options.color,
-        overwrite=_made_from(folder) is not None,
+        overwrite=made_from(folder) is not None,
         engine=engine,
         on_progress=on_progress,
         inputs=inputs,
@@ -119,7 +119,7 @@ def _files_below(folder: Path) -> list[Path]:
     return [Path(root) / name for root, _, names in os.walk(folder) for name in names]
 
 
-def _made_from(folder: Path) -> str | None:
+def made_from(folder: Path) -> str | None:
     """What the store in a folder was made from; None where there is none, empty where it does not say."""
     if not (folder / META).is_file():
         return None

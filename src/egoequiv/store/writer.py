@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from functools import partial
+from hashlib import blake2b, file_digest, sha256
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +22,8 @@ from egoequiv.files import new_folder, readable, replacing, write_json
 from egoequiv.machine import check_fits, check_memory
 from egoequiv.progress import Progress, shown
 from egoequiv.sources import Recording, Source
-from egoequiv.store.decoding import cut_into_pieces, decode_piece, decoded_frames
+from egoequiv.sources.check import check_source
+from egoequiv.store.decoding import cut_into_pieces, decode_piece, decoded_frames, forget_journals, pieces_done
 from egoequiv.store.decoding import fit_image as fit_image
 from egoequiv.store.frame_store import (
     ATTRIBUTE_PREFIX,
@@ -33,6 +37,7 @@ from egoequiv.store.frame_store import (
     VERSION,
     FrameStore,
 )
+from egoequiv.user_code import is_built_in, user_code
 
 _SMALL = 400  # below this many frames, starting worker processes costs more than it saves
 _FRAMES_MOVED = 256  # at once, when gaps are closed
@@ -68,7 +73,8 @@ def ingest(
             files and `out`.
         progress: whether to show on stderr how far it is.
         on_progress: called with the frames done and the frames in all, in place of what `progress` shows.
-        inputs: what identifies the files that the frames come from; kept in the store's description.
+        inputs: what identifies the files that the frames come from; kept in the store's description. Then work that was
+            stopped is continued by the next call with the same inputs, sizes and `out`.
 
     Returns:
         The store, opened.
@@ -76,38 +82,42 @@ def ingest(
     out = Path(out)
     if strict and source.notes:
         raise DataError(f"{source.notes[0]} (stopped because of strict)")
-    if not source.frame_count:
-        raise DataError(f"source {source.name!r} has no frames")
-    _check(source)
+    check_source(source)
     shape = (source.frame_count, *_image_shape(source, size, color))
     _check_room(out, shape)
     if overwrite and out.is_dir() and any(out.iterdir()) and not (out / META).exists():
         raise DataError(f"{out} is not empty and not a frame store: choose another name")
-    with new_folder(out, overwrite) as folder:
+    key = None if inputs is None else sha256(repr((inputs, shape, strict)).encode()).hexdigest()[:16]
+    with new_folder(out, overwrite, key) as folder:
         broken: dict[int, str] = {}
         if source.has_images:
-            _reserve(folder / IMAGES, shape)
             chosen = _engine(engine, workers, shape[0])
             with shown("frames", progress and on_progress is None) as update:
                 broken = _fill(source.recordings, folder / IMAGES, shape, strict, chosen, on_progress or update)
+            forget_journals(folder / IMAGES)
             _leave_out(folder / IMAGES, broken)
         _write_index(source, folder / INDEX, broken)
-        write_json(
-            folder / META,
-            {
-                "format": FORMAT,
-                "version": VERSION,
-                "made_by": f"egoequiv {__version__}",
-                "source": source.name,
-                "settings": dict(source.settings),
-                "space": source.space.describe(),
-                "notes": [*source.notes, *_broken_notes(broken)],
-                "frames": shape[0] - len(broken),
-                "image_shape": list(shape[1:]),
-                **({} if inputs is None else {"inputs": inputs}),
-            },
-        )
+        write_json(folder / META, _description(source, folder, shape, broken, inputs))
     return FrameStore.open(out)
+
+
+def _description(
+    source: Source, folder: Path, shape: tuple[int, ...], broken: dict[int, str], inputs: str | None
+) -> dict[str, Any]:
+    """What the description of a store says."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": f"egoequiv {__version__}",
+        "source": source.name,
+        "settings": dict(source.settings),
+        "space": source.space.describe(),
+        "notes": [*source.notes, *_broken_notes(broken)],
+        "frames": shape[0] - len(broken),
+        "image_shape": list(shape[1:]),
+        "images_blake2b": _digest(folder / IMAGES) if source.has_images else None,
+        **({} if inputs is None else {"inputs": inputs}),
+    }
 
 
 def _image_shape(source: Source, size: tuple[int, int] | None, color: bool) -> list[int]:
@@ -162,6 +172,12 @@ def _leave_out(path: Path, broken: dict[int, str]) -> None:
     whole.replace(path)
 
 
+def _digest(path: Path) -> str:
+    """A digest of the image file, a piece at a time; with it, a store of other pictures has another fingerprint."""
+    with open(path, "rb") as file:
+        return file_digest(file, partial(blake2b, digest_size=32)).hexdigest()
+
+
 def _reserve(path: Path, shape: tuple[int, ...]) -> None:
     """Create the image file with its full length on disk: a disk that is too small says so now, not by a bus error."""
     try:
@@ -174,47 +190,33 @@ def _reserve(path: Path, shape: tuple[int, ...]) -> None:
         ) from problem
 
 
-def _check(source: Source) -> None:
-    """Check all that can be checked before the first frame is decoded."""
-    for name in source.space.pose_names:
-        if name not in source.pose_columns:
-            have = ", ".join(source.pose_columns) or "none"
-            raise DataError(
-                f"source {source.name!r}: its space reads the pose column {name!r}; its columns are: {have}"
-            )
-    seen: set[str] = set()
-    row = 0
-    for recording in source.recordings:
-        if (name := readable(recording.name)) in seen:
-            raise DataError(f"source {source.name!r} has two recordings of the name {name!r}")
-        seen.add(name)
-        for what, values in (("times", recording.times_s), ("labels", recording.labels)):
-            if values is not None and len(values) != len(recording):
-                raise DataError(f"{recording.name} has {len(recording)} frames but {len(values)} {what}")
-        if np.shape(recording.poses) != (len(recording), len(source.pose_columns)):
-            wanted = f"{len(recording)} x {len(source.pose_columns)} ({', '.join(source.pose_columns)})"
-            raise DataError(f"{recording.name}: expected poses of {wanted}, found {np.shape(recording.poses)}")
-        if (recording.times_s is None) != (source.recordings[0].times_s is None):
-            raise DataError(f"{recording.name}: either all recordings have times or none")
-        if recording.times_s is not None and not np.isfinite(recording.times_s).all():
-            raise DataError(f"{recording.name}: a time is not finite")
-        bad = np.flatnonzero(~np.isfinite(recording.poses).all(axis=1))
-        if len(bad):
-            pose = recording.poses[bad[0]].tolist()
-            raise DataError(f"source {source.name!r}: the pose of frame {row + int(bad[0])} is not finite: {pose}")
-        row += len(recording)
-
-
 def _fill(
     recordings: Sequence[Recording], path: Path, shape: tuple[int, ...], strict: bool, engine: Engine, report: Progress
 ) -> dict[int, str]:
-    """Decode every frame into its row; the rows of those that cannot be read come back with the reason."""
+    """Decode every frame into its row; the rows of those that cannot be read come back with the reason.
+
+    Pieces that were decoded before the work was stopped are not decoded again.
+    """
     total = shape[0]
-    report(0, total)
-    decode = partial(decode_piece, recordings, path, shape, strict)
     pieces = cut_into_pieces(recordings, prod(shape[1:]))
-    parts = engine.run(decode, pieces, lambda done: report(done, total), short=True)
-    return {row: reason for broken in parts for row, reason in broken.items()}
+    broken = pieces_done(path) if _is_reserved(path, shape) else {}
+    if not broken:
+        _reserve(path, shape)
+    left = [piece for piece in pieces if piece.row not in broken]
+    before = total - sum(len(piece.frames) for piece in left)
+    report(before, total)
+    decode = partial(decode_piece, recordings, path, shape, strict)
+    found = engine.run(decode, left, lambda done: report(before + done, total), short=True)
+    return {row: reason for part in (*broken.values(), *found) for row, reason in part.items()}
+
+
+def _is_reserved(path: Path, shape: tuple[int, ...]) -> bool:
+    """Whether there is a file for these images already."""
+    try:
+        images = np.lib.format.open_memmap(path, "r")
+    except (OSError, ValueError):
+        return False
+    return bool(images.shape == shape)
 
 
 def _engine(engine: Engine | None, workers: int, frames: int) -> Engine:
@@ -230,7 +232,7 @@ def _write_index(source: Source, path: Path, broken: dict[int, str]) -> None:
         "time_s": pa.array(_concatenated(source, "times_s"), pa.float64()),
         "label": _texts(_concatenated(source, "labels")),
     }
-    files = [_readable(recording.file_name(k)) for recording in source.recordings for k in range(len(recording))]
+    files = [_file_name(recording, k) for recording in source.recordings for k in range(len(recording))]
     if any(name is not None for name in files):
         columns[FILE] = pa.array(files, pa.string())
     poses = np.concatenate([recording.poses for recording in source.recordings])
@@ -263,6 +265,11 @@ def _concatenated(source: Source, field: str) -> list[object]:
     return values
 
 
-def _readable(name: str | None) -> str | None:
+def _file_name(recording: Recording, frame: int) -> str | None:
     """A file name as text; bytes that are not UTF-8 become a question mark."""
+    what = f"recording {recording.name!r}, frame {frame}"
+    with nullcontext() if is_built_in(recording) else user_code(what):
+        name = recording.file_name(frame)
+    if not (name is None or isinstance(name, str)):
+        raise DataError(f"{what}: a file name must be text or None, found {name!r}")
     return None if name is None else name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -34,7 +34,7 @@ class FeatureCheck:
         frames = data.split.validation if len(data.split.validation) > 1 else data.split.train
         self._store = data.store
         self._rows = np.sort(frames)[np.unique(np.linspace(0, len(frames) - 1, min(len(frames), FRAMES)).astype(int))]
-        z = _features(untrained, self._store, self._rows)
+        z = features_of_rows(untrained, self._store, self._rows)
         self._length = _root_mean_square(z)
         centred = z - z.mean(dim=-2, keepdim=True)
         self._spread = _root_mean_square(centred) / self._length
@@ -44,7 +44,7 @@ class FeatureCheck:
 
     def __call__(self, net: Encodes) -> dict[str, Tensor]:
         """Spread and effective rank of the features of each network, (...); NaN where features are not finite."""
-        z = _features(net, self._store, self._rows)
+        z = features_of_rows(net, self._store, self._rows)
         is_finite = torch.isfinite(z).flatten(-2).all(dim=-1)
         centred = torch.nan_to_num(z - z.mean(dim=-2, keepdim=True), 0.0, 0.0, 0.0)
         length = torch.maximum(_root_mean_square(z), SMALLEST * self._length)
@@ -91,7 +91,7 @@ def collapse_warning(found: str, config: TrainConfig) -> str:
 
 
 @torch.no_grad()
-def _features(net: Encodes, store: FrameStore, rows: Rows) -> Tensor:
+def features_of_rows(net: Encodes, store: FrameStore, rows: Rows) -> Tensor:
     """Features of frames in double precision, (..., N, D)."""
     device = net.input_mean.device
     with not_training(net):

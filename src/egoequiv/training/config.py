@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from egoequiv.errors import ConfigError
 from egoequiv.methods import Method, display_name, full_method_name, get_method, numbers_of
-from egoequiv.models.encoders import encoder_settings
+from egoequiv.models.encoders import encoder_settings, get_encoder
 from egoequiv.names import full_name
 from egoequiv.pairs.splits import AUTO
 from egoequiv.store.remote import full_place
@@ -39,7 +39,9 @@ class TrainConfig(BaseModel):
     data: StorePath = Field(description="the store with the motion pairs")
     method: MethodName = Field("equiv", description="which sum of losses; `egoequiv methods` lists them")
     use_labels: bool = Field(True, description="off: the unsupervised losses alone")
-    labels: StorePath | None = Field(None, description="another store for the labelled images")
+    labels: StorePath | None = Field(
+        None, description="a table of labels (labels.csv, labels.csv:COLUMN), or another store for the labelled images"
+    )
     label_column: str = Field("label", description="the class: label, or an attribute such as category")
     per_class: PositiveInt = Field(6, description="labelled images a class")
     space: str | None = Field(None, description="the motion space: planar, se2, se3, columns:A,B; None: the store's")
@@ -53,7 +55,10 @@ class TrainConfig(BaseModel):
     neighbour_pairs: int = Field(50_000, ge=4, le=MOST, description="slowness pairs, one in four a neighbour")
 
     # which frames
-    split: str = Field("auto", description="auto, paper, by-recording, by-time, by-ATTRIBUTE or given")
+    split: str = Field("auto", description="auto, paper, by-recording, by-time, by-place, by-ATTRIBUTE or given")
+    place_m: float | None = Field(
+        None, gt=0, description="by-place: how far the parts are apart; None: as far as the camera moves in max_gap_s"
+    )
     label_split: str | None = Field(None, description="of the labels' own store; None: given if it has parts, or split")
     split_seed: Seed = Field(0, description="another seed, another split of the same kind")
     train_fraction: float = Field(0.67, gt=0, lt=1, description="about this part of the frames is for training")
@@ -125,6 +130,14 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
         if getattr(config, name) % config.log_every:
             raise ConfigError(f"{name}={getattr(config, name)} must be a multiple of log_every={config.log_every}")
     return config
+
+
+def import_code(method: str | None, encoder: str | None) -> None:
+    """Import the method and the encoder that a user has named: a run may then name the same code."""
+    if method is not None:
+        get_method(method)
+    if encoder is not None and encoder != AUTO:
+        get_encoder(encoder)
 
 
 def _with_terms(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from egoequiv.pairs import (
 from egoequiv.pairs.splits import AUTO, GIVEN, PAPER
 from egoequiv.pose import space_named
 from egoequiv.store import FrameStore
+from egoequiv.store.label_tables import LabelPlace, with_labels
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.defaults import settle
 
@@ -84,7 +85,7 @@ def open_data(config: TrainConfig) -> OpenedData:
     if is_chosen and split.kind == PAPER:
         choices += _leakage(store, split, config)
     recognition = None if labelled is None else _recognition(store, split, labelled, config)
-    return OpenedData(config, store, split, recognition, choices)
+    return OpenedData(config, store, split, recognition, (*choices, *store.label_notes))
 
 
 def reads_labels(config: TrainConfig) -> bool:
@@ -96,6 +97,8 @@ def reads_labels(config: TrainConfig) -> bool:
 def open_in_space(config: TrainConfig) -> FrameStore:
     """The store of a config, its motions seen in the config's space."""
     store = FrameStore.open(config.data)
+    if config.labels is not None and LabelPlace.parse(config.labels):
+        store = with_labels(store, config.labels)
     return store if config.space is None else store.in_space(space_named(config.space))
 
 
@@ -123,14 +126,17 @@ def motions_of(store: FrameStore, split: Split, config: TrainConfig) -> MotionPa
         return None
     if store.space.named_motions():
         return declare_patterns(store.space, atomic_names(store.space) + composite_names(store.space))
-    if store.times_s is None and config.patterns is None:
-        return None  # nothing says which frames are close, so there is nothing to mine
     return choose_patterns(store, split, config)
 
 
 def _labelled_store(store: FrameStore, config: TrainConfig) -> FrameStore:
     """The store of the labelled images: the run's own, or another with images of the same size."""
-    if config.labels is None or config.labels == config.data:
+    if store.numbers and not store.class_names and config.label_column == "label":
+        raise DataError(
+            f"{config.labels} holds numbers, which no method learns from: train with --no-labels, and evaluate reads "
+            "them from the features (--task readout)"
+        )
+    if config.labels is None or config.labels == config.data or LabelPlace.parse(config.labels):
         return store
     labelled = FrameStore.open(config.labels)
     if labelled.image_shape != store.image_shape:
@@ -155,17 +161,17 @@ def _leakage(store: FrameStore, split: Split, config: TrainConfig) -> tuple[str,
         return ()
     return (
         f"warning: {leaked} of {len(split.validation)} validation frames have a training frame of their recording "
-        "close by, so measures on them are too good: ingest more recordings, or frames with times",
+        "close by, so measures on them are too good: ingest more recordings, or frames with times or positions",
     )
 
 
 def _split(store: FrameStore, kind: str, config: TrainConfig) -> Split:
     """The split of a config; with a holdout, its validation part is cut from the training part and nothing else."""
-    seed, gap = config.split_seed, config.max_gap_s
-    split = make_split(store, kind, seed=seed, train_fraction=config.train_fraction, max_gap_s=gap)
+    seed, gap, place = config.split_seed, config.max_gap_s, config.place_m
+    split = make_split(store, kind, seed=seed, train_fraction=config.train_fraction, max_gap_s=gap, place_m=place)
     if config.holdout_fraction:
         kept, kind = 1 - config.holdout_fraction, config.holdout_split or kind
-        split = split_frames(store, split.train, kind, seed=seed + 1, train_fraction=kept, max_gap_s=gap)
+        split = split_frames(store, split.train, kind, seed=seed + 1, train_fraction=kept, max_gap_s=gap, place_m=place)
     return split
 
 

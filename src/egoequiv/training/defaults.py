@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import EgoEquivError
 from egoequiv.models.encoders import encoder_settings
 from egoequiv.pairs import Split
-from egoequiv.pairs.splits import AUTO, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
+from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 
@@ -22,7 +22,8 @@ WHY_SPLIT = {
     GIVEN: "the parts that came with the data",
     BY_RECORDING: "whole recordings, so that no validation frame has a near copy in the training part",
     BY_TIME: "blocks of time with a gap between training and validation, because whole recordings cannot be divided",
-    PAPER: "frames at random, because neither whole recordings nor times can divide them",
+    BY_PLACE: "places that are apart, because neither whole recordings nor times can divide the frames",
+    PAPER: "frames at random, because neither whole recordings nor times nor places can divide them",
 }
 
 
@@ -39,12 +40,12 @@ def settle(config: TrainConfig, store: FrameStore, labelled: FrameStore | None) 
         lines.append(f"encoder {found['encoder']}: {why}; --encoder chooses another")
     if config.split == AUTO:
         every = np.arange(len(store))
-        split = _fitting(store, every, config, config.train_fraction, config.split_seed)
+        split = fitting_split(store, every, config, config.train_fraction, config.split_seed)
         found["split"] = split.kind
-        lines.append(f"split {split.kind}: {WHY_SPLIT[split.kind]}; --set split=KIND chooses another")
+        lines.append(f"split {split.kind}: {why_split(store, split)}; --set split=KIND chooses another")
         if labelled is not None and labelled is not store and config.label_split is None:
             rows = np.arange(len(labelled))
-            found["label_split"] = _fitting(labelled, rows, config, config.train_fraction, config.split_seed).kind
+            found["label_split"] = fitting_split(labelled, rows, config, config.train_fraction, config.split_seed).kind
         if config.holdout_fraction and config.holdout_split is None:
             found["holdout_split"] = _holdout_kind(store, labelled, split, config)
     return config.model_copy(update=found), tuple(lines)
@@ -94,7 +95,15 @@ def choose_encoder(store: FrameStore) -> tuple[str, str]:
     return "kitti", f"convolutions, for {images}"
 
 
-def _fitting(
+def why_split(store: FrameStore, split: Split) -> str:
+    """Why frames are divided as they are, where that was left to the data."""
+    why = WHY_SPLIT[split.kind]
+    if split.kind == BY_RECORDING and len(np.unique(store.recording[split.validation])) == 1:
+        why += f" (one recording alone for validation: {store.recording_names[store.recording[split.validation[0]]]})"
+    return why if split.place_m is None else f"{why}; at least {split.place_m:.3g} m between the parts"
+
+
+def fitting_split(
     store: FrameStore, frames: NDArray[np.int64], config: TrainConfig, train_fraction: float, seed: int
 ) -> Split:
     """The split that leaks least and keeps every class in training; the same for runs with labels and without."""
@@ -110,6 +119,7 @@ def _fitting(
         seed=seed,
         train_fraction=train_fraction,
         max_gap_s=config.max_gap_s,
+        place_m=config.place_m,
     )
 
 
@@ -117,4 +127,4 @@ def _holdout_kind(store: FrameStore, labelled: FrameStore | None, split: Split, 
     """How a holdout is cut from the training part; at random where two stores would need two kinds."""
     if labelled is not None and labelled is not store:
         return PAPER
-    return _fitting(store, split.train, config, 1 - config.holdout_fraction, config.split_seed + 1).kind
+    return fitting_split(store, split.train, config, 1 - config.holdout_fraction, config.split_seed + 1).kind

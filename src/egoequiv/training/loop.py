@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from egoequiv.losses import StreamName
 from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import Which, save_spec
 from egoequiv.training.collapse import collapse_warning
-from egoequiv.training.config import TrainConfig, make_config
+from egoequiv.training.config import TrainConfig, import_code, make_config
 from egoequiv.training.data import open_data
 from egoequiv.training.defaults import as_begun
 from egoequiv.training.distributed import ALONE, Team, gathered, own_device, rank_here
+from egoequiv.training.measurable import pairs_warning
 from egoequiv.training.memory import check_memory
 from egoequiv.training.network import Threads, build_net, choose_device
 from egoequiv.training.objective import Objective, Rows, gather_batch
@@ -30,6 +32,7 @@ from egoequiv.training.progress import LiveProgress
 from egoequiv.training.rhythm import Course, Member
 from egoequiv.training.run_folder import CONFIG, RunFolder
 from egoequiv.training.streams import RunData, draw_streams
+from egoequiv.user_code import is_built_in, user_code
 
 OnMetrics = Callable[[dict[str, float]], None]
 OnNote = Callable[[str], None]
@@ -102,6 +105,7 @@ def run_training(
     folder = RunFolder(Path(out))
     device = own_device(choose_device(config.device))
     if resume and (folder.path / CONFIG).exists():
+        import_code(config.method, config.encoder)  # in a worker process, it is not imported yet
         config = as_begun(config, folder.config())
     with gathered(config, device) if in_team else nullcontext(ALONE) as team:
         opened = open_data(config)
@@ -125,6 +129,8 @@ def run_training(
             if finished is None:
                 for line in data.choices:
                     on_note(line)
+                if on_note is not silent and (warning := pairs_warning(data, net)) is not None:
+                    on_note(warning)
                 finished = SingleRun(config, data, net, folder, team, on_metrics, on_note).finish()
             team.wait()
     return TrainedRun(folder.path, config, finished)
@@ -160,6 +166,11 @@ class SingleRun(Course):
         device = net.input_mean.device
         self._weights = [torch.tensor(term.weight, device=device) for term in self._method.terms]
         self._has_warned = False
+        terms = [term for term in self._method.terms if not is_built_in(term)]
+        is_own = is_built_in(net.encoder) and not terms
+        # Not in a team, where the loss of another process ends the step in the same way.
+        what = f"the gradient of method {config.method_name} with encoder {config.encoder}"
+        self._backward = partial(user_code, what) if team.size == 1 and not is_own else nullcontext
         self._begun_at, self._clock = self.iteration, time.perf_counter()
 
     def finish(self) -> dict[str, Any]:
@@ -181,7 +192,8 @@ class SingleRun(Course):
         losses = self._objective(batch.images, batch.targets)
         for parameter in self._parameters:
             parameter.grad = None
-        torch.autograd.backward(losses, self._weights)
+        with self._backward():
+            torch.autograd.backward(losses, self._weights)
         self._optimizer.step()
         return torch.stack(losses).detach()
 

@@ -13,7 +13,7 @@ from egoequiv.machine import free_memory, size
 from egoequiv.models import build_encoder
 from egoequiv.models.encoders import ImageShape
 from egoequiv.names import is_code
-from egoequiv.pairs.candidates import count_close_pairs, half_a_step_s
+from egoequiv.pairs.candidates import count_close_pairs, count_motion_candidates, half_a_step_s
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.network import choose_device
@@ -31,7 +31,8 @@ def check_memory(config: TrainConfig, store: FrameStore, networks: int = 1) -> N
         networks: How many networks are trained together.
     """
     shape = store.image_shape
-    parts = [(pair_bytes(config, store), "lower max_gap_s and neighbour_gap_s")]
+    fewer = "use fewer frames" if store.times_s is None else "lower max_gap_s and neighbour_gap_s"
+    parts = [(pair_bytes(config, store), fewer)]
     if choose_device(config.device).type == "cpu":
         parts.append((networks * network_bytes(config, shape), "choose a smaller encoder, or ingest smaller images"))
         parts.append((batch_bytes(config, shape), f"lower batch_size (now {config.batch_size})"))
@@ -58,13 +59,15 @@ def batch_bytes(config: TrainConfig, shape: ImageShape) -> int:
 
 
 def pair_bytes(config: TrainConfig, store: FrameStore) -> int:
-    """About how much the pairs take while they are found; without times, they are neighbours on a grid and few."""
-    if store.times_s is None:
-        return 0
-    every = np.arange(len(store))
-    gaps = {"motion": config.max_gap_s + half_a_step_s(store), "neighbour": config.neighbour_gap_s}
-    wanted = [gaps[name] for name in config.objective().streams if name in gaps]
-    return PAIR_BYTES * max((count_close_pairs(store, every, gap) for gap in wanted), default=0)
+    """About how much the pairs take while they are found; those that are neighbours on a grid are few."""
+    every, streams = np.arange(len(store)), config.objective().streams
+    counts = [0]
+    is_grid = store.times_s is None and store.space.named_motions()
+    if "motion" in streams and store.space.axes and not is_grid:
+        counts.append(count_motion_candidates(store, every, config.max_gap_s + half_a_step_s(store)))
+    if "neighbour" in streams and store.times_s is not None:
+        counts.append(count_close_pairs(store, every, config.neighbour_gap_s))
+    return PAIR_BYTES * max(counts)
 
 
 def _encoder(config: TrainConfig, shape: ImageShape) -> nn.Module:

@@ -87,7 +87,25 @@ def pieces(stream: StreamName) -> int:
 
 def term_losses(net: Heads, method: Method, batches: Mapping[StreamName, StreamBatch]) -> list[Tensor]:
     """The unweighted loss of each term, in the order of the method's terms."""
-    return [_loss(net, term, batches[term.stream]) for term in method.terms]
+    losses = [_loss(net, term, batches[term.stream]) for term in method.terms]
+    if torch.is_grad_enabled():
+        for term, loss in zip(method.terms, losses, strict=True):
+            if not loss.requires_grad:
+                raise ConfigError(_why_no_gradient(term, batches[term.stream]))
+    return losses
+
+
+def _why_no_gradient(term: Term, batch: StreamBatch) -> str:
+    """Why nothing can be learned from a loss: the encoder gives constants, or the loss loses what it is given."""
+    if not (batch.z_i.requires_grad or batch.z_j.requires_grad):
+        return (
+            f"loss {term.name!r} has no gradient, because the features of the encoder have none: its parameters must "
+            "have requires_grad, and it must not compute under torch.no_grad or detach"
+        )
+    return (
+        f"loss {term.name!r} returns a tensor without a gradient: compute it from batch.z_i and batch.z_j by torch, "
+        "without detach, item, numpy or torch.no_grad"
+    )
 
 
 def _loss(net: Heads, term: Term, batch: StreamBatch) -> Tensor:

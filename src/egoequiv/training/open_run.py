@@ -6,23 +6,29 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
+import numpy as np
+
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import Which
 from egoequiv.pairs import MotionPatterns, Split, make_split
 from egoequiv.store import FrameStore
+from egoequiv.store.label_tables import with_labels
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import OpenedData, Recognition, motions_of, open_data, open_in_space
 from egoequiv.training.run_folder import RunFolder
 
 
-def open_run(path: str | Path, which: Which = "last", store: str | Path | None = None) -> OpenRun:
+def open_run(
+    path: str | Path, which: Which = "last", store: str | Path | None = None, labels: str | None = None
+) -> OpenRun:
     """Open the folder of a run.
 
     Args:
         path: The folder of the run.
         which: The checkpoint whose network is wanted.
         store: Another store to look at in place of the run's own.
+        labels: A table of labels for the frames, see `with_labels`; the split stays that of the run.
 
     Returns:
         The run; its parts are opened when first needed.
@@ -31,7 +37,7 @@ def open_run(path: str | Path, which: Which = "last", store: str | Path | None =
         run = open_run("run")
         features = embed(run.net, run.store, run.split.validation)
     """
-    return OpenRun(RunFolder(Path(path)), which, None if store is None else str(store))
+    return OpenRun(RunFolder(Path(path)), which, None if store is None else str(store), labels)
 
 
 @dataclass(frozen=True)
@@ -41,22 +47,26 @@ class OpenRun:
     folder: RunFolder
     which: Which = "last"
     other_store: str | None = None  # looked at in place of the run's own
+    labels: str | None = None  # a table of labels in place of those of the store
 
     @cached_property
     def config(self) -> TrainConfig:
         """The settings of the run; `data` is the other store, if one was given."""
         config = self.folder.config()
-        return config if self.other_store is None else config.model_copy(update={"data": self.other_store})
+        if self.other_store is None:
+            return config
+        return config.model_copy(update={"data": self.other_store, "labels": None})
 
     @cached_property
     def net(self) -> EgoNet:
         """The network of the checkpoint."""
         return load_model(self.folder.path, self.which)
 
-    @property
+    @cached_property
     def store(self) -> FrameStore:
-        """The store, in the motion space of the run."""
-        return self._opened.store
+        """The store, in the motion space of the run, with the labels that are looked at."""
+        store = self._opened.store
+        return store if self.labels is None else with_labels(store, self.labels)
 
     @property
     def split(self) -> Split:
@@ -66,7 +76,14 @@ class OpenRun:
     @property
     def recognition(self) -> Recognition | None:
         """The labelled task; None for a run without labels, and on another store."""
-        return self._opened.recognition
+        found = self._opened.recognition
+        if found is None or self.labels is None or self.store.numbers:
+            return found
+        unknown = [name for name in self.store.class_names if name not in found.class_names]
+        if unknown:
+            return None  # the classifier of the run knows other classes; a probe reads these
+        place = np.array([*(found.class_names.index(name) for name in self.store.class_names), -1])
+        return Recognition(self.store, place[self.store.labels], found.class_names, self.split)
 
     @cached_property
     def patterns(self) -> MotionPatterns | None:
@@ -85,7 +102,11 @@ class OpenRun:
             return open_data(self.config)
         store, config = open_in_space(self.config), self.config
         cut = partial(
-            make_split, seed=config.split_seed, train_fraction=config.train_fraction, max_gap_s=config.max_gap_s
+            make_split,
+            seed=config.split_seed,
+            train_fraction=config.train_fraction,
+            max_gap_s=config.max_gap_s,
+            place_m=config.place_m,
         )
         try:
             split = cut(store, config.split)

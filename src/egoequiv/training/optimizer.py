@@ -7,6 +7,7 @@ from math import cos, pi
 import torch
 from torch import Tensor
 
+from egoequiv.errors import ConfigError
 from egoequiv.models import EgoNet
 from egoequiv.training.config import TrainConfig
 
@@ -15,6 +16,10 @@ PREFIX = "optimizer."
 
 def make_optimizer(net: EgoNet, config: TrainConfig) -> torch.optim.Optimizer:
     """Nesterov SGD as in the paper, or Adam."""
+    if not any(True for _ in net.parameters()):
+        raise ConfigError(
+            f"encoder {config.encoder} has no parameters, and the method adds none: nothing can be learned"
+        )
     if config.optimizer == "adam":
         return torch.optim.Adam(net.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
     return torch.optim.SGD(

@@ -105,6 +105,7 @@ class Course(ABC):
             "metrics": member.last,
             "best_score": member.best,
             "collapsed": self._features.collapse(member.last) is not None,
+            "split": data.split.kind,
             "train_frames": len(data.split.train),
             "validation_frames": len(data.split.validation),
             "leaked_validation_frames": data.leaked,

@@ -107,7 +107,10 @@ def _stream(
         if missing and is_training:
             raise DataError(f"{store.place}: no training pair is related by {missing[0]!r}; choose other motions")
         if not len(pairs):
-            raise DataError(f"{store.place}: no two validation frames are related by a motion; lower train_fraction")
+            raise DataError(
+                f"{store.place}: no two validation frames are related by a motion; lower train_fraction, or choose "
+                "another split or split_seed"
+            )
         return Stream(store, pairs.i, pairs.j, pairs.pattern)
     neighbours = sample_neighbour_pairs(
         store, frames, count=config.neighbour_pairs, max_gap_s=config.neighbour_gap_s, seed=config.pair_seed

@@ -8,7 +8,6 @@ from math import isfinite, nan
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -18,7 +17,7 @@ from egoequiv.report.figures.drawing import HEADROOM, LETTERS_PER_INCH, WIDTH, a
 from egoequiv.report.figures.styles import Style, Styles, row_styles
 
 if TYPE_CHECKING:
-    from egoequiv.experiments.table import Entry, Row, Table
+    from egoequiv.experiments.table import Row, Table
 
 ACROSS, SHORT = 5, 20  # panels side by side, at most; fewer where a title has more letters than this
 WORST = 1.6  # times the fixed baseline: an error further out is cut, so that it does not flatten all others
@@ -107,9 +106,8 @@ def _draw_dot(axes: Axes, place: int, dot: Dot, style: Style, metric: Metric, mo
         return [most]
     seen = [dot.value]
     if dot.interval is not None:
-        ends = np.clip(dot.interval, 0, 100) if metric.is_percent and metric.better != "neither" else dot.interval
-        axes.plot(ends, [place, place], color=style.color, linewidth=2, solid_capstyle="butt")
-        seen += map(float, ends)
+        axes.plot(dot.interval, [place, place], color=style.color, linewidth=2, solid_capstyle="butt")
+        seen += dot.interval
     for baseline in dot.baselines:
         if isfinite(baseline):
             axes.plot(baseline, place, "|", color="black", markersize=11, markeredgewidth=1.0, zorder=3)
@@ -150,7 +148,7 @@ def chart_key(table: Table, metrics: Sequence[Metric]) -> str:
     entries = [(row, name, row.entries[name]) for row in table.rows for name in names & row.entries.keys()]
     many = table.repetitions > 1
     words = ["Dots: means over repetitions" if many else "Dots: one repetition"]
-    if any(shown_interval(entry) for _, _, entry in entries):
+    if any(entry.shown_interval(table.metric(name)) for _, name, entry in entries):
         words[0] += f" with 95 % intervals over {'repetitions' if many else 'recordings'}"
     fixed = dict.fromkeys(name for metric in metrics for name in metric.baselines)
     words += [f"dotted line: {', '.join(fixed)}"] if fixed else []
@@ -165,13 +163,6 @@ def chart_key(table: Table, metrics: Sequence[Metric]) -> str:
     return "; ".join(words)
 
 
-def shown_interval(entry: Entry) -> tuple[float, float] | None:
-    """The interval over repetitions; of a single one, that over recordings."""
-    if len(entry.result.values) > 1:
-        return entry.over_repetitions()
-    return entry.interval if all(map(isfinite, entry.interval)) else None
-
-
 def _dot(table: Table, row: Row, metric: Metric) -> Dot | None:
     entry = row.entries.get(metric.name)
     if entry is None:
@@ -179,7 +170,7 @@ def _dot(table: Table, row: Row, metric: Metric) -> Dot | None:
     published = row.published.get(metric.name)
     return Dot(
         value=entry.result.mean,
-        interval=shown_interval(entry),
+        interval=entry.shown_interval(metric),
         published=published.mean if published is not None else nan,
         baselines=tuple(entry.baselines.values()),
         is_marked=table.is_marked(row, metric),

@@ -1,0 +1,41 @@
+"""Names of motions, in words that a person would use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.pose import MotionSpace
+
+Array = NDArray[np.float64]
+
+NEARLY = 0.75  # share of the first component from which a second one is named too
+STILL = 0.1  # in spreads: a motion with no larger component is called still
+
+
+def name_motions(space: MotionSpace, motions: Array, spread: Array, taken: Sequence[str] = ()) -> tuple[str, ...]:
+    """Each motion in plain words, named after its largest component in spreads: "left turn 16°"; (G, M).
+
+    A second component that is nearly as large is named too, and more if two motions would have the same name, or one of
+    those that are `taken`. A motion that hardly moves is "still".
+    """
+    names = list(taken)
+    for motion in motions:
+        size = np.abs(motion / spread)
+        if size.max() < STILL and "still" not in names:
+            names.append("still")
+            continue
+        order = np.argsort(-size, kind="stable")
+        words = [space.axes[k].in_words(float(motion[k])) for k in order]
+        name = words[0]
+        for place, (k, more) in enumerate(zip(order[1:], words[1:], strict=True)):
+            is_named = place == 0 and size[k] >= NEARLY * size[order[0]]
+            if name not in names and not is_named:
+                break
+            name += f" and {more}"
+        numbered = (f"{name} ({number})" for number in count(len(names) + 1))
+        names.append(next(one for one in chain([name], numbered) if one not in names))
+    return tuple(names[len(taken) :])

@@ -1,0 +1,49 @@
+"""Units of columns: as declared, as the name of a column says, or as the range of its values suggests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.sources.table_columns import Word
+from egoequiv.sources.table_settings import TableSettings
+
+Array = NDArray[np.float64]
+METRES = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "km": 1e3}
+METRES_A_SECOND = {"mps": 1.0, "kmh": 1 / 3.6, "mph": 0.44704}
+_MOST_RAD = 2 * np.pi + 0.01  # a larger angle is in degrees, unless it is declared
+_MOST_RAD_A_SECOND = 20.0
+
+
+def in_metres(values: Array, word: Word, settings: TableSettings) -> Array:
+    """Lengths in metres; without any unit they are metres already."""
+    unit = word.unit if settings.length_unit == "auto" else settings.length_unit
+    return values * METRES.get(unit, 1.0)
+
+
+def in_mps(values: Array, word: Word) -> Array:
+    """Speeds in metres a second; without any unit they are that already."""
+    return values * METRES_A_SECOND.get(word.unit, 1.0)
+
+
+def in_degrees(
+    columns: Sequence[Array], names: Sequence[str], settings: TableSettings, notes: list[str], is_rate: bool = False
+) -> list[Array]:
+    """Angles, or rates of angles, in degrees; all columns have one unit. What was guessed is noted."""
+    what = ", ".join(names)
+    largest = max((float(np.nanmax(np.abs(one))) for one in columns if np.isfinite(one).any()), default=0.0)
+    limit = _MOST_RAD_A_SECOND if is_rate else _MOST_RAD
+    said = next((unit for unit in (Word.of(name).unit for name in names) if unit in ("deg", "rad")), "")
+    unit = said if settings.angle_unit == "auto" else settings.angle_unit
+    a_second = " a second" if is_rate else ""
+    if not unit:
+        unit = "deg" if largest > limit else "rad"
+        words, other = ("degrees", "rad") if unit == "deg" else ("radians", "deg")
+        notes.append(
+            f"{what}: taken as {words}{a_second}, the largest is {largest:.4g} (if not: --set angle_unit={other})"
+        )
+    elif unit == "rad" and largest > 2 * limit:
+        notes.append(f"{what}: {largest:.4g} is much in radians{a_second}: are they degrees (--set angle_unit=deg)?")
+    return [np.rad2deg(one) if unit == "rad" else one for one in columns]

@@ -1,0 +1,335 @@
+"""Pictures or a video beside a table."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from egoequiv.catalog import open_log, open_source
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.pose import ColumnsSpace, GridSpace, NoMotion, PlanarSpace, SE2Space, SE3Space
+from egoequiv.sources.formats import guess_format
+from egoequiv.store import ingest
+from logs.table import prepare, write_csv, write_pictures
+from logs.video import write_video
+
+Columns = dict[str, Any]
+
+
+def names(count: int) -> list[str]:
+    return [f"{k}.png" for k in range(count)]
+
+
+def folder_of(path: Path, columns: Columns, count: int = 12, table: str = "log.csv") -> Path:
+    """Pictures 0.png, 1.png, ... and a table."""
+    write_pictures(path, names(count))
+    write_csv(path / table, columns)
+    return path
+
+
+def test_a_row_for_each_picture_with_poses_in_the_plane(tmp_path: Path) -> None:
+    k = np.arange(12)
+    columns = {"file": names(12), "t": 0.1 * k, "x": 0.5 * k, "y": 0.1 * k, "yaw": np.deg2rad(-175 - k), "load": k}
+    source = open_source("table", folder_of(tmp_path / "drive", columns))
+    (recording,) = source.recordings
+    assert isinstance(source.space, SE2Space)
+    assert source.pose_columns == ("x_m", "y_m", "yaw_deg", "load")
+    assert recording.name == "drive"
+    np.testing.assert_allclose(recording.times_s, 0.1 * k)
+    np.testing.assert_allclose(recording.poses, np.stack([0.5 * k, 0.1 * k, -175.0 - k, k], axis=1))
+    assert [recording.file_name(n) for n in (2, 10)] == ["2.png", "10.png"]
+    assert any("taken as radians" in note for note in source.notes)
+    store = ingest(pickle.loads(pickle.dumps(source)), tmp_path / "store", progress=False)
+    np.testing.assert_allclose(store.pose_columns["load"], k)
+
+
+@pytest.mark.parametrize(
+    ("head", "settings"),
+    [
+        (("tx", "ty", "tz", "qx", "qy", "qz", "qw"), {}),
+        (("p_RS_R_x [m]", "p_RS_R_y [m]", "p_RS_R_z [m]", "q_RS_x []", "q_RS_y []", "q_RS_z []", "q_RS_w []"), {}),
+        (("pose.position.x", "pose.position.y", "pose.position.z", *(f"pose.orientation.{c}" for c in "xyzw")), {}),
+        (("px_mm", "py_mm", "pz_mm", "quat_x", "quat_y", "quat_z", "quat_w"), {}),
+        (("a", "b", "c", "d", "e", "f", "g"), {"position": "a,b,c", "rotation": "g,d,e,f", "quaternion": "wxyz"}),
+    ],
+)
+def test_poses_in_space(tmp_path: Path, head: tuple[str, ...], settings: Columns) -> None:
+    random = np.random.default_rng(0)
+    place, turn = random.normal(size=(12, 3)), Rotation.random(12, random_state=1)
+    scale = 1000 if "mm" in head[0] else 1
+    values = np.concatenate([scale * place, turn.as_quat()], axis=1)
+    columns = {"filename": names(12), **dict(zip(head, values.T, strict=True))}
+    source = open_source("table", folder_of(tmp_path, columns), axes="opencv", **settings)
+    assert isinstance(source.space, SE3Space)
+    poses = source.recordings[0].poses
+    np.testing.assert_allclose(poses[:, :3], place, atol=1e-9)
+    # The camera looks along z: the x axis of a store.
+    ahead = Rotation.from_quat(poses[:, 3:]).apply([1.0, 0.0, 0.0])
+    np.testing.assert_allclose(ahead, turn.apply([0.0, 0.0, 1.0]), atol=1e-6)
+
+
+def test_roll_pitch_and_yaw_in_degrees(tmp_path: Path) -> None:
+    k = np.arange(12)
+    columns = {"file": names(12), "x": k, "y": k, "z": k, "roll": 0 * k, "pitch": 0 * k, "yaw_deg": 90 + k}
+    source = open_source("table", folder_of(tmp_path, columns))
+    ahead = Rotation.from_quat(source.recordings[0].poses[:, 3:]).apply([1.0, 0.0, 0.0])
+    np.testing.assert_allclose(ahead[0], [0, 1, 0], atol=1e-9)
+    assert "axes ros" in source.convention
+
+
+def test_rows_at_their_own_times_are_interpolated_at_the_stamps_in_names(tmp_path: Path) -> None:
+    stamps = [f"{1305031102 + 0.033 * k:.6f}" for k in range(12)]
+    write_pictures(tmp_path / "rgb", [f"{stamp}.jpg" for stamp in stamps])
+    t = 1305031102 + 0.01 * np.arange(30)
+    write_csv(tmp_path / "poses.csv", {"timestamp": [f"{v:.6f}" for v in t], "x": t - t[0], "y": 0 * t, "yaw": 0 * t})
+    source = open_source("table", tmp_path)
+    (recording,) = source.recordings
+    assert len(recording) == 9  # 0.29 s of poses
+    np.testing.assert_allclose(recording.poses[:, 0], 0.033 * np.arange(9), atol=1e-6)
+    assert any("3 of 12 frames left out: 3 after it ends" in note for note in source.notes)
+    later = open_source("table", tmp_path, offset_s=0.02)
+    np.testing.assert_allclose(later.recordings[0].poses[:, 0], 0.033 * np.arange(1, 10) - 0.02, atol=1e-6)
+    assert [later.recordings[0].file_name(0)] == [f"{stamps[1]}.jpg"]
+
+
+@pytest.mark.parametrize("name", ["times.txt", "frames.csv", "when.csv"])
+def test_times_of_frames_in_a_second_table(tmp_path: Path, name: str) -> None:
+    write_pictures(tmp_path, names(12))
+    t = 0.05 * np.arange(30)
+    write_csv(tmp_path / "poses.csv", {"time": t, "x": t, "y": 0 * t, "yaw": 0 * t})
+    if name.endswith(".txt"):
+        (tmp_path / name).write_text("".join(f"{0.1 * k:.3f}\n" for k in range(12)))
+    else:
+        write_csv(tmp_path / name, {"file": names(12), "time": [f"{0.1 * k:.3f}" for k in range(12)]})
+    source = open_source("table", tmp_path, **({"times": name} if name == "when.csv" else {}))
+    np.testing.assert_allclose(source.recordings[0].poses[:, 0], 0.1 * np.arange(12), atol=1e-9)
+
+
+def test_rates_are_integrated_over_the_time_of_a_video(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    source = open_source("table", tmp_path / "car")
+    (recording,) = source.recordings
+    assert isinstance(source.space, PlanarSpace)
+    # 36 km/h are 10 m a second; frames are 0.1 s apart.
+    np.testing.assert_allclose(recording.poses[:, 0], 1.0 * np.arange(60), atol=1e-6)
+    np.testing.assert_allclose(recording.poses[:, 1], 0.5 * np.arange(60), atol=1e-6)
+    assert len(list(recording.images(range(3)))) == 3
+
+
+def test_a_video_with_a_clock_of_its_own_begins_at_the_first_row(tmp_path: Path) -> None:
+    write_video(tmp_path / "clip.mkv", np.zeros((20, 16, 16), np.uint8), codec="ffv1", rate=10)
+    t = 1714521600 + 0.1 * np.arange(20)
+    write_csv(tmp_path / "clip.csv", {"time": [f"{v:.3f}" for v in t], "x": t - t[0], "y": 0 * t, "yaw": 0 * t})
+    for path in (tmp_path, tmp_path / "clip.mkv", tmp_path / "clip.csv"):
+        source = open_source("table", path)
+        np.testing.assert_allclose(source.recordings[0].poses[:, 0], 0.1 * np.arange(20), atol=1e-6)
+        assert any("clock of its own" in note for note in source.notes)
+
+
+def test_frames_by_number_of_the_video_or_of_the_picture(tmp_path: Path) -> None:
+    k = np.arange(1, 13)
+    write_pictures(tmp_path / "a", [f"img_{n:04d}.png" for n in range(100, 112)])
+    write_csv(tmp_path / "a" / "log.csv", {"frame": 112 - k, "steering": k})
+    source = open_source("table", tmp_path / "a")
+    np.testing.assert_array_equal(source.recordings[0].poses[:, 0], k[::-1])
+    (tmp_path / "b").mkdir()
+    write_video(tmp_path / "b" / "clip.mkv", np.zeros((12, 16, 16), np.uint8), codec="ffv1")
+    write_csv(tmp_path / "b" / "log.csv", {"frame": k, "steering": k})
+    source = open_source("table", tmp_path / "b")
+    assert isinstance(source.space, ColumnsSpace)
+    np.testing.assert_array_equal(source.recordings[0].poses[:, 0], k)
+    assert "frames are counted from 1" in " ".join(source.notes)
+
+
+def test_places_on_earth_become_metres(tmp_path: Path) -> None:
+    k = np.arange(12)
+    columns = {
+        "file": names(12),
+        "lat": [0.0, *(48 + 1e-5 * k[1:])],
+        "lon": [0.0, *(9 + 0 * k[1:])],
+        "yaw_deg": 90 + 0 * k,
+    }
+    source = open_source("table", folder_of(tmp_path, columns))
+    poses = source.recordings[0].poses
+    assert len(poses) == 11  # without the place 0, 0 of the row before the first fix
+    np.testing.assert_allclose(poses[:, 0], 0, atol=1e-9)
+    np.testing.assert_allclose(poses[:, 1], 6378137 * np.deg2rad(1e-5) * np.arange(11), rtol=1e-4)
+
+
+@pytest.mark.parametrize(("stop", "period"), [(360, 360.0), (180, None)])
+def test_a_turntable_is_a_grid(tmp_path: Path, stop: int, period: float | None) -> None:
+    angles = np.arange(5, stop, 10)
+    write_pictures(tmp_path, names(len(angles)))
+    noise = np.random.default_rng(0).uniform(-0.2, 0.2, len(angles))
+    write_csv(tmp_path / "angles.csv", {"file": names(len(angles)), "angle": angles + noise})
+    source = open_source("table", tmp_path)
+    assert isinstance(source.space, GridSpace)
+    (axis,) = source.space.grid_axes
+    assert axis.step == pytest.approx(10, abs=0.2)
+    assert (axis.name, axis.period, axis.plus, axis.minus) == ("angle", period, "right", "left")
+
+
+def test_a_turntable_with_two_axes_and_several_objects(tmp_path: Path) -> None:
+    views = [(o, e, a) for o in ("cup", "car") for e in (30, 40, 50) for a in range(0, 360, 20)]
+    files = [f"{o}_{e}_{a}.png" for o, e, a in views]
+    write_pictures(tmp_path, files)
+    o, e, a = zip(*views, strict=True)
+    write_csv(tmp_path / "v.csv", {"file": files, "object": o, "elevation": e, "azimuth": a, "label": o})
+    source = open_source("table", tmp_path)
+    assert isinstance(source.space, GridSpace)
+    assert source.space.pose_names == ("elevation_deg", "azimuth_deg")
+    assert [recording.name for recording in source.recordings] == ["cup", "car"]
+    store = ingest(source, tmp_path / "store", progress=False)
+    assert store.class_names == ("car", "cup")
+
+
+def test_a_steering_angle_is_no_turntable(tmp_path: Path) -> None:
+    columns = {"image": names(12), "angle": [0, 0.1, 0.2] * 4, "throttle": np.arange(12)}
+    source = open_source("table", folder_of(tmp_path, columns))
+    assert source.space == ColumnsSpace(("angle", "throttle"))
+    assert any("not a turntable" in note for note in source.notes)
+
+
+def test_settings_in_a_file_and_the_command_line_wins(tmp_path: Path) -> None:
+    k = np.arange(12)
+    folder_of(tmp_path, {"when": 0.1 * k, "bild": names(12), "links": k, "rechts": -k})
+    (tmp_path / "egoequiv.toml").write_text('[table]\nfile = "bild"\ntime = "when"\ncolumns = ["links", "rechts"]\n')
+    assert open_source("table", tmp_path).space == ColumnsSpace(("links", "rechts"))
+    assert open_source("table", tmp_path, columns="rechts").space == ColumnsSpace(("rechts",))
+    (tmp_path / "egoequiv.toml").write_text('[table]\ncolums = "links"\n')
+    with pytest.raises(ConfigError, match=r"egoequiv\.toml has no setting 'colums'"):
+        open_source("table", tmp_path)
+    (tmp_path / "egoequiv.toml").write_text("[table\n")
+    with pytest.raises(DataError, match="is not TOML"):
+        open_source("table", tmp_path)
+
+
+def test_recordings_by_column_folder_and_video(tmp_path: Path) -> None:
+    files = [f"{r}/{k}.png" for r in ("b", "a") for k in range(6)]
+    write_pictures(tmp_path / "one", files)
+    write_csv(tmp_path / "one" / "log.csv", {"file": files, "speed": range(12)})
+    assert [r.name for r in open_source("table", tmp_path / "one").recordings] == ["b", "a"]
+    (tmp_path / "two").mkdir()
+    for name in ("x", "y"):
+        write_video(tmp_path / "two" / f"{name}.mkv", np.zeros((6, 16, 16), np.uint8), codec="ffv1")
+    columns = {
+        "video": ["x"] * 6 + ["z"] * 3 + ["y"] * 6,
+        "frame": [*range(6), *range(3), *range(6)],
+        "steering": range(15),
+    }
+    write_csv(tmp_path / "two" / "log.csv", columns)
+    source = open_source("table", tmp_path / "two")
+    assert [(r.name, len(r)) for r in source.recordings] == [("x", 6), ("y", 6)]
+    assert any("recording z left out" in note for note in source.notes)
+
+
+def test_several_tables_and_cameras_are_listed(tmp_path: Path) -> None:
+    folder_of(tmp_path / "left", {"file": names(12), "note": ["a"] * 12})
+    for camera in ("left", "right"):
+        write_pictures(tmp_path / camera, names(12))
+    write_csv(tmp_path / "poses.csv", {"frame": range(12), "x": range(12), "y": range(12), "yaw_deg": range(12)})
+    write_csv(tmp_path / "battery.csv", {"frame": range(12), "volts": range(12)})
+    (tmp_path / "broken.csv").write_bytes(b"PK\x03\x04")
+    source = open_source("table", tmp_path)
+    assert isinstance(source.space, SE2Space)
+    told = " ".join(source.notes)
+    assert "table poses.csv of 2: choose with --set poses=battery.csv" in told
+    assert "camera left of 2: choose with --set camera=right" in told
+    assert "broken.csv left out" in told
+    assert {(one.name, one.used) for one in source.listed} >= {("poses.csv", True), ("right", False)}
+    other = open_source("table", tmp_path, poses="battery.csv", camera="right", columns="volts")
+    assert other.space == ColumnsSpace(("volts",))
+
+
+def test_paths_of_another_machine_are_followed_to_the_pictures_here(tmp_path: Path) -> None:
+    write_pictures(tmp_path / "IMG", names(12))
+    files = [*(f"/home/me/data/IMG/{name}" for name in names(6)), *(f"C:\\data\\IMG\\{k}.png" for k in range(6, 12))]
+    write_csv(tmp_path / "driving_log.csv", {"center": files, "steering": range(12)})
+    assert len(open_source("table", tmp_path).recordings[0]) == 12
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "../secret.png", "C:/secret.png"])
+def test_files_outside_are_refused(tmp_path: Path, name: str) -> None:
+    write_pictures(tmp_path, ["secret.png"])
+    folder_of(tmp_path / "log", {"file": [*names(11), name], "steering": range(12)})
+    with pytest.raises(DataError, match=r"log\.csv, line 13, column 'file': .* lies outside of") as raised:
+        open_source("table", tmp_path / "log")
+    assert "outside=true" in str(raised.value)
+    source = open_source("table", tmp_path / "log", outside=True)
+    assert len(source.recordings[0]) == (12 if name == "../secret.png" else 11)
+
+
+def test_bad_rows_are_left_out_and_counted(tmp_path: Path) -> None:
+    k = np.arange(12).astype(object)
+    x = list(k)
+    x[3], x[4] = "nan", ""
+    turn = {"qx": [0.0] * 12, "qy": [0.0] * 12, "qz": [0.0] * 12, "qw": [1.0] * 11 + [0.0]}
+    files = [*names(10), "gone.png", "11.png"]
+    columns = {"file": ["1.png" if k == 2 else name for k, name in enumerate(files)], "x": x, "y": k, "z": k, **turn}
+    source = open_source("table", folder_of(tmp_path, columns))
+    assert source.recordings[0].poses[:, 1].tolist() == [0, 1, 5, 6, 7, 8, 9]
+    told = " ".join(source.notes)
+    assert "3 of 12 rows left out" in told
+    assert "the first in line 5" in told
+    assert "1 pictures are missing, such as 'gone.png', 1 name a picture again" in told
+
+
+def test_pictures_alone_are_in_natural_order(tmp_path: Path) -> None:
+    write_pictures(tmp_path / "ünï code", [f"b/img {k}.png" for k in range(12)])
+    write_pictures(tmp_path / "ünï code", ["a/line\nbreak.png", "a/z.png"])
+    source, title = open_log(tmp_path / "ünï code")
+    assert title == "pictures without a table"
+    assert isinstance(source.space, NoMotion)
+    assert [(r.name, len(r)) for r in source.recordings] == [("a", 2), ("b", 12)]
+    assert source.recordings[1].file_name(10) == "img 10.png"
+    assert source.recordings[1].times_s is None
+    timed = open_source("table", tmp_path / "ünï code", rate_hz=4)
+    np.testing.assert_allclose(timed.recordings[1].times_s, 0.25 * np.arange(12))
+
+
+def test_guesses_and_what_is_refused(tmp_path: Path) -> None:
+    k = np.arange(12)
+    folder = folder_of(tmp_path / "log", {"file": names(12), "x": k, "y": k, "yaw": k})
+    assert guess_format(folder).title == "a table with pictures"
+    assert guess_format(folder / "log.csv").source == "table"
+    assert len(open_source("table", folder / "log.csv").recordings[0]) == 12
+    for settings, message in (
+        ({"position": "x,z"}, "position=x,z: log.csv has no column 'z'; it has file, x, y, yaw"),
+        ({"rotation": "x,y"}, "rotation=x,y: expected 1 or 3 or 4 columns"),
+        ({"angle_unit": "grad"}, "angle_unit=grad: expected auto, deg, rad"),
+        ({"camera": "front", "file": ""}, "camera=front"),
+        ({"rates": "x,y"}, "rates are integrated over time"),
+    ):
+        if message == "camera=front":
+            write_csv(folder / "log.csv", {"x": k, "y": k, "yaw": k})
+        with pytest.raises((ConfigError, DataError), match=message):
+            open_source("table", folder, **settings)
+        folder_of(folder, {"file": names(12), "x": k, "y": k, "yaw": k})
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(DataError, match="neither a table"):
+        open_source("table", empty)
+    write_csv(empty / "log.csv", {"file": ["a.png"], "x": [1]})
+    with pytest.raises(DataError, match=r"no row belongs to a picture"):
+        open_source("table", empty)
+    with pytest.raises(DataError, match="does not exist"):
+        open_source("table", tmp_path / "none")
+
+
+def test_rows_and_frames_that_nothing_brings_together(tmp_path: Path) -> None:
+    source = open_source("table", folder_of(tmp_path, {"steering": range(12)}))
+    assert any("belong together in their order" in note for note in source.notes)
+    write_csv(tmp_path / "log.csv", {"steering": range(13)})
+    with pytest.raises(DataError, match="has 13 rows for 12 frames"):
+        open_source("table", tmp_path)
+
+
+def test_degrees_that_are_declared_as_radians_are_noticed(tmp_path: Path) -> None:
+    k = np.arange(12)
+    folder = folder_of(tmp_path, {"file": names(12), "x": k, "y": k, "yaw": 30 * k})
+    assert any("taken as degrees" in note for note in open_source("table", folder).notes)
+    notes = open_source("table", folder, angle_unit="rad").notes
+    assert any("are they degrees" in note for note in notes)
