@@ -204,6 +204,29 @@ def test_a_camera_is_chosen_by_its_key_or_the_last_part_of_it(tmp_path: Path) ->
         read(tmp_path, camera="lost")
 
 
+def test_depth_is_not_the_camera_by_default(tmp_path: Path) -> None:
+    """Neither if its name says so nor if info.json does."""
+    write_v21(tmp_path, (6,))
+    info = json.loads((tmp_path / "meta" / "info.json").read_text())
+    depth = {"a.depth": {"dtype": "video"}, "b": {"dtype": "video", "info": {"video.is_depth_map": True}}}
+    info["features"] = depth | info["features"]
+    (tmp_path / "meta" / "info.json").write_text(json.dumps(info))
+    for name in depth:
+        video_file(tmp_path, 0, name).parent.mkdir()
+        write_video(video_file(tmp_path, 0, name), levels(6, first=30))
+    assert shown(read(tmp_path), 0) == list(range(6))
+    assert shown(read(tmp_path, camera="depth"), 0, 30) == list(range(6))
+
+
+def test_a_feature_of_one_number_is_a_column(tmp_path: Path) -> None:
+    write_v21(tmp_path, (6,))
+    speeds = {"observation.speed": np.arange(6.0), "observation.gear": [[k] for k in range(6)]}
+    write_table(data_file(tmp_path, 0), table(6, 0, more=speeds))
+    source = read(tmp_path, columns="observation.speed,gear")
+    assert source.space == ColumnsSpace(("speed", "gear"))
+    np.testing.assert_allclose(source.recordings[0].poses, np.repeat(np.arange(6.0)[:, None], 2, axis=1))
+
+
 @pytest.mark.parametrize(
     ("settings", "names", "values"),
     [

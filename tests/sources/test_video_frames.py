@@ -92,3 +92,11 @@ def test_what_is_no_video_is_named(tmp_path: Path, contents: bytes) -> None:
         index_video(tmp_path / "clip.mp4")
     with pytest.raises(DataError, match=r"none\.mp4 cannot be read"):
         index_video(tmp_path / "none.mp4")
+
+
+def test_a_codec_that_is_not_known_is_named(tmp_path: Path) -> None:
+    write_video(tmp_path / "clip.mp4", pictures(5))
+    contents = (tmp_path / "clip.mp4").read_bytes()
+    (tmp_path / "clip.mp4").write_bytes(contents.replace(b"avc1", b"zzzz"))
+    with pytest.raises(DataError, match=r"clip\.mp4: no decoder is known"):
+        index_video(tmp_path / "clip.mp4")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from dataclasses import dataclass, replace
@@ -153,7 +151,7 @@ def _stray(folder: Path) -> Capture:
     rows = _read_odometry(FolderTree(folder).read("odometry.csv"), str(file))
     index = index_video(folder / "rgb.mp4")
     frames = len(index) + index.hidden
-    numbers = np.nan_to_num(rows[:, 1], nan=-1).astype(np.int64)
+    numbers = np.where(np.abs(rows[:, 1]) < 1e15, rows[:, 1], -1).astype(np.int64)
     if len(rows) == frames and len(set(np.diff(numbers).tolist())) == 1:
         numbers = np.arange(frames)  # evenly spaced numbers count the frames that were skipped while recording too
     notes = []
@@ -175,7 +173,8 @@ def _stray(folder: Path) -> Capture:
 
 def _read_odometry(contents: bytes, where: str) -> Array:
     """The columns `STRAY_COLUMNS` of a table (N, 9); a row that cannot be read is not finite."""
-    lines = [row for row in csv.reader(io.StringIO(contents.decode("utf-8", "replace"))) if any(map(str.strip, row))]
+    text = contents.decode("utf-8-sig", "replace")
+    lines = [line.split(",") for line in text.splitlines() if line.strip()]
     header = [name.strip() for name in lines[0]] if lines else []
     missing = [name for name in STRAY_COLUMNS if name not in header]
     if missing:

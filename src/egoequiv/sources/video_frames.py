@@ -66,6 +66,8 @@ def _indexed(path: Path, mtime_ns: int, size: int) -> VideoIndex:  # noqa: ARG00
             if not container.streams.video:
                 raise DataError(f"{path} has no video stream")
             stream = container.streams.video[0]
+            if stream.codec_context is None:
+                raise DataError(f"{path}: no decoder is known for its video; convert it to H.264")
             found = [
                 (p.pts, p.is_keyframe, p.is_discard) for p in container.demux(stream) if p.pts is not None and p.size
             ]
