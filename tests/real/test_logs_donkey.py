@@ -16,7 +16,7 @@ def test_what_is_there(real_data: Path) -> None:
     source = donkey(path)
     assert source.notes == (
         f"{path}: 1 of 1910 records cannot be read, the first is zero bytes",
-        "donkey_tub: 403 of 1909 records are marked as deleted and left out: keep them with --set deleted=keep",
+        "donkey_tub: 403 of 1909 records are marked as deleted and left out: keep them with --read deleted=keep",
     )
     assert [len(recording) for recording in source.recordings] == [4, 146, 217, 244, 45, 344, 172, 315, 19]
     for recording in source.recordings:

@@ -168,7 +168,7 @@ def test_rows_of_a_text_model_that_are_broken(tmp_path: Path) -> None:
 def test_the_folder_of_the_pictures(tmp_path: Path) -> None:
     write(tmp_path / "sparse" / "0", camera_to_world(2))
     (tmp_path / "images").rename(tmp_path / "my photos")
-    with data_error("no folder `images` beside the model", "--set images=FOLDER"):
+    with data_error("no folder `images` beside the model", "--read images=FOLDER"):
         colmap(tmp_path)
     assert len(colmap(tmp_path, images="my photos").recordings[0]) == 2
     assert len(colmap(tmp_path / "sparse", images=str(tmp_path / "my photos")).recordings[0]) == 2

@@ -75,7 +75,7 @@ def test_records_marked_as_deleted(tmp_path: Path) -> None:
     write(tmp_path, drive(20), deleted=[0, 1, 7, 999])
     source = donkey(tmp_path)
     assert source.frame_count == 17
-    assert "3 of 20 records are marked as deleted and left out: keep them with --set deleted=keep" in source.notes[0]
+    assert "3 of 20 records are marked as deleted and left out: keep them with --read deleted=keep" in source.notes[0]
     kept = donkey(tmp_path, deleted="keep")
     assert kept.frame_count == 20
     assert kept.notes == ()

@@ -35,7 +35,7 @@ def test_poses_are_those_of_the_camera_and_not_of_the_body(tmp_path: Path) -> No
     assert recording.times_s[:3] == pytest.approx([0, 0.005, 0.010], abs=1e-12)
     assert recording.attributes == {"start": "2014-06-25T16:58:44.907143"}
     assert recording.image(4)[0, 0] == 4
-    assert source.notes == ("camera cam0 of 2: choose with --set camera=cam1",)
+    assert source.notes == ("camera cam0 of 2: choose with --read camera=cam1",)
     assert {one.name: one.used for one in source.listed if one.kind == "camera"} == {"cam0": True, "cam1": False}
 
 

@@ -74,6 +74,18 @@ def test_the_axes_may_be_declared(tmp_path: Path) -> None:
     assert SE3Space().difference(poses[0], poses[1]) == pytest.approx([0.1, 0, 0, 0, 0, 3.0], abs=1e-6)
 
 
+def test_frames_are_in_order_of_their_names(tmp_path: Path) -> None:
+    content = write(tmp_path, camera_to_world(12))
+    for k, frame in enumerate(content["frames"]):
+        (tmp_path / "images" / f"{k:04d}.png").rename(tmp_path / "images" / f"r_{k}.png")
+        frame["file_path"] = f"images/r_{k}"
+    content["frames"] = content["frames"][::-1]
+    rewrite(tmp_path, content)
+    (recording,) = transforms(tmp_path).recordings
+    assert [recording.image(k)[0, 0] for k in range(12)] == list(range(12))
+    assert recording.poses[:, :3] == pytest.approx(camera_to_world(12)[:, :3, 3], abs=1e-9)
+
+
 def test_a_transform_of_the_world_changes_no_motion(tmp_path: Path) -> None:
     write(tmp_path, camera_to_world(3), applied_transform=np.eye(4)[:3].tolist())
     assert "applied_transform moved the world alone" in transforms(tmp_path).notes[1]
@@ -125,7 +137,7 @@ def test_frames_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     frames[7]["file_path"] = "C:\\photos\\images\\0007.png"
     rewrite(tmp_path, content)
     source = transforms(tmp_path)
-    assert [source.recordings[0].image(k)[0, 0] for k in range(2)] == [7, 8]
+    assert [source.recordings[0].image(k)[0, 0] for k in range(2)] == [8, 7]  # by name, and "." is before "C"
     assert "2 frames without file_path" in source.notes[1]
     assert "1 of 7 pictures are not where they should be" in source.notes[2]
     assert "1 of 7 pictures are missing, first 'images/nowhere.png'" in source.notes[3]

@@ -203,7 +203,7 @@ def test_cameras_are_chosen_and_listed(tmp_path: Path) -> None:
     (tmp_path / "depth.txt").write_text(rows)
     (tmp_path / "accelerometer.txt").write_text("1305031102.0 0.1 0.2 9.8\n")
     source = tum(tmp_path)
-    assert source.notes == ("camera rgb of 2: choose with --set camera=depth",)
+    assert source.notes == ("camera rgb of 2: choose with --read camera=depth",)
     assert {one.name: one.used for one in source.listed if one.kind == "camera"} == {"rgb": True, "depth": False}
     with pytest.raises(ConfigError, match=r"camera='imu': .* has depth, rgb, or none"):
         tum(tmp_path, camera="imu")

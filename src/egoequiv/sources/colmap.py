@@ -121,7 +121,7 @@ def _find_pictures(path: Path, model: Path, images: str) -> Path:
     if images:
         raise ConfigError(f"images={named(images)} is not a folder")
     raise DataError(
-        f"{model}: no folder `images` beside the model: name that of the photographs with --set images=FOLDER"
+        f"{model}: no folder `images` beside the model: name that of the photographs with --read images=FOLDER"
     )
 
 

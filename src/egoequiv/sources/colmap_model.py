@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from egoequiv.errors import DataError
+from egoequiv.sources.sequences import in_order_of_capture
 
 _COUNT = struct.Struct("<Q")
 _POSE = struct.Struct("<I7dI")  # image id, qw qx qy qz, tx ty tz, camera id
@@ -27,10 +28,10 @@ class PosedImage:
 
 
 def read_images(model: Path, notes: list[str]) -> list[PosedImage]:
-    """The images of a model, in order of their names; what cannot be read is a note."""
+    """The images of a model, in order of their names, numbers by size; what cannot be read is a note."""
     binary, text = model / "images.bin", model / "images.txt"
     found = _binary(binary, notes) if binary.is_file() else _text(text, notes)
-    return sorted(found, key=lambda image: image.name)
+    return sorted(found, key=lambda image: in_order_of_capture(image.name))
 
 
 def _binary(path: Path, notes: list[str]) -> list[PosedImage]:

@@ -192,7 +192,7 @@ def _kept(tub: Tub, name: str, keys: tuple[str, ...], camera: str, deleted: str,
         if len(kept) < len(tub.records):
             notes.append(
                 f"{name}: {len(tub.records) - len(kept)} of {len(tub.records)} records are marked as deleted and left "
-                "out: keep them with --set deleted=keep"
+                "out: keep them with --read deleted=keep"
             )
     whole = [
         record

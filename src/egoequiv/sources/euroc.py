@@ -151,7 +151,7 @@ def _choose_camera(tree: Tree, folder: str, camera: str, reader: TimedSequences)
     others = [name for name in cameras if name != chosen]
     reader.listed += [Listed("camera", name, join(name, _DATA), False, f"camera={name}") for name in others]
     if others and not camera:
-        reader.notes.append(f"camera {chosen} of {len(cameras)}: choose with --set camera={others[0]}")
+        reader.notes.append(f"camera {chosen} of {len(cameras)}: choose with --read camera={others[0]}")
     return chosen
 
 
@@ -161,7 +161,7 @@ def _mount(tree: Tree, folder: str, truth: str, camera: str, given: Array | None
     if T_body_camera is None:
         raise DataError(
             f"{tree.where(join(folder, camera, _SENSOR))} with T_BS is missing, so where the camera sits is not known: "
-            "give it with --set mount='x y z qx qy qz qw', or set camera=none"
+            "give it with --read mount='x y z qx qy qz qw', or set camera=none"
         )
     T_body_truth = _extrinsics(tree, join(folder, truth))
     return T_body_camera if T_body_truth is None else np.linalg.inv(T_body_truth) @ T_body_camera

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -80,6 +81,11 @@ def name_of(path: Path, folder: str) -> str:
 def named(text: str) -> str:
     """A name as messages show it: in quotes, without line breaks, and not longer than a line."""
     return repr(text if len(text) <= _NAMED else f"{text[:_NAMED]}...")
+
+
+def in_order_of_capture(name: str) -> list[str | int]:
+    """A key that sorts names with their numbers by size: view2 before view10."""
+    return [int(part) if k % 2 else part for k, part in enumerate(re.split(r"([0-9]{1,18})", name))]
 
 
 def read_each(found: Iterable[str], read: Callable[[str], Recording], notes: list[str]) -> list[Recording]:

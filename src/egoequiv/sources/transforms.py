@@ -16,7 +16,17 @@ from egoequiv.pose.clock import read_clock
 from egoequiv.sources.logged import LoggedRecording
 from egoequiv.sources.posed_pictures import posed_pictures
 from egoequiv.sources.recording import Listed, Recording, Source
-from egoequiv.sources.sequences import FilesThere, TimeUnit, folders_with, is_in, join, name_of, read_each, tree_at
+from egoequiv.sources.sequences import (
+    FilesThere,
+    TimeUnit,
+    folders_with,
+    in_order_of_capture,
+    is_in,
+    join,
+    name_of,
+    read_each,
+    tree_at,
+)
 from egoequiv.sources.trees import Tree
 
 Array = NDArray[np.float64]
@@ -94,6 +104,7 @@ def _scene(
         notes.append(f"{where}: {len(content['frames']) - len(frames)} frames without file_path are left out")
     if "applied_transform" in content:
         notes.append(f"{name}: applied_transform moved the world alone, so the motions of the camera are as they were")
+    frames.sort(key=lambda frame: in_order_of_capture(frame["file_path"]))
     rows, times_s = _times(frames, where, time_unit, notes)
     frames = [frames[row] for row in rows]
     folder, _, last = file.rpartition("/")
@@ -129,7 +140,7 @@ def _matrix(value: Any) -> Array:
 def _times(
     frames: list[dict[str, Any]], where: str, time_unit: str, notes: list[str]
 ) -> tuple[NDArray[np.int64], Array | None]:
-    """The order of the frames and their times; the order of the file and None where they have no clock of their own."""
+    """The order of the frames and their times; as they are and None where they have no clock of their own."""
     as_they_are = np.arange(len(frames))
     for key in _TIMES:
         values = [frame[key] for frame in frames if _is_number(frame.get(key))]

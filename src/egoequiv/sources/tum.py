@@ -113,7 +113,7 @@ def _choose(tree: Tree, folder: str, camera: str, reader: TimedSequences) -> str
     others = [name for name in cameras if name != chosen]
     reader.listed += [Listed("camera", name, f"{name}.txt", False, f"camera={name}") for name in others]
     if others and not camera:
-        reader.notes.append(f"camera {chosen} of {len(cameras)}: choose with --set camera={others[0]}")
+        reader.notes.append(f"camera {chosen} of {len(cameras)}: choose with --read camera={others[0]}")
     return chosen
 
 
