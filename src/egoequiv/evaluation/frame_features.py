@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
+from egoequiv.evaluation.statistics import FEWEST_GROUPS
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
 
 Features = NDArray[np.float32] | NDArray[np.float64]
+BLOCKS = 10  # of time, where recordings are too few for an interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,3 +60,21 @@ def groups_of(store: FrameStore, hold_out: str) -> Indices:
     It is -1 for frames that have no label or no value: their group is not known.
     """
     return store.recording if hold_out == "recording" else store.classes(hold_out)[0]
+
+
+def groups_for_interval(store: FrameStore, rows: Indices) -> tuple[Indices, str]:
+    """The groups that an interval is over, (M,): recordings; where they are fewer than five, blocks of their time.
+
+    Frames without times have no blocks: photographs may be in any order.
+    """
+    recording = store.recording[rows]
+    names = np.unique(recording)
+    if len(names) >= FEWEST_GROUPS or store.times_s is None or not len(names):
+        return recording, "recording"
+    groups = np.empty(len(rows), np.int64)
+    each = -(-BLOCKS // len(names))
+    for number, name in enumerate(names):
+        own = np.flatnonzero(recording == name)
+        own = own[np.argsort(store.frame[rows[own]], kind="stable")]
+        groups[own] = number * each + np.arange(len(own)) * each // len(own)
+    return groups, "time block"

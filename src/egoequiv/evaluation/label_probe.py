@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.findings import baseline_texts, cell, measured, shrink
+from egoequiv.evaluation.frame_features import groups_for_interval
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LinearProbe, TrainingPart
 from egoequiv.evaluation.statistics import FEWEST_GROUPS, group_estimate, group_interval
@@ -22,7 +23,6 @@ Array = NDArray[np.float64]
 FewFeatures = Callable[[Indices], NDArray[np.float32]]  # from store rows (M,) to features (M, D)
 FEWEST = 10  # labelled frames in each part
 MOST = 10_000
-BLOCKS = 10  # of time, where recordings are too few for an interval
 SIDE = 16  # pixels of the images that are read as a baseline, at most
 
 
@@ -76,21 +76,6 @@ def _parts(data: TaskData, known: NDArray[np.bool_], values: Array, seed: int) -
             )
         found.append(LabelledPart(rows, values[rows], *groups_for_interval(store, rows)))
     return found[0], found[1]
-
-
-def groups_for_interval(store: FrameStore, rows: Indices) -> tuple[Indices, str]:
-    """The groups that an interval is over, (M,): recordings; where they are fewer than five, blocks of their time."""
-    recording = store.recording[rows]
-    names = np.unique(recording)
-    if len(names) >= FEWEST_GROUPS:
-        return recording, "recording"
-    groups = np.empty(len(rows), np.int64)
-    each = -(-BLOCKS // len(names))
-    for number, name in enumerate(names):
-        own = np.flatnonzero(recording == name)
-        own = own[np.argsort(store.frame[rows[own]], kind="stable")]
-        groups[own] = number * each + np.arange(len(own)) * each // len(own)
-    return groups, "time block"
 
 
 def _read(data: TaskData, fit: LabelledPart, test: LabelledPart, seed: int) -> dict[str, Array]:
