@@ -212,7 +212,8 @@ def _bare_times(path: Path) -> FrameTimes | None:
         if not rows or any(len(words) != len(rows[0]) or len(words) > 2 for words in rows):
             return None
         whole = all(words[0].isdigit() for words in rows)
-        stamps: Numbers = np.array([words[0] for words in rows]).astype(np.int64 if whole else np.float64)
+        texts = np.array([words[0] for words in rows])
+        stamps: Numbers = texts.astype(np.int64) if whole else texts.astype(np.float64)
     except (OSError, ValueError, OverflowError):
         return None
     named = {
