@@ -114,7 +114,7 @@ def choose_camera(disk: OnDisk, asked: str, like: str, notes: list[str]) -> str:
     chosen = next((c for c in disk.cameras if like and PurePosixPath(c).stem == like), disk.cameras[0])
     if len(disk.cameras) > 1:
         other = next(c for c in disk.cameras if c != chosen)
-        notes.append(f"camera {chosen or '.'} of {len(disk.cameras)}: choose with --set camera={other or '.'}")
+        notes.append(f"camera {chosen or '.'} of {len(disk.cameras)}: choose with --read camera={other or '.'}")
     return chosen
 
 
@@ -133,7 +133,7 @@ def resolve_file(disk: OnDisk, name: str, outside: bool) -> str | None:
         return None
     if not outside:
         raise DataError(
-            f"{name!r} lies outside of {disk.root}: move the pictures there, or allow it: --set outside=true"
+            f"{name!r} lies outside of {disk.root}: move the pictures there, or allow it: --read outside=true"
         )
     there = disk.root / str(path)
     return str(there) if there.suffix.lower() in PICTURE_SUFFIXES and there.is_file() else None
