@@ -56,3 +56,13 @@ def test_numbers_are_read_from_features_beside_pixels_and_the_untrained_network(
     plain = json.loads(cli("evaluate", run, "--task", "readout", "--json").out)["measurements"][0]
     assert not any("distance" in value["metric"]["name"] for value in plain["values"])
     assert "is not a table of labels" in cli("evaluate", run, "--labels", "labels.xls", code=2).err
+
+
+def test_a_log_learns_from_classes_and_not_from_numbers(drives: Path, cli: Cli) -> None:
+    cli("train", drives / "log", "--labels", drives / "weather.csv", "-o", drives / "one", *SHORT)
+    assert json.loads((drives / "one" / "config.json").read_text())["use_labels"] is True
+    told = cli("train", drives / "log", "--labels", drives / "distance.csv", "-o", drives / "two", *SHORT).err
+    assert "holds numbers: they are not learned from" in " ".join(told.split())
+    assert json.loads((drives / "two" / "config.json").read_text())["use_labels"] is False
+    shown = cli("evaluate", drives / "two", "--task", "readout").out
+    assert "R2 of distance" in " ".join(shown.split())

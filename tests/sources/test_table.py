@@ -236,8 +236,8 @@ def test_several_tables_and_cameras_are_listed(tmp_path: Path) -> None:
     source = open_source("table", tmp_path)
     assert isinstance(source.space, SE2Space)
     told = " ".join(source.notes)
-    assert "table poses.csv of 2: choose with --set poses=battery.csv" in told
-    assert "camera left of 2: choose with --set camera=right" in told
+    assert "table poses.csv of 2: choose with --read poses=battery.csv" in told
+    assert "camera left of 2: choose with --read camera=right" in told
     assert "broken.csv left out" in told
     assert {(one.name, one.used) for one in source.listed} >= {("poses.csv", True), ("right", False)}
     other = open_source("table", tmp_path, poses="battery.csv", camera="right", columns="volts")

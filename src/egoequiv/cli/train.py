@@ -113,7 +113,7 @@ def _settings(values: dict[str, Any], out: Path, resume: bool, is_log: bool) -> 
             raise ConfigError(f"{out} holds no run to resume; give the store to learn from to begin one")
         raise ConfigError("give the store or log to learn from (or, with --resume, the folder of a run with -o)")
     if is_log:
-        chosen = settings_for_log(values["data"])
+        chosen = settings_for_log(values["data"], values.get("labels"))
         for name, (_, why) in chosen.items():
             if name not in values:
                 say(why)

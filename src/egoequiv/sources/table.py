@@ -107,11 +107,11 @@ def _open(path: Path, root: Path, settings: TableSettings) -> Source:
     notes += [*found.notes, *motion.notes]
     if not choice.names:
         rest = [one for one in found.columns if one not in keys.names and found.is_numeric(one)]
-        hint = f"; its columns of numbers: {', '.join(rest[:10])} (--set columns={rest[0]})" if rest else ""
+        hint = f"; its columns of numbers: {', '.join(rest[:10])} (--read columns={rest[0]})" if rest else ""
         notes.append(f"{found.path.name}: no column looks like motion{hint}")
     if choice.kind == "pose" and not settings.axes and not settings.mount:
         notes.append(
-            "poses are taken as those of a camera that looks along x (axes ros): choose with --set axes=opencv"
+            "poses are taken as those of a camera that looks along x (axes ros): choose with --read axes=opencv"
         )
     extras, extra_names = _extras(found, keys, motion.choice.names, motion.good, motion.space.pose_names)
     times = find_times([root, *(root / one for one in disk.pictures)], settings, found.path)
@@ -165,7 +165,7 @@ def _choose_table(
         return None, listed
     if len(worth) > 1:
         other = next(one for one in worth if one != best)
-        notes.append(f"table {best.name} of {len(worth)}: choose with --set poses={other.name}")
+        notes.append(f"table {best.name} of {len(worth)}: choose with --read poses={other.name}")
     return read_table(best), listed
 
 
@@ -232,7 +232,7 @@ def _recordings(rows: Rows, groups: Any, names: Any, listed: list[Listed]) -> li
         listed += [Listed("camera", c or ".", "", c == chosen, f"camera={c or '.'}") for c in rows.disk.cameras]
     kept = [one for one in found if len(one)]
     if len({one.times_s is None for one in kept}) > 1:
-        raise DataError(f"{rows.table.path}: some recordings have times and others none: give --set rate_hz=")
+        raise DataError(f"{rows.table.path}: some recordings have times and others none: give --read rate_hz=")
     if not kept:
         raise DataError(f"{rows.table.path}: no row belongs to a picture: {'; '.join(rows.notes[-3:])}")
     return kept

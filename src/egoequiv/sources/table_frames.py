@@ -114,7 +114,7 @@ def choose_camera(disk: OnDisk, asked: str, like: str, notes: list[str]) -> str:
     chosen = next((c for c in disk.cameras if like and PurePosixPath(c).stem == like), disk.cameras[0])
     if len(disk.cameras) > 1:
         other = next(c for c in disk.cameras if c != chosen)
-        notes.append(f"camera {chosen or '.'} of {len(disk.cameras)}: choose with --set camera={other or '.'}")
+        notes.append(f"camera {chosen or '.'} of {len(disk.cameras)}: choose with --read camera={other or '.'}")
     return chosen
 
 
@@ -133,7 +133,7 @@ def resolve_file(disk: OnDisk, name: str, outside: bool) -> str | None:
         return None
     if not outside:
         raise DataError(
-            f"{name!r} lies outside of {disk.root}: move the pictures there, or allow it: --set outside=true"
+            f"{name!r} lies outside of {disk.root}: move the pictures there, or allow it: --read outside=true"
         )
     there = disk.root / str(path)
     return str(there) if there.suffix.lower() in PICTURE_SUFFIXES and there.is_file() else None
@@ -212,7 +212,8 @@ def _bare_times(path: Path) -> FrameTimes | None:
         if not rows or any(len(words) != len(rows[0]) or len(words) > 2 for words in rows):
             return None
         whole = all(words[0].isdigit() for words in rows)
-        stamps: Numbers = np.array([words[0] for words in rows]).astype(np.int64 if whole else np.float64)
+        texts = np.array([words[0] for words in rows])
+        stamps: Numbers = texts.astype(np.int64) if whole else texts.astype(np.float64)
     except (OSError, ValueError, OverflowError):
         return None
     named = {

@@ -103,9 +103,9 @@ class Rows:
             return self._at_times(name, reader, np.arange(len(reader)), frame_ns, rows)
         if len(rows) != len(reader):
             hint = (
-                "name their column (--set file=, frame= or time=)"
+                "name their column (--read file=, frame= or time=)"
                 if not self.keys.time
-                else "give --set rate_hz= or times="
+                else "give --read rate_hz= or times="
             )
             raise DataError(
                 f"{self.table.path.name} has {len(rows)} rows for {len(reader)} frames of {camera or 'the folder'}, "
@@ -142,7 +142,7 @@ class Rows:
         if isinstance(reader, VideoFrames) and len(stamps) and not _overlap(stamps, frame_ns):
             self.notes.append(
                 f"{name}: the video has a clock of its own, so its first frame is put at the first row "
-                "(--set offset_s= moves them)"
+                "(--read offset_s= moves them)"
             )
             frame_ns = frame_ns - frame_ns[0] + stamps[0]
         track = self.motion.track(rows, stamps, self.table.path.name)
@@ -162,7 +162,7 @@ class Rows:
     ) -> LoggedRecording:
         """One row for each frame."""
         if self.motion.choice.kind == "rates" and stamps is None:
-            raise DataError(f"{name}: rates are integrated over time, and frames have none: --set rate_hz= or time=")
+            raise DataError(f"{name}: rates are integrated over time, and frames have none: --read rate_hz= or time=")
         times_ns = np.arange(len(rows)) * 10**9 if stamps is None else stamps
         values = _values(self.motion.track(rows, times_ns, self.table.path.name)) if len(rows) else self._nothing()
         if self.settings.offset_s and stamps is not None:

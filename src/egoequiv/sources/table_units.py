@@ -42,8 +42,8 @@ def in_degrees(
         unit = "deg" if largest > limit else "rad"
         words, other = ("degrees", "rad") if unit == "deg" else ("radians", "deg")
         notes.append(
-            f"{what}: taken as {words}{a_second}, the largest is {largest:.4g} (if not: --set angle_unit={other})"
+            f"{what}: taken as {words}{a_second}, the largest is {largest:.4g} (if not: --read angle_unit={other})"
         )
     elif unit == "rad" and largest > 2 * limit:
-        notes.append(f"{what}: {largest:.4g} is much in radians{a_second}: are they degrees (--set angle_unit=deg)?")
+        notes.append(f"{what}: {largest:.4g} is much in radians{a_second}: are they degrees (--read angle_unit=deg)?")
     return [np.rad2deg(one) if unit == "rad" else one for one in columns]

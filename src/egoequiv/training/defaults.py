@@ -12,6 +12,7 @@ from egoequiv.models.encoders import encoder_settings
 from egoequiv.pairs import Split
 from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
 from egoequiv.store import FrameStore
+from egoequiv.store.label_tables import LabelPlace, with_labels
 from egoequiv.training.config import TrainConfig
 
 SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
@@ -51,13 +52,20 @@ def settle(config: TrainConfig, store: FrameStore, labelled: FrameStore | None) 
     return config.model_copy(update=found), tuple(lines)
 
 
-def settings_for_log(place: str) -> dict[str, tuple[Any, str]]:
-    """Settings of a run that learns from a log, where they are not given: each with its reason."""
+def settings_for_log(place: str, labels: str | None = None) -> dict[str, tuple[Any, str]]:
+    """Settings of a run that learns from a log, where they are not given: each with its reason.
+
+    `labels` are those that are given: classes are learned from, and numbers are not.
+    """
     store = FrameStore.open(place)
     chosen: dict[str, tuple[Any, str]] = {
         "use_labels": (False, "no labels are used; --labels labels.csv gives some"),
         "iterations": (LOG_ITERATIONS, f"{LOG_ITERATIONS:,} iterations; --iterations chooses another number"),
     }
+    if labels is not None and LabelPlace.parse(labels) and with_labels(store, labels).numbers:
+        chosen["use_labels"] = (False, f"{labels} holds numbers: they are not learned from, evaluate reads them")
+    elif labels is not None:
+        del chosen["use_labels"]
     if not store.space.axes:
         why = "the log has no poses, so features are learned from time alone: method temporal"
         chosen["method"] = ("temporal", why)
