@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from egoequiv.catalog import open_log, open_source
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.pose import ColumnsSpace, GridSpace, NoMotion, PlanarSpace, SE2Space, SE3Space
+from egoequiv.pose import ColumnsSpace, NoMotion, PlanarSpace, SE2Space, SE3Space
 from egoequiv.sources.formats import guess_format
 from egoequiv.store import ingest
 from logs.table import prepare, write_csv, write_pictures
@@ -159,40 +159,6 @@ def test_places_on_earth_become_metres(tmp_path: Path) -> None:
     np.testing.assert_allclose(poses[:, 1], 6378137 * np.deg2rad(1e-5) * np.arange(11), rtol=1e-4)
 
 
-@pytest.mark.parametrize(("stop", "period"), [(360, 360.0), (180, None)])
-def test_a_turntable_is_a_grid(tmp_path: Path, stop: int, period: float | None) -> None:
-    angles = np.arange(5, stop, 10)
-    write_pictures(tmp_path, names(len(angles)))
-    noise = np.random.default_rng(0).uniform(-0.2, 0.2, len(angles))
-    write_csv(tmp_path / "angles.csv", {"file": names(len(angles)), "angle": angles + noise})
-    source = open_source("table", tmp_path)
-    assert isinstance(source.space, GridSpace)
-    (axis,) = source.space.grid_axes
-    assert axis.step == pytest.approx(10, abs=0.2)
-    assert (axis.name, axis.period, axis.plus, axis.minus) == ("angle", period, "right", "left")
-
-
-def test_a_turntable_with_two_axes_and_several_objects(tmp_path: Path) -> None:
-    views = [(o, e, a) for o in ("cup", "car") for e in (30, 40, 50) for a in range(0, 360, 20)]
-    files = [f"{o}_{e}_{a}.png" for o, e, a in views]
-    write_pictures(tmp_path, files)
-    o, e, a = zip(*views, strict=True)
-    write_csv(tmp_path / "v.csv", {"file": files, "object": o, "elevation": e, "azimuth": a, "label": o})
-    source = open_source("table", tmp_path)
-    assert isinstance(source.space, GridSpace)
-    assert source.space.pose_names == ("elevation_deg", "azimuth_deg")
-    assert [recording.name for recording in source.recordings] == ["cup", "car"]
-    store = ingest(source, tmp_path / "store", progress=False)
-    assert store.class_names == ("car", "cup")
-
-
-def test_a_steering_angle_is_no_turntable(tmp_path: Path) -> None:
-    columns = {"image": names(12), "angle": [0, 0.1, 0.2] * 4, "throttle": np.arange(12)}
-    source = open_source("table", folder_of(tmp_path, columns))
-    assert source.space == ColumnsSpace(("angle", "throttle"))
-    assert any("not a turntable" in note for note in source.notes)
-
-
 def test_settings_in_a_file_and_the_command_line_wins(tmp_path: Path) -> None:
     k = np.arange(12)
     folder_of(tmp_path, {"when": 0.1 * k, "bild": names(12), "links": k, "rechts": -k})
@@ -333,3 +299,11 @@ def test_degrees_that_are_declared_as_radians_are_noticed(tmp_path: Path) -> Non
     assert any("taken as degrees" in note for note in open_source("table", folder).notes)
     notes = open_source("table", folder, angle_unit="rad").notes
     assert any("are they degrees" in note for note in notes)
+
+
+def test_a_family_of_columns_with_a_hole_is_none(tmp_path: Path) -> None:
+    k = np.arange(12)
+    source = open_source(
+        "table", folder_of(tmp_path, {"file": names(12), "x": k, "z": k, "qx": k, "qz": k, "steering": k})
+    )
+    assert source.space == ColumnsSpace(("steering",))

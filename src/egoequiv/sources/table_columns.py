@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from egoequiv.errors import ConfigError
 from egoequiv.sources.tables import Table
@@ -113,8 +114,8 @@ def find_family(words: Sequence[Word], patterns: Sequence[str], parts: Sequence[
             if found and "c" in found.re.groupindex:
                 start, end = found.span("c")
                 asked = [word.plain[:start] + part + word.plain[end:] for part in parts]
-                there = [names[name] for name in asked if name in names]
-                if len(there) > 1 and there == [names[name] for name in asked[: len(there)]]:
+                there = [names[name] for name in takewhile(names.__contains__, asked)]
+                if len(there) > 1:
                     return tuple(there)
     return ()
 

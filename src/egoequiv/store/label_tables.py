@@ -71,21 +71,22 @@ def with_labels(store: FrameStore, place: str) -> FrameStore:
     if not values:
         raise DataError(f"{parsed.path}, column {column!r}: no frame of {store.place} has a value")
     if parsed.is_class or not table.is_numeric(column):
-        names = sorted(set(values.values()))
+        names = sorted({texts[row] for row in values.values()})
         labels = np.full(len(store), -1, np.int64)
-        labels[list(values)] = [names.index(text) for text in values.values()]
+        labels[list(values)] = [names.index(texts[row]) for row in values.values()]
         return replace(
             store, labels=labels, class_names=tuple(names), label_notes=tuple(notes), known_fingerprint=known
         )
-    every = table.numbers(column)
-    distinct = np.unique(every[np.isfinite(every.astype(np.float64))])
+    every = table.numbers(column).astype(np.float64)
+    distinct = np.unique(every[np.isfinite(every)])
     if len(distinct) <= _FEW and (distinct == np.floor(distinct)).all():
         notes.append(
             f"{parsed.path.name}, column {column!r}: its {len(distinct)} whole numbers are taken as numbers; as "
             f"classes: {parsed.path.name}:class:{column}"
         )
     numbers = np.full(len(store), np.nan)
-    numbers[list(values)] = [float(text) for text in values.values()]
+    numbers[list(values)] = every[list(values.values())]
+    numbers[~np.isfinite(numbers)] = np.nan
     return replace(store, numbers={column: numbers}, label_notes=tuple(notes), known_fingerprint=known)
 
 
@@ -202,7 +203,7 @@ def _by_time(store: FrameStore, table: Table, column: str, recording: Indices) -
         asked = np.flatnonzero(own == number)
         start = store.attributes["start"][frames[0]] if "start" in store.attributes else ""
         since = seconds[asked]
-        if start and np.nanmedian(since) >= _EPOCH_S[0]:
+        if start and _middle(since) >= _EPOCH_S[0]:
             since = since - float(start)
         order = np.argsort(times)
         after = np.clip(np.searchsorted(times[order], since), 1, max(len(times) - 1, 1)).clip(max=len(times) - 1)
@@ -217,20 +218,24 @@ def _by_time(store: FrameStore, table: Table, column: str, recording: Indices) -
 def _in_seconds(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
     """Stamps since 1970 in any unit, or seconds; the steps between a few labels say nothing of the unit."""
     numbers = values.astype(np.float64)
-    middle = float(np.nanmedian(np.abs(numbers))) if len(numbers) else 0.0
+    middle = _middle(np.abs(numbers))
     scales = [scale / 1e9 for scale in UNITS_NS.values() if _EPOCH_S[0] <= middle * scale / 1e9 <= _EPOCH_S[1]]
     return numbers * (scales[0] if scales else 1.0)
 
 
-def _by_frame(table: Table, column: str, rows: Indices, texts: list[str]) -> dict[int, str]:
-    """The value of each store row that has one; two values for one frame are an error."""
-    found: dict[int, str] = {}
+def _middle(values: NDArray[np.float64]) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else 0.0
+
+
+def _by_frame(table: Table, column: str, rows: Indices, texts: list[str]) -> dict[int, int]:
+    """The row of the table for each store row that has a value; two values for one frame are an error."""
+    found: dict[int, int] = {}
     for row, place in enumerate(rows.tolist()):
         text = texts[row]
         if place < 0 or text.lower() in ("", "nan", "null", "none"):
             continue
-        if found.setdefault(place, text) != text:
-            raise DataError(
-                f"{table.where(row, column)}: {text!r}, but another row says {found[place]!r} of this frame"
-            )
+        first = texts[found.setdefault(place, row)]
+        if first != text:
+            raise DataError(f"{table.where(row, column)}: {text!r}, but another row says {first!r} of this frame")
     return found
