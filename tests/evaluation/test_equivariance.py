@@ -264,3 +264,49 @@ def test_a_motion_with_too_few_pairs_says_how_many_it_takes(small_store: FrameSt
 def test_why_a_rho_is_not_defined(rho: float, fitted: int, needed: int | None, words: str | None) -> None:
     error = equivariance.MotionError("up", rho, (math.nan, math.nan), math.nan, fitted, 18, 0, needed)
     assert error.why_undefined() == words
+
+
+def test_a_map_of_the_change_by_hand() -> None:
+    """Enough clean pairs: the map itself. Features that do not answer to the motion: a copy with a shift."""
+    rng = np.random.default_rng(0)
+    z, groups = rng.normal(size=(400, 3)), np.repeat(np.arange(8), 50)
+    turned = z @ np.array([[0.0, 1, 0], [-1, 0, 0], [0, 0, 1]]) + 5.0
+    found = equivariance.apply_map(equivariance.fit_change(z, turned, groups), z)
+    np.testing.assert_allclose(found, turned, atol=1e-4)
+    noise = z + rng.normal(size=z.shape) + 2.0
+    affine = equivariance.fit_change(z, noise, groups)
+    np.testing.assert_allclose(affine[:-1], np.eye(3), atol=0.1)
+    np.testing.assert_allclose(affine[-1], 2.0, atol=0.15)
+
+
+@pytest.mark.parametrize("penalty", [equivariance.PENALTIES[0], equivariance.PENALTIES[6]])
+def test_ridges_are_those_of_scikit_learn(penalty: float) -> None:
+    from sklearn.linear_model import Ridge
+
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(60, 4)) + 3, rng.normal(size=(60, 2))
+    strength = penalty * ((x - x.mean(axis=0)) ** 2).sum()
+    expected = Ridge(alpha=strength).fit(x, y)
+    found = equivariance._ridges(x, y)[equivariance.PENALTIES.index(penalty)]
+    np.testing.assert_allclose(found[:-1], expected.coef_.T, atol=1e-9)
+    np.testing.assert_allclose(found[-1], expected.intercept_, atol=1e-9)
+
+
+def test_pairs_kept_apart_are_fitted_on_one_part_and_measured_on_the_other(small_store: FrameStore) -> None:
+    """The two parts answer to the motion in opposite ways: fitted apart the error is large, mixed it is smaller."""
+    patterns = declare_patterns(small_store.space, ["right"])
+    recording = small_store.recording
+    first, second = np.flatnonzero(recording % 2 == 0), np.flatnonzero(recording % 2 == 1)
+    azimuth = np.deg2rad(small_store.pose_columns["azimuth_deg"])
+    sign = np.where(recording % 2 == 0, 1, -1)
+    z = np.stack([np.cos(azimuth), np.sin(sign * azimuth)], axis=1)
+    pairs, training = (find_motion_pairs(small_store, rows, patterns) for rows in (first, second))
+    everything = np.arange(len(small_store))
+    (apart,) = errors_of_pairs(z, everything, small_store, pairs, training=training)
+    (same,) = errors_of_pairs(z, everything, small_store, pairs, training=pairs)
+    assert (apart.pairs_fitted, apart.pairs_scored) == (len(training), len(pairs))
+    assert same.rho < 0.01
+    assert apart.rho > 1.5
+    few = training.take(np.arange(2))
+    (lacking,) = errors_of_pairs(z, everything, small_store, pairs, training=few)
+    assert lacking.why_undefined() == "2 training pairs are too few to fit a map, 4 are needed"

@@ -106,7 +106,9 @@ def test_without_a_table_nothing_is_read_and_too_few_labels_are_refused(store: F
 
 
 def test_few_recordings_are_cut_into_blocks_of_time(store: FrameStore) -> None:
-    groups, kind = groups_for_interval(store, np.flatnonzero(store.recording < 2))
+    timed = replace(store, times_s=store.frame / 10)
+    groups, kind = groups_for_interval(timed, np.flatnonzero(store.recording < 2))
     assert (kind, len(np.unique(groups))) == ("time block", 10)
     assert (np.diff(groups) >= 0).all()
-    assert groups_for_interval(store, np.arange(len(store)))[1] == "recording"
+    assert groups_for_interval(timed, np.arange(len(store)))[1] == "recording"
+    assert groups_for_interval(store, np.flatnonzero(store.recording < 2))[1] == "recording"  # no times, no blocks

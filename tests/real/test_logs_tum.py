@@ -29,7 +29,7 @@ def test_what_is_there(source: Source, real_data: Path) -> None:
     (recording,) = source.recordings
     assert len(recording) == 794
     assert source.notes == (
-        "tum_fr1_xyz: 4 of 798 frames left out: 4 in gaps of the motion longer than 0.03 s (max_gap_s)",
+        "tum_fr1_xyz: 4 of 798 frames left out: 4 in gaps of the motion longer than 0.1 s (max_gap_s)",
     )
     assert recording.image(0).shape == (120, 160, 3)
 

@@ -214,7 +214,7 @@ def test_too_few_validation_pairs_are_told_before_training(
     # Three validation recordings of 3 x 8 poses have 48 pairs of one step up and 72 of one to the right.
     (line,) = notes("few")
     assert "\n" not in line
-    assert "at most 72 of 'right', and a map of these features takes 84: ingest more" in line  # 4 x (20 + 1)
+    assert "at most 72 of 'right', and it takes 84: ingest more" in line  # 4 x (20 + 1)
     assert "lower train_fraction (now 0.67), or choose another split by --set split=KIND (now by-recording)" in line
     assert notes("narrow", encoder_settings={"hidden_units": 16}) == []  # 4 x (16 + 1) = 68
 

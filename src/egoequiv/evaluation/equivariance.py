@@ -8,12 +8,14 @@ from math import inf, isfinite, nan
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold
 
 from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.features import embed
+from egoequiv.evaluation.frame_features import groups_for_interval
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.models import EgoNet
-from egoequiv.models.maps import RANK_TOLERANCE, fewest_pairs
+from egoequiv.models.maps import FEWEST_SCORED, RANK_TOLERANCE, fewest_pairs
 from egoequiv.pairs import MotionPairs, MotionPatterns, declare_patterns, find_motion_pairs
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
@@ -22,6 +24,8 @@ Features = NDArray[np.float32] | NDArray[np.float64]
 
 # Two images whose features are this close, relative to the mean distance, have the same features but for rounding.
 SAME = 1e-6
+PENALTIES = tuple(10.0**k for k in range(-7, 3))  # of the change of features, as shares of their total variance
+FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class MotionError:
     pairs_excluded: int  # scored pairs left out of rho because both images have the same features
     pairs_needed: int | None = None  # where there are too few, how many it would take
     constant: float = nan  # rho of the map that always predicts the mean of z(x)
+    part: str | None = None  # of which there are too few, training or validation, where they are kept apart
 
     def why_undefined(self) -> str | None:
         """Why there is no rho, in words; nothing where there is one."""
@@ -50,6 +55,9 @@ class MotionError:
         if self.pairs_fitted:
             return "all pairs have the same features: the network collapsed"
         least = "" if self.pairs_needed is None else f", {self.pairs_needed:,} are needed"
+        if self.part is not None:
+            what = "fit" if self.part == "training" else "measure"
+            return f"{self.pairs_scored:,} {self.part} pairs are too few to {what} a map{least}"
         return f"{self.pairs_scored:,} pairs are too few to fit and measure a map{least}"
 
 
@@ -63,6 +71,37 @@ def fit_map(z_from: Features, z_to: Features) -> NDArray[np.float64]:
     source_mean, target_mean = source.mean(axis=0), target.mean(axis=0)
     linear = np.linalg.lstsq(source - source_mean, target - target_mean, rcond=RANK_TOLERANCE)[0]
     return np.concatenate([linear, (target_mean - source_mean @ linear)[None]])
+
+
+def fit_change(z_from: Features, z_to: Features, groups: NDArray[np.int64]) -> NDArray[np.float64]:
+    """An affine map as `fit_map` gives it, by ridge regression of the change z_to - z_from; (N, D), (N, D), (N,).
+
+    It is for recordings that are not among those it is fitted on: a strong penalty makes it a copy of the features with
+    a shift. The penalty is the best one on groups that it was not fitted on, in up to five folds.
+    """
+    source, change = np.asarray(z_from, np.float64), np.asarray(z_to, np.float64) - z_from
+    codes = groups if len(np.unique(groups)) > 1 else np.arange(len(groups)) * FOLDS // len(groups)
+    errors = np.zeros(len(PENALTIES))
+    for fit, held in GroupKFold(min(FOLDS, len(np.unique(codes)))).split(source, groups=codes):
+        for number, affine in enumerate(_ridges(source[fit], change[fit])):
+            left = change[held] - apply_map(affine, source[held])
+            errors[number] += float((left**2).sum())
+    best = _ridges(source, change)[int(errors.argmin())]
+    best[:-1] += np.eye(len(best) - 1)
+    return best
+
+
+def _ridges(source: NDArray[np.float64], target: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """The affine maps of ridge regression, (D + 1, E) each, for every penalty, from one decomposition."""
+    source_mean, target_mean = source.mean(axis=0), target.mean(axis=0)
+    left, strength, right = np.linalg.svd(source - source_mean, full_matrices=False)
+    seen = left.T @ (target - target_mean)
+    maps = []
+    for penalty in PENALTIES:
+        shrunk = strength / np.maximum(strength**2 + penalty * (strength**2).sum(), 1e-300)
+        linear = right.T @ (shrunk[:, None] * seen)
+        maps.append(np.concatenate([linear, (target_mean - source_mean @ linear)[None]]))
+    return maps
 
 
 def apply_map(affine: NDArray[np.float64], z: Features) -> NDArray[np.float64]:
@@ -89,10 +128,9 @@ def equivariance_error(
 
 
 def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: str, seed: int) -> MotionError:
-    """Rho of one motion; not a number, with no pairs fitted, where there are too few."""
+    """Rho of one motion, fitted on a random half; not a number, with no pairs fitted, where there are too few."""
     count = len(z_i)
-    if not (np.isfinite(z_i).all() and np.isfinite(z_j).all()):
-        raise DataError(f"motion {motion!r}: some features are not finite; the network has diverged, train it again")
+    _check_finite(motion, z_i, z_j)
     needed = fewest_pairs(z_j)
     if count < needed:
         return MotionError(motion, nan, (nan, nan), nan, 0, count, 0, needed)
@@ -100,6 +138,34 @@ def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: s
     mapped = apply_map(fit_map(z_j[fit], z_i[fit]), z_j[held])
     error = score_mapped(mapped, z_i[held], z_j[held], groups[held], motion, len(fit))
     return replace(error, constant=constant_rho(z_i[fit], z_i[held], z_j[held]))
+
+
+def _measured_apart(
+    fit_i: Features,
+    fit_j: Features,
+    fit_groups: NDArray[np.int64],
+    z_i: Features,
+    z_j: Features,
+    groups: NDArray[np.int64],
+    motion: str,
+) -> MotionError:
+    """Rho of one motion, its map fitted on other pairs than it is measured on; not a number where there are too few."""
+    _check_finite(motion, fit_i, fit_j, z_i, z_j)
+    needed = fewest_pairs(fit_j) // 2
+    if len(fit_i) < needed or len(z_i) < FEWEST_SCORED:
+        lacking = "training" if len(fit_i) < needed else "validation"
+        found = len(fit_i) if lacking == "training" else len(z_i)
+        wanted = needed if lacking == "training" else FEWEST_SCORED
+        return MotionError(motion, nan, (nan, nan), nan, 0, found, 0, wanted, part=lacking)
+    mapped = apply_map(fit_change(fit_j, fit_i, fit_groups), z_j)
+    error = score_mapped(mapped, z_i, z_j, groups, motion, len(fit_i))
+    # The mean of the measured features themselves: that of other recordings would be too easy to beat.
+    return replace(error, constant=constant_rho(z_i, z_i, z_j))
+
+
+def _check_finite(motion: str, *features: Features) -> None:
+    if not all(np.isfinite(z).all() for z in features):
+        raise DataError(f"motion {motion!r}: some features are not finite; the network has diverged, train it again")
 
 
 def constant_rho(z_fit: Features, z_i: Features, z_j: Features) -> float:
@@ -161,11 +227,19 @@ def measure_equivariance(
 
 
 def errors_of_pairs(
-    features: Features, frames: Indices, store: FrameStore, pairs: MotionPairs, *, seed: int = 0
+    features: Features,
+    frames: Indices,
+    store: FrameStore,
+    pairs: MotionPairs,
+    *,
+    seed: int = 0,
+    training: MotionPairs | None = None,
 ) -> list[MotionError]:
     """Rho of each pattern, from the features of `frames` (store rows), in their order.
 
-    A motion with too few pairs gets a rho that is not a number, and no pairs fitted; the others are still measured.
+    Maps are fitted on a random half of the pairs and measured on the other; or, with `training`, fitted on those pairs
+    and measured on all others. A motion with too few pairs gets a rho that is not a number, and no pairs fitted; the
+    others are still measured.
     """
     place = np.full(len(store), -1)
     place[frames] = np.arange(len(frames))
@@ -173,7 +247,14 @@ def errors_of_pairs(
     for name in pairs.names:
         own = pairs.of(name)
         z_i, z_j = features[place[own.i]], features[place[own.j]]
-        error = _measured(z_i, z_j, store.recording[own.i], name, seed)
+        groups, _ = groups_for_interval(store, own.i)
+        if training is not None:
+            fit = training.of(name)
+            fit_groups, _ = groups_for_interval(store, fit.i)
+            fitted_on = features[place[fit.i]], features[place[fit.j]], fit_groups
+            errors.append(_measured_apart(*fitted_on, z_i, z_j, groups, name))
+            continue
+        error = _measured(z_i, z_j, groups, name, seed)
         if error.pairs_needed is not None:
             # A few pairs cannot show all dimensions that the features have, and as more are added it takes more.
             seen = features[np.isfinite(features).all(axis=1)]

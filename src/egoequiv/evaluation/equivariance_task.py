@@ -12,11 +12,23 @@ import numpy as np
 from egoequiv.blocks import Grid
 from egoequiv.evaluation.equivariance import Features, MotionError, errors_of_pairs
 from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
+from egoequiv.evaluation.frame_features import groups_for_interval
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
+from egoequiv.pairs import MotionPairs
+from egoequiv.pairs.candidates import thinned
 
 COUNTS = {"pairs_fitted": "fitted", "pairs_scored": "scored", "pairs_excluded": "left out"}
+MOST_FITTED = 10_000  # pairs of each motion, in video
+FITTED_APART = (
+    "maps are fitted on pairs of training frames, by ridge regression of the change of features, and measured on pairs "
+    "of validation frames"
+)
+BLOCKS_NOTE = (
+    "fewer than five recordings: intervals are over blocks of time, which resemble each other more than recordings do; "
+    "on other recordings rho may differ by more"
+)
 NOTES = (
     "rho is 0 for perfectly equivariant features and 1 for the copy baseline, a map that changes nothing",
     "constant: rho of always predicting the mean; untrained: rho of the same network before training",
@@ -32,23 +44,41 @@ def rho_metric(name: str, title: str = "", *, family: str = "rho", **more: Any) 
 
 
 def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
-    """The task: on the validation frames of a run, with the motions it is measured for."""
+    """The task: on the validation frames of a run, with the motions it is measured for.
+
+    In video, nearly the same pairs would be in two random halves. So maps are fitted on training frames there, and
+    measured on validation frames; frames on a grid are divided at random, as in the paper.
+    """
     on_progress("equivariance", 0, 1)
-    frames, store = data.split.validation, data.store
+    frames, store, split = data.split.validation, data.store, data.split
     pairs = data.pairs(frames, options.motions)
+    is_video = not store.space.named_motions()
+    training = None
+    if is_video and not np.intersect1d(split.train, split.validation).size:
+        training = _thinned(data.pairs(split.train, options.motions), options.seed)
 
     def measure(z: Features) -> list[MotionError]:
-        return errors_of_pairs(z[frames], frames, store, pairs, seed=options.seed)
+        if training is None:
+            return errors_of_pairs(z[frames], frames, store, pairs, seed=options.seed)
+        return errors_of_pairs(z, np.arange(len(store)), store, pairs, training=training)
 
     errors = measure(data.features)
     untrained = [] if data.untrained_features is None else measure(data.untrained_features)
-    groups = {name: len(np.unique(store.recording[pairs.of(name).i])) for name in pairs.names}
+    counted = {name: groups_for_interval(store, pairs.of(name).i) for name in pairs.names}
+    groups = {name: (len(np.unique(codes)), kind) for name, (codes, kind) in counted.items()}
     on_progress("equivariance", 1, 1)
-    return _finding(errors, {error.motion: error.rho for error in untrained}, groups, store.times_s is not None)
+    note = (FITTED_APART if training is not None else LEAKED_PAIRS) if is_video else None
+    return _finding(errors, {error.motion: error.rho for error in untrained}, groups, note)
+
+
+def _thinned(pairs: MotionPairs, seed: int) -> MotionPairs:
+    """At most so many pairs of each motion to fit a map on."""
+    kept = [thinned(np.flatnonzero(pairs.pattern == number), MOST_FITTED, seed) for number in range(len(pairs.names))]
+    return pairs.take(np.concatenate([np.empty(0, np.int64), *kept]))
 
 
 def _finding(
-    errors: Sequence[MotionError], untrained: dict[str, float], groups: dict[str, int], is_video: bool
+    errors: Sequence[MotionError], untrained: dict[str, float], groups: dict[str, tuple[int, str]], note: str | None
 ) -> Finding:
     """Averages first, then each motion; `untrained` are the rhos of the network before training."""
     rhos = [
@@ -56,7 +86,8 @@ def _finding(
             rho_metric(f"rho_{error.motion}", motion=error.motion),
             error.rho,
             error.interval,
-            groups=groups[error.motion],
+            groups=groups[error.motion][0],
+            kind=groups[error.motion][1],
             baselines=_baselines([error], untrained),
             note=error.why_undefined() or "",
         )
@@ -75,12 +106,13 @@ def _finding(
         name="excluded_pairs", title="excluded pairs", digits=1, better="neither", within=(0.0, None), is_detail=True
     )
     count = Value(metric=excluded, value=float(sum(error.pairs_excluded for error in errors)))
+    blocks = [BLOCKS_NOTE] if any(kind != "recording" for _, kind in groups.values()) else []
     undefined = [f"{error.motion}: not defined, {error.why_undefined()}" for error in errors if error.why_undefined()]
     return Finding(
         values=[*(_mean_rho(name, own, untrained) for name, own in means.items()), *rhos, *ratios, count],
         tables=[_table(errors, rhos, undefined)],
         details={"motions": plain([asdict(error) for error in errors])},
-        notes=[*undefined, *notes_of(rhos), *([LEAKED_PAIRS] if is_video else [])],
+        notes=[*undefined, *notes_of(rhos), *blocks, *([note] if note else [])],
     )
 
 

@@ -14,10 +14,9 @@ from egoequiv.evaluation.findings import baseline_texts, cell, measured, shrink
 from egoequiv.evaluation.frame_features import groups_for_interval
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LinearProbe, TrainingPart
-from egoequiv.evaluation.statistics import FEWEST_GROUPS, group_estimate, group_interval
+from egoequiv.evaluation.statistics import group_estimate, group_interval
 from egoequiv.evaluation.task import Finding, TaskData
 from egoequiv.pairs.candidates import Indices, thinned
-from egoequiv.store import FrameStore
 
 Array = NDArray[np.float64]
 FewFeatures = Callable[[Indices], NDArray[np.float32]]  # from store rows (M,) to features (M, D)

@@ -36,6 +36,9 @@ def apply_maps(weight: Tensor, bias: Tensor, features: Tensor) -> Tensor:
     return mapped.view(*features.shape[:-1], patterns, dim)
 
 
+FEWEST_SCORED = 20  # pairs that a map is measured on, where it was fitted on others
+
+
 def fewest_pairs(z: NDArray[Any]) -> int:
     """How many pairs it takes to fit a map of such features, (N, D), and to measure it."""
     return 4 * (rank_of(z) + 1) if len(z) else 4

@@ -19,6 +19,7 @@ ColumnRule = Literal["linear", "nearest", "hold"]
 
 CAMERA_POSES = ("x_m", "y_m", "z_m", "qx", "qy", "qz", "qw")  # T_world_camera; camera x forward, y left, z up
 USUAL_STEPS = 3  # a gap is longer than so many usual steps, unless a maximum is given
+SHORT_GAP_NS = 100_000_000  # no camera moves far in a tenth of a second
 _EVEN = 3.0  # a cubic needs four poses whose steps differ by no more than this factor
 _SMALL_TURN_RAD = 1.0  # and that are turned by no more than this; else it would not be a short way
 
@@ -38,9 +39,9 @@ def usual_step_ns(times_ns: Nanoseconds) -> int:
 
 
 def longest_gap_ns(times_ns: Nanoseconds, max_gap_s: float | None) -> int:
-    """How far apart two stamps may be for a value between them to be known; by default three usual steps."""
+    """How far apart two stamps may be for a value between them to be known; by default three usual steps, or 0.1 s."""
     if max_gap_s is None:
-        return USUAL_STEPS * usual_step_ns(times_ns)
+        return max(USUAL_STEPS * usual_step_ns(times_ns), SHORT_GAP_NS)
     if not 0 < max_gap_s < 1e9:
         raise ConfigError(f"max_gap_s must be a number of seconds above 0, found {max_gap_s:g}")
     return round(max_gap_s * 1e9)
@@ -124,7 +125,7 @@ class PoseTrack:
         """The poses at other times: (Q, 7) as `CAMERA_POSES`, and which of them are known (Q,).
 
         A pose is known at a stamp of the track, and between two that are at most `max_gap_s` apart (by default three
-        usual steps). `cubic` uses the two poses on each side where they are evenly spaced, and is `linear` (straight
+        usual steps, and at least 0.1 s). `cubic` uses the two poses on each side where they are evenly spaced, and is `linear` (straight
         line and slerp) elsewhere.
         """
         from scipy.spatial.transform import Rotation

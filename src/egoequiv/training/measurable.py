@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from egoequiv.models import EgoNet
-from egoequiv.models.maps import fewest_pairs
+from egoequiv.models.maps import FEWEST_SCORED, fewest_pairs
 from egoequiv.pairs import MotionPatterns, find_motion_pairs
 from egoequiv.pairs.splits import GIVEN
 from egoequiv.training.collapse import features_of_rows
@@ -34,7 +34,8 @@ def pairs_warning(data: RunData, net: EgoNet) -> str | None:
         features = features_of_rows(net, data.store, rows).numpy()
     if not np.isfinite(features).all():
         return None  # training says so
-    needed = fewest_pairs(features)
+    # On a grid, half of the validation pairs fit the map; in video, pairs of training frames do.
+    needed = fewest_pairs(features) if data.store.space.named_motions() else FEWEST_SCORED
     most = max(counts, key=lambda name: counts[name])
     if counts[most] >= needed:
         return None
@@ -43,7 +44,7 @@ def pairs_warning(data: RunData, net: EgoNet) -> str | None:
     changes = ["ingest more recordings", *fraction, f"choose another split by --set split=KIND (now {config.split})"]
     return (
         f"warning: rho will not be defined, because the validation part has too few pairs of every motion: at most "
-        f"{counts[most]:,} of {most!r}, and a map of these features takes {needed:,}: {', or '.join(changes)}"
+        f"{counts[most]:,} of {most!r}, and it takes {needed:,}: {', or '.join(changes)}"
     )
 
 
