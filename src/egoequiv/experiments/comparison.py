@@ -87,7 +87,7 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_progress: On
         check_same_frames(groups)
     named = {letter(number): group for number, group in enumerate(groups)}
     measured = _measure([run for group in groups for run in group.runs], store, on_progress)
-    table = table_of_runs("Runs side by side", named, measured, Path.cwd())
+    table = table_of_runs("Runs side by side", named, measured, Path.cwd(), store=store)
     if table is None:
         raise DataError(
             f"{store or 'the stores of these runs'}: no poses and no labels that the runs know: nothing to measure"

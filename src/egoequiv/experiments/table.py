@@ -20,6 +20,7 @@ from egoequiv.experiments.published import Key, Published
 from egoequiv.files import write_text
 
 FEWEST_FOR_TEST = 3  # repetitions of a paired test, and of an interval over repetitions
+MOTIONS_APART = "different_motions"  # what `about` calls the motions of rows that are not of the same
 TABLE_KIND = "a table of `egoequiv reproduce`"
 
 

@@ -10,7 +10,7 @@ from egoequiv.evaluation.metric import MARK, Value
 from egoequiv.evaluation.task import Task
 from egoequiv.experiments.comparison import Answered, RunComparison
 from egoequiv.experiments.table import words
-from egoequiv.report.table_blocks import p_text, results_grid, tests_grid, undefined_notes
+from egoequiv.report.table_blocks import motions_apart_blocks, p_text, results_grid, tests_grid, undefined_notes
 
 MOST_IN_LINE = 4  # numbers in the one line that says what was found
 
@@ -70,7 +70,7 @@ def comparison_blocks(compared: RunComparison) -> list[Block]:
         blocks.append(Text("All runs have the same settings; they differ in the seed alone."))
     table = compared.table
     metrics = [table.metric(name) for name in table.columns]
-    blocks.append(results_grid(table, metrics, "What was measured"))
+    blocks += [*motions_apart_blocks(table), results_grid(table, metrics, "What was measured")]
     blocks += [Text(note, "note") for note in undefined_notes(table, metrics)]
     if table.comparisons:
         blocks.append(tests_grid(table))

@@ -8,7 +8,7 @@ from math import isfinite
 from egoequiv.blocks import Block, Cell, Fold, Grid, Points, Text
 from egoequiv.evaluation.metric import MARK, Metric
 from egoequiv.experiments.published import Published
-from egoequiv.experiments.table import FEWEST_FOR_TEST, Comparison, Entry, Row, Table, describe_about
+from egoequiv.experiments.table import FEWEST_FOR_TEST, MOTIONS_APART, Comparison, Entry, Row, Table, describe_about
 
 ONE_SCREEN = 30  # rows of a table that are shown at first
 MOST_COLUMNS = 8  # of a summary; further ones are folded
@@ -79,7 +79,14 @@ def summary_blocks(table: Table) -> list[Block]:
         results_grid(table, more[begin : begin + MOST_COLUMNS], f"{table.title}: further columns")
         for begin in range(0, len(more), MOST_COLUMNS)
     ]
-    return [*blocks, *([Fold("Further columns", grids)] if grids else [])]
+    return [*motions_apart_blocks(table), *blocks, *([Fold("Further columns", grids)] if grids else [])]
+
+
+def motions_apart_blocks(table: Table) -> list[Block]:
+    """That rows are of different motions, where they are: a rho of other motions is another quantity."""
+    words = "; ".join(f"{kind}: {own}" for kind, own in table.about.get(MOTIONS_APART, {}).items())
+    about = "The rows are of different motions: what is measured of motions has columns of its own for each of them"
+    return [Text(f"{about}, and is tested only between rows of the same. {words}.")] if words else []
 
 
 def _repetition_words(repetitions: int) -> str:

@@ -11,7 +11,8 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import Task
 from egoequiv.experiments.collect import Exhibit, Experiment, Subject
 from egoequiv.experiments.measure import BASIC
-from egoequiv.experiments.table import Row, Table, entries_of, merge_metrics
+from egoequiv.experiments.same_motions import MotionsApart, motions_apart
+from egoequiv.experiments.table import MOTIONS_APART, Row, Table, entries_of, merge_metrics
 from egoequiv.report.figures.chains import chains_figure, chains_of
 from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.drawing import as_picture
@@ -62,13 +63,18 @@ def _found(subjects: Sequence[Subject], task: str) -> dict[str, Measurement]:
     return {name: one for name, one in each.items() if one is not None}
 
 
-def table_of(title: str, found: Found, task: str = "") -> Table | None:
+def table_of(title: str, found: Found, task: str = "", apart: MotionsApart | None = None) -> Table | None:
     """What was measured of each row, one repetition, as a table; None where nothing was measured."""
-    each = {name: entries_of([[one]]) for name, one in found.items() if one.problem is None and one.values}
+    apart = apart or MotionsApart()
+    known = {name: apart.named(name, one) for name, one in found.items() if one.problem is None and one.values}
+    each = {name: entries_of([[one]]) for name, one in known.items()}
+    about = {MOTIONS_APART: dict(apart.words)} if apart.words else {}
     metrics = merge_metrics([metrics for metrics, _ in each.values()])
     rows = [Row(name=name, method=name, entries=entries) for name, (_, entries) in each.items()]
     columns = tuple(metric.name for metric in metrics if not metric.is_detail)
-    return Table(title=title, metrics=metrics, columns=columns, rows=rows, task=task) if columns else None
+    if not columns:
+        return None
+    return Table(title=title, metrics=metrics, columns=columns, rows=rows, task=task, about=about)
 
 
 def _task_section(
@@ -77,7 +83,8 @@ def _task_section(
     """The result in one line, the numbers of every row, figures, and every number in a folded part."""
     name = next(iter(found.values())).task
     title = task.title if task is not None else name.rsplit(":", 1)[-1]
-    table = table_of(title, found, name)
+    apart = motions_apart({subject.name: subject.group for subject in subjects if subject.name in found})
+    table = table_of(title, found, name, apart)
     seeds = {subject.name: subject.group.seeds[0] for subject in subjects}
     shown = ", ".join(sorted({str(seeds[row]) for row in found}))
     about = f"{task.about if task is not None else ''} Measured with seed {shown}.".strip()
