@@ -45,6 +45,10 @@ class FrameChoice(StrEnum):
 class Measuring:
     """How models are measured, as `auditing.audit` takes it."""
 
+    layers: Annotated[
+        list[str] | None,
+        typer.Option("--layer", help="Look at this layer too, in all models that have it; may be repeated."),
+    ] = None
     pooling: Annotated[
         Pool, typer.Option("--pool", help="Of maps and tokens: their mean over places, or all of them.")
     ] = Pool.mean
@@ -58,6 +62,7 @@ class Measuring:
     hold_out: Annotated[
         str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")
     ] = "recording"
+    max_gap_s: MaxGap = 1.0
     limit: Annotated[int, typer.Option(min=1, help="At most so many pairs of a motion, 40 or more.")] = 2_000
     baselines: Annotated[bool, typer.Option(help="Measure pixels and a random network beside the models.")] = True
     batch_size: Annotated[int, typer.Option(min=1, help="Images at a time.")] = 64
@@ -76,9 +81,6 @@ def audit(
     ],
     store: Annotated[str, typer.Option(help="The store, a folder or a URL: frames with poses.")],
     measuring: Measuring,
-    layer: Annotated[
-        list[str] | None, typer.Option(help="Look at this layer too, in all models that have it; may be repeated.")
-    ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option(
@@ -97,7 +99,6 @@ def audit(
     patterns: Annotated[
         Path | None, typer.Option(help="The motions in patterns.json, as `egoequiv patterns` wrote it.")
     ] = None,
-    max_gap: MaxGap = 1.0,
     device: Device = "auto",
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="A folder for audit.json, audit.md and audit.png.")
@@ -111,14 +112,13 @@ def audit(
 
     Example: egoequiv audit my-run mine=package.module:factory --store toys -o my-audit
     """
-    check_max_gap(max_gap)
+    check_max_gap(measuring.max_gap_s)
     if out is not None:
         for name in FILES:  # before all the work
             check_writable(out / name)
     named = _named(models)
     settings = _settings(named, setting or [], weights)
-    chosen = _motions(motions, patterns)
-    given = asdict(measuring) | {"motions": chosen, "layers": layer or (), "max_gap_s": max_gap}
+    given = asdict(measuring) | {"motions": _motions(motions, patterns), "layers": measuring.layers or ()}
     table = _measure(named, settings, store, device, given)
     files = _save(table, out) if out is not None else []
     if as_json:

@@ -76,7 +76,9 @@ HoldOut = Annotated[
 ]
 TaskSeed = Annotated[int | None, typer.Option("--seed", min=0, show_default="0", help="For tasks: the random seed.")]
 Out = Annotated[Path, typer.Option("-o", "--out", help="The folder for runs and tables.")]
-MaxGap = Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")]
+MaxGap = Annotated[
+    float, typer.Option("--max-gap", help="Pairs at most this many seconds apart, to the nearest frame.")
+]
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

@@ -11,26 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from egoequiv.cli import options as opt
 from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.options import (
-    ALL,
-    AsJson,
-    HoldOut,
-    MethodNames,
-    Motions,
-    Neighbours,
-    Out,
-    Steps,
-    TaskNames,
-    TaskSeed,
-    Where,
-    check_hold_out,
-    grouped,
-    names_in,
-    numbers_in,
-    options_in,
-    tasks_in,
-)
+from egoequiv.cli.options import AsJson, MethodNames, Out, TaskNames, Where, grouped, names_in
 from egoequiv.cli.report import report_folder, report_tasks
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
 
@@ -212,11 +195,11 @@ def tasks(
     folder: Annotated[Path, typer.Argument(help="A folder of `egoequiv reproduce`, or a folder with runs.")],
     task: TaskNames = None,
     methods: MethodNames = None,
-    motions: Motions = None,
-    steps: Steps = None,
-    neighbours: Neighbours = None,
-    hold_out: HoldOut = None,
-    seed: TaskSeed = None,
+    motions: opt.Motions = None,
+    steps: opt.Steps = None,
+    neighbours: opt.Neighbours = None,
+    hold_out: opt.HoldOut = None,
+    seed: opt.TaskSeed = None,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", show_default="the folder itself", help="Where the tables go."),
@@ -234,8 +217,8 @@ def tasks(
     from egoequiv.evaluation.task import TaskOptions
     from egoequiv.experiments.task_tables import task_tables
 
-    names = tasks_in(task, (ALL,))
-    options = TaskOptions(**options_in(motions, steps, neighbours, hold_out, seed))
+    names = opt.tasks_in(task, (opt.ALL,))
+    options = TaskOptions(**opt.options_in(motions, steps, neighbours, hold_out, seed))
     if hold_out is not None:
         _check_hold_out(hold_out, folder)
     with progress_bar() as progress:
@@ -264,7 +247,7 @@ def _check_hold_out(hold_out: str, folder: Path) -> None:
             stores.append(FrameStore.open(place))
         except EgoEquivError:
             continue  # the tasks say what is wrong
-    check_hold_out(hold_out, stores)
+    opt.check_hold_out(hold_out, stores)
 
 
 def _splits(split: str) -> tuple[str, ...]:
@@ -272,7 +255,7 @@ def _splits(split: str) -> tuple[str, ...]:
 
 
 def _per_class(text: str) -> tuple[int, ...]:
-    numbers = numbers_in(text, "--per-class", int)
+    numbers = opt.numbers_in(text, "--per-class", int)
     if min(numbers) < 1 or len(set(numbers)) < len(numbers):
         raise ConfigError("--per-class must be different numbers of at least 1, such as 6,20")
     return numbers

@@ -7,18 +7,16 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-from egoequiv import __version__
 from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.metric import Metric
 from egoequiv.evaluation.statistics import Result
-from egoequiv.experiments.options import ReproduceOptions
+from egoequiv.experiments.options import Effort, Grid, ReproduceOptions, Scale, Settings
 from egoequiv.experiments.published import KITTI, SUN, Key, Metrics
-from egoequiv.experiments.recipe import Effort, Recipe, Scale, chosen_keys, make_rows
-from egoequiv.experiments.selection import Grid, Settings
-from egoequiv.experiments.stores import PIXELS, experiment_store, pixel_row
+from egoequiv.experiments.recipe import Recipe, chosen_keys, make_rows
+from egoequiv.experiments.stores import PIXELS, about_frames, experiment_store, pixel_row
 from egoequiv.experiments.table import Entry, MeasuredRow, Row, Table, compare_rows, merge_metrics
-from egoequiv.pairs import Split, count_leaked, draw_labelled, make_split
+from egoequiv.pairs import Split, draw_labelled, make_split
 from egoequiv.pairs.splits import GIVEN
 from egoequiv.store import FrameStore
 
@@ -62,7 +60,7 @@ def reproduce_kitti(options: ReproduceOptions) -> dict[str, Table]:
             *make_rows(recipe, effort),
         ]
         title = f"{_video_name(options)}: recognition of places, split {kind}"
-        about = _about(options, effort, store, kind, split, KITTI_PER_CLASS, store)
+        about = _about(options, effort, store, store, split, KITTI_PER_CLASS)
         published_on = "KITTI with 4 classes, split at random" if options.data else ""
         tables[f"table-{kind}"] = _table(title, rows, about, published_on)
     if len(tables) > 1:
@@ -104,7 +102,7 @@ def reproduce_scenes(options: ReproduceOptions, is_sun: bool = False) -> dict[st
             *make_rows(recipe, effort),
         ]
         title = f"{_video_name(options)} to scenes: {per_class} labelled images a class"
-        about = _about(options, effort, video, "paper", split, per_class, scenes)
+        about = _about(options, effort, video, scenes, split, per_class)
         tables[f"table-{per_class}"] = _table(title, rows, about, "SUN397" if published else "")
     return tables
 
@@ -180,59 +178,42 @@ def _video_name(options: ReproduceOptions) -> str:
 
 
 def _about(
-    options: ReproduceOptions,
-    effort: Effort,
-    video: FrameStore,
-    kind: str,
-    split: Split,
-    per_class: int,
-    labelled: FrameStore,
+    options: ReproduceOptions, effort: Effort, video: FrameStore, labelled: FrameStore, split: Split, per_class: int
 ) -> dict[str, Any]:
+    """What a table says of its frames; those with labels may be of another store than the video."""
     classes, names = labelled.classes()
     elsewhere = options.scenes.name if options.scenes else "embedded places"
+    counts = {name: int((classes[split.validation] == k).sum()) for k, name in enumerate(names)}
     stores = {store.path: store for store in (video, labelled)}
     return {
         "video": options.data.name if options.data else "embedded drive",
         "video_frames": len(video),
         "labelled": "the video" if labelled is video else elsewhere,
         "classes": len(names),
-        "validation_frames_a_class": {
-            name: int((classes[split.validation] == k).sum()) for k, name in enumerate(names)
-        },
+        "validation_frames_a_class": counts,
+        **about_frames(effort, labelled, split, split.kind, per_class),
         "image_shape": list(video.image_shape),
-        "labelled_images_a_class": per_class,
-        "split": split.kind if labelled is not video else kind,
-        "validation_frames": len(split.validation),
-        "leaked_validation_frames": count_leaked(labelled, split),
-        "iterations": effort.iterations,
         "batch_size": effort.batch_size,
         "precision": options.precision,
-        "repeats": effort.repeats,
-        "settings_selected": effort.select,
         "left_out": [note for store in stores.values() for note in store.meta.get("notes", [])],
-        "version": __version__,
     }
 
 
 def _video(options: ReproduceOptions, effort: Effort) -> FrameStore:
     """The store of driving video."""
     if options.data:
-        name, source = "kitti", open_source("kitti", options.data)
-        made: dict[str, Any] = {"data": str(options.data.resolve())}
-    else:
-        drawn: dict[str, Any] = {"drives_per_area": effort.drives_per_area, "seconds": effort.seconds}
-        name, made = f"drive-{effort.drives_per_area}x{effort.seconds:g}s", {"data": None, **drawn}
-        source = open_source("drive", **drawn)
-    return experiment_store(effort, name, made, source)
+        made = {"data": str(options.data.resolve())}
+        return experiment_store(effort, "kitti", made, open_source("kitti", options.data))
+    drawn: dict[str, Any] = {"drives_per_area": effort.drives_per_area, "seconds": effort.seconds}
+    name = f"drive-{effort.drives_per_area}x{effort.seconds:g}s"
+    return experiment_store(effort, name, {"data": None, **drawn}, open_source("drive", **drawn))
 
 
 def _scenes(options: ReproduceOptions, effort: Effort) -> FrameStore:
     """The store of labelled scenes, cropped to the aspect of the video."""
     made = {"scenes": str(options.scenes.resolve()) if options.scenes else None, "partition": options.partition}
     if options.scenes:
-        name = "scenes"
         source = open_source("scenes", options.scenes, partition=options.partition, aspect=ASPECT)
-    else:
-        name = f"places-{effort.images_per_class}"
-        source = open_source("places", images_per_class=effort.images_per_class)
-    return experiment_store(effort, name, made, source)
+        return experiment_store(effort, "scenes", made, source)
+    source = open_source("places", images_per_class=effort.images_per_class)
+    return experiment_store(effort, f"places-{effort.images_per_class}", made, source)

@@ -1,17 +1,61 @@
-"""What `egoequiv reproduce` takes: one typed object for all tables."""
+"""What `egoequiv reproduce` takes, one typed object for all tables; and how thoroughly a table is made."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from egoequiv.engines import Engine, LocalEngine
+from egoequiv.errors import ConfigError
 from egoequiv.evaluation.task import OnProgress, silent
-from egoequiv.experiments.recipe import Effort, Scale
 from egoequiv.models.network import Precision
+from egoequiv.training.search import LEARNING_RATES, WEIGHTS
 
 RowKind = Literal["all", "labelled", "unlabelled"]
+Settings = dict[str, Any]  # of training
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What a search tries: rates and weights, over how many draws of labels and initial weights."""
+
+    learning_rates: Sequence[float] = LEARNING_RATES
+    weights: Sequence[float] = WEIGHTS
+    rate_seeds: int = 5
+    seeds: int = 2
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much work a table is; each table has one for the whole and one for `--quick`."""
+
+    repeats: int = 5
+    iterations: int = 25_000
+    search_iterations: int = 6_000
+    batch_size: int = 16
+    size: int = 96
+    select: bool = True  # choose settings by search, or take those chosen before
+    lightings: int = 6  # of the embedded turntable
+    drives_per_area: int = 6  # of the embedded drive
+    seconds: float = 30.0
+    images_per_class: int = 120  # of the embedded places
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort(Scale):
+    """How thoroughly a table is made, where, and where progress is reported."""
+
+    out: Path
+    select_stop: bool = True  # choose by search when each method stops, or let all run to the end
+    grid: Grid = field(default_factory=Grid)
+    engine: Engine = field(default_factory=LocalEngine)
+    on_progress: OnProgress = silent
+
+    def __post_init__(self) -> None:
+        if self.repeats < 1:
+            raise ConfigError(f"repeats must be at least 1, found {self.repeats}")
 
 
 @dataclass(frozen=True)

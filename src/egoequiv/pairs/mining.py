@@ -124,8 +124,8 @@ def mine_patterns(
 ) -> Mining:
     """Cluster the motions of all pairs at most `max_gap_s` apart and keep those that move most.
 
-    Each component is divided by its standard deviation, so that metres and degrees have the same weight. Motions are
-    processed in blocks, and k-means uses at most about `SAMPLE` of them, so memory does not grow with their number.
+    Each component is divided by its standard deviation. Motions are processed in blocks, and k-means uses at most about
+    `SAMPLE` of them, so memory does not grow with their number.
 
     Args:
         store: a store with poses and times.
@@ -153,17 +153,14 @@ def mine_patterns(
     seen = _sample(store, rows, gap_s, total, seed, report)
     spread = _spread(seen, store.poses[rows])
     if len(np.unique(np.round(seen / spread, 6), axis=0)) < clusters:
-        raise DataError(
-            f"{store.place}: {total} pairs at most {max_gap_s:g} s apart have fewer than {clusters} different motions: "
-            "lower --clusters, or raise --max-gap"
-        )
+        few = f"{total} pairs at most {max_gap_s:g} s apart have fewer than {clusters} different motions"
+        raise DataError(f"{store.place}: {few}: lower --clusters, or raise --max-gap")
     found = []  # for each seed the centres, in order of decreasing motion
     for k in range(1 + stability_seeds):
         report("k-means", k, 1 + stability_seeds)
         found.append(_largest_first(_centres(seen, spread, clusters, seed + k), spread))
     report("k-means", 1 + stability_seeds, 1 + stability_seeds)
-    names = name_motions(store.space, found[0][:keep], spread)
-    patterns = MinedPatterns(names, found[0], spread, store.space)
+    patterns = MinedPatterns(name_motions(store.space, found[0][:keep], spread), found[0], spread, store.space)
     shown = seen[np.random.default_rng([seed, 2]).permutation(len(seen))[:20_000]]
     return Mining(
         patterns=patterns,
