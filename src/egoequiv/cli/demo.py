@@ -11,7 +11,7 @@ import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, Out
-from egoequiv.cli.reproduce import described, show_tables
+from egoequiv.cli.tables import described, show_tables
 
 METHODS = ("random", "clsnet", "drlim", "equiv")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from egoequiv.cli import options as opt
-from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.console import print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, MethodNames, Out, TaskNames, Where, grouped, names_in
 from egoequiv.cli.report import report_folder, report_tasks
+from egoequiv.cli.tables import described, show_tables
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
 
 if TYPE_CHECKING:
@@ -54,11 +54,6 @@ class Video:
         None
     )
     precision: Annotated[Literal["float32", "bfloat16"], typer.Option(help="The precision of the network.")] = "float32"
-
-
-@app.callback()
-def _group() -> None:
-    pass
 
 
 @app.command("norb")
@@ -283,31 +278,3 @@ def _reproduce(name: str, out: Path, given: dict[str, Any], work: Work, where: W
 
 def _say_report(folder: Path) -> None:
     say(f"everything on one page: egoequiv report {shlex.quote(str(folder))}")
-
-
-def described(tables: Mapping[str, Table]) -> dict[str, Any]:
-    """Tables as JSON holds them."""
-    return {name: table.model_dump(mode="json") for name, table in tables.items()}
-
-
-def show_tables(tables: Mapping[str, Table], out: Path, quiet: bool = False) -> list[Path]:
-    """Save tables in all formats, with a figure of rho where there is any, and print them."""
-    from egoequiv.report.figures.columns import rho_chart
-    from egoequiv.report.figures.drawing import save_figure
-    from egoequiv.report.table_blocks import short_blocks
-    from egoequiv.report.tables import save_table
-    from egoequiv.report.terminal import print_blocks
-
-    saved: list[Path] = []
-    for name, table in tables.items():
-        saved += save_table(table, out, name)
-        figure = rho_chart(table)
-        if figure is not None:
-            saved.append(save_figure(figure, out / ("rho.png" if name == "table" else f"rho-{name}.png")))
-        if not quiet:
-            print_blocks(short_blocks(table), output())
-        for note in table.about.get("left_out", []):
-            say(f"note: {note}")
-    shown = [str(path) for path in saved if path.suffix in (".md", ".png")]
-    say(f"saved: {', '.join(shown)} (and .csv, .tex, .json)")
-    return saved

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, Where, grouped, numbers_in
@@ -72,15 +71,22 @@ def search(
 
 def _show(selection: Selection, names: Sequence[str]) -> None:
     """Every trial, and what was chosen as options of `egoequiv train`."""
-    console, table = output(), Table("method", "learning rate", "weights", "score on held-out training frames")
+    from egoequiv.blocks import Cell, Code, Grid
+    from egoequiv.report.terminal import print_blocks
+
+    rows = []
     for trial in selection.trials:
-        shown = f"[red]diverged at {trial.diverged_at}[/red]" if isnan(trial.score) else f"{trial.score:.4f}"
+        lost = Cell(f"diverged at {trial.diverged_at}", tone="bad")
         weights = ", ".join(f"{term} {weight:g}" for term, weight in trial.settings.get("weight", {}).items())
-        table.add_row(trial.method, f"{trial.settings['learning_rate']:g}", weights, shown)
-    console.print(table)
-    for name in names:
-        flags = "".join(f" --set weight.{term}={weight:g}" for term, weight in selection.weight[name].items())
-        console.print(f"{name}: --set learning_rate={selection.learning_rate:g}{flags}")
+        score = lost if isnan(trial.score) else f"{trial.score:.4f}"
+        rows.append((trial.method, f"{trial.settings['learning_rate']:g}", weights, score))
+    grid = Grid.of("", ("method", "learning rate", "weights", "score on held-out training frames"), rows)
+    flags = {
+        name: "".join(f" --set weight.{term}={weight:g}" for term, weight in selection.weight[name].items())
+        for name in names
+    }
+    lines = [Code(f"{name}: --set learning_rate={selection.learning_rate:g}{flags[name]}") for name in names]
+    print_blocks([grid, *lines], output())
 
 
 def _note_slow_losses(base: dict[str, Any], names: Sequence[str]) -> None:

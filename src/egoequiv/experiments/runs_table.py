@@ -10,7 +10,7 @@ from typing import Any
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.experiments.run_groups import RunGroup, have_same_frames
 from egoequiv.experiments.same_motions import MotionsApart, motions_apart
-from egoequiv.experiments.table import MOTIONS_APART, MeasuredRow, Table, compare_rows, merge_metrics, row_of
+from egoequiv.experiments.table import MeasuredRow, Table, compare_rows, merge_metrics, row_of
 from egoequiv.training.run_folder import RunFolder
 
 COUNTS = ("train_frames", "validation_frames", "leaked_validation_frames")  # what `about` says of frames
@@ -54,7 +54,7 @@ def table_of_runs(
         columns=columns,
         rows=list(rows.values()),
         comparisons=comparisons,
-        about=_about_groups(list(known.values())) | ({MOTIONS_APART: dict(apart.words)} if apart.words else {}),
+        about=_about_groups(list(known.values())) | apart.about(task),
         task=task,
     )
 

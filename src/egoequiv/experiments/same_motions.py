@@ -10,6 +10,7 @@ from egoequiv.errors import EgoEquivError
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import Value
 from egoequiv.experiments.run_groups import RunGroup
+from egoequiv.experiments.table import MOTIONS_APART
 from egoequiv.pairs import MinedPatterns
 from egoequiv.pose import space_named
 from egoequiv.store import FrameStore
@@ -29,6 +30,10 @@ class MotionsApart:
     def kind_of(self, row: str) -> str:
         """What the motions of a row are called; empty where all rows are of the same."""
         return next((kind for kind, rows in self.kinds.items() if row in rows), "")
+
+    def about(self, task: str = "") -> dict[str, dict[str, str]]:
+        """What a table says of the motions of its rows: nothing where they are the same, or its task has none."""
+        return {MOTIONS_APART: dict(self.words)} if self.words and task not in WITHOUT_MOTIONS else {}
 
     def named(self, row: str, measurement: Measurement) -> Measurement:
         """A measurement whose metrics say of which motions they are, where that has to be said."""

@@ -54,7 +54,7 @@ def build_report(
     sections = []
     for experiment in experiments:
         for exhibit in experiment.exhibits:
-            if exhibit.table is None or not exhibit.table.task:
+            if not exhibit.task:
                 heading = exhibit.title if exhibit.title != title else FOUND  # the page is called so already
                 below = _exhibit_sections(experiment, exhibit, again, known, styles)
                 sections.append(Section(heading, sections=below))
@@ -90,7 +90,7 @@ def _facts(experiments: Sequence[Experiment]) -> dict[str, str]:
         is_only = len(experiments) == len(experiment.exhibits) - len(experiment.task_exhibits) == 1
         for exhibit in experiment.exhibits:
             leaked = leakage(exhibit)
-            if leaked and not (exhibit.table is not None and exhibit.table.task):
+            if leaked and not exhibit.task:
                 facts["Leakage" if is_only else f"{exhibit.title}, leakage"] = leaked
     return facts
 
