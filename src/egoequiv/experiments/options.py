@@ -60,36 +60,24 @@ class Effort(Scale):
 
 @dataclass(frozen=True)
 class ReproduceOptions:
-    """What to reproduce, from what, and how thoroughly; None means as the table has it.
+    """What to reproduce, from what, and how thoroughly; None means as the table has it."""
 
-    Args:
-        out: Where runs, stores and tables go.
-        data: The files of the data set; None for the embedded world.
-        scenes: Class folders or SUN397; None for the embedded places.
-        methods: Only the rows of these methods.
-        rows: Runs with labels, without, or all (NORB).
-        splits: How frames are divided: paper, by-recording, or both.
-        per_class: Labelled images a class, one table for each number (scenes).
-        quick: Small and short, to see it work.
-        scale: A scale to use in place of the table's.
-    """
-
-    out: Path
-    data: Path | None = None
-    scenes: Path | None = None
-    methods: tuple[str, ...] | None = None
-    rows: RowKind = "all"
-    splits: tuple[str, ...] | None = None
+    out: Path  # where runs, stores and tables go
+    data: Path | None = None  # the files of the data set; None for the embedded world
+    scenes: Path | None = None  # class folders or SUN397; None for the embedded places
+    methods: tuple[str, ...] | None = None  # only the rows of these
+    rows: RowKind = "all"  # runs with labels, without, or all (NORB)
+    splits: tuple[str, ...] | None = None  # how frames are divided: paper, by-recording, or both
     part: str = "auto"  # of small NORB
     partition: int | None = None  # of SUN397
-    per_class: tuple[int, ...] = (6, 20)
+    per_class: tuple[int, ...] = (6, 20)  # labelled images a class, one table for each number (scenes)
     precision: Precision = "float32"
-    quick: bool = False
+    quick: bool = False  # small and short, to see it work
     repeats: int | None = None
     iterations: int | None = None
     size: int | None = None
     select: bool | None = None
-    scale: Scale | None = None
+    scale: Scale | None = None  # to use in place of the table's
     engine: Engine = field(default_factory=LocalEngine)
     on_progress: OnProgress = silent
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from egoequiv.errors import ConfigError
-from egoequiv.evaluation.measurement import Measurement
-from egoequiv.experiments.measure import defined, measure_run
+from egoequiv.experiments.measure import BASIC, measure_runs
 from egoequiv.experiments.options import Effort, Settings
 from egoequiv.experiments.published import Key, Metrics
 from egoequiv.experiments.run_groups import row_name
@@ -119,27 +117,21 @@ def _rows(
     outcomes: list[Outcome],
     settings: Mapping[Key, Settings],
 ) -> list[MeasuredRow]:
-    measured: dict[Key, list[tuple[Job, list[Measurement]]]] = {}
-    diverged: Counter[Key] = Counter()
-    stage = f"measuring, {recipe.name}"
-    for number, ((key, job), outcome) in enumerate(zip(jobs, outcomes, strict=True)):
-        effort.on_progress(stage, number, len(jobs))
-        own = measured.setdefault(key, [])
-        if outcome.result:
-            own.append((job, defined(measure_run(job.out))))
-        else:
-            diverged[key] += 1
-    effort.on_progress(stage, len(jobs), len(jobs))
-    return [
-        row_of(
+    trained = {job.out: job for (_, job), outcome in zip(jobs, outcomes, strict=True) if outcome.result}
+    measured = dict(measure_runs(list(trained), BASIC, None, partial(effort.on_progress, f"measuring, {recipe.name}")))
+    rows = []
+    for key in dict.fromkeys(key for key, _ in jobs):
+        own = [job for other, job in jobs if other == key]
+        done = [job for job in own if job.out in trained]
+        row = row_of(
             row_name(*key),
             key,
-            [(job.out, (job.config.seed, job.config.pair_seed)) for job, _ in members],
-            [found for _, found in members],
+            [(job.out, (job.config.seed, job.config.pair_seed)) for job in done],
+            [measured[job.out] for job in done],
             effort.out,
             published=dict(recipe.published.get(key, {})),
-            diverged=diverged[key],
+            diverged=len(own) - len(done),
             settings=settings[key] | recipe.extra(key, effort.iterations),
         )
-        for key, members in measured.items()
-    ]
+        rows.append(row)
+    return rows
