@@ -129,9 +129,7 @@ class Experiment:
 def collect(out: Path, found: Found | None = None) -> list[Experiment]:
     """Every experiment in a folder, in the order they were begun: itself and those in the folders it holds.
 
-    Args:
-        out: The folder.
-        found: What was measured just now; a folder on a read-only disk cannot keep it.
+    `found` was measured just now: a folder on a read-only disk cannot keep it.
     """
     if not out.is_dir():
         raise DataError(f"{out} is not a folder: give {OUT_KIND}")

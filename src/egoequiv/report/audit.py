@@ -16,7 +16,7 @@ from egoequiv.experiments.table import Entry, Row, Table
 from egoequiv.report.figures.columns import table_chart
 from egoequiv.report.figures.styles import row_styles
 from egoequiv.report.markdown import markdown_document
-from egoequiv.report.table_blocks import results_grid
+from egoequiv.report.results_grid import results_grid
 
 FEATURES = Metric(name="features", title="features", digits=0, better="neither")
 KEY = (

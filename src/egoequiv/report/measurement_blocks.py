@@ -10,18 +10,14 @@ from egoequiv.evaluation.metric import MARK, Value
 from egoequiv.evaluation.task import Task
 from egoequiv.experiments.comparison import Answered, RunComparison
 from egoequiv.experiments.table import words
-from egoequiv.report.table_blocks import motions_apart_blocks, p_text, results_grid, tests_grid, undefined_notes
+from egoequiv.report.results_grid import results_grid, undefined_notes
+from egoequiv.report.table_blocks import motions_apart_blocks, p_text, tests_grid
 
 MOST_IN_LINE = 4  # numbers in the one line that says what was found
 
 
 def measurement_blocks(measurement: Measurement, task: Task | None = None) -> list[Block]:
-    """One line with the result, then tables, then what a reader has to know.
-
-    Args:
-        measurement: What was measured.
-        task: Its task, for the title; None for its name.
-    """
+    """One line with the result under the title of the task, then tables, then what a reader has to know."""
     title = task.title if task is not None else measurement.task
     blocks: list[Block] = [Text(f"{title}: {result_line(measurement)}"), *measurement.tables]
     notes = [*_frames(measurement), *measurement.notes]

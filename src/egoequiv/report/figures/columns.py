@@ -28,15 +28,8 @@ def table_chart(
 ) -> Figure:
     """The dot chart of some metrics of a table: a panel for each, a dot for each row that has any of them.
 
-    Args:
-        table: The table.
-        metrics: Which of its metrics.
-        styles: How each row looks.
-        key: What the signs mean, below all panels; None to say what is drawn, empty where a caption says it.
-
-    Returns:
-        The figure. Fixed baselines are dotted lines, measured ones short lines; an open dot is not better than each of
-        them; an open diamond is the published value.
+    Fixed baselines are dotted lines, measured ones short lines; an open dot is not better than each of them; an open
+    diamond is the published value. `key` says so below all panels; it is empty where a caption does.
     """
     rows = [row for row in table.rows if any(metric.name in row.entries for metric in metrics)]
     names = [row.name for row in rows]
