@@ -61,7 +61,7 @@ def report(
 
 
 def report_tasks(task: list[str] | None) -> list[str] | None:
-    """The tasks that a report is asked for by name; None for all."""
+    """The tasks of a report by name; None for all."""
     return None if not task or ALL in names_in(task) else tasks_in(task)
 
 

@@ -59,7 +59,7 @@ def _of_kind(value: Value, kind: str, is_first: bool) -> Value:
 
 
 def motions_apart(groups: Mapping[str, RunGroup], store: str | None = None) -> MotionsApart:
-    """Which groups are measured for the same motions: of one space, declared alike or mined with the same centres.
+    """Which groups are measured for the same motions: of one space, declared, or mined with the same centres.
 
     Args:
         groups: The repetitions of each row, by its name.
