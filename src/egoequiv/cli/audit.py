@@ -80,7 +80,7 @@ def audit(
         ),
     ],
     store: Annotated[str, typer.Option(help="The store, a folder or a URL: frames with poses.")],
-    measuring: Measuring,
+    *,
     setting: Annotated[
         list[str] | None,
         typer.Option(
@@ -99,6 +99,7 @@ def audit(
     patterns: Annotated[
         Path | None, typer.Option(help="The motions in patterns.json, as `egoequiv patterns` wrote it.")
     ] = None,
+    measuring: Measuring,
     device: Device = "auto",
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="A folder for audit.json, audit.md and audit.png.")

@@ -25,7 +25,7 @@ def report(
     folder: Annotated[
         Path, typer.Argument(help="What `reproduce` or `demo` made, a folder of such folders, or a run.")
     ],
-    where: Where,
+    *,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", show_default="report.html in the folder", help="The file to write."),
@@ -39,6 +39,7 @@ def report(
         typer.Option("--evaluate/--no-evaluate", help="Measure what is missing, or show only what was measured."),
     ] = True,
     task: TaskNames = None,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Write one page with the tables, the tests and the figures of an experiment or a run.

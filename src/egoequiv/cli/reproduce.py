@@ -59,8 +59,7 @@ class Video:
 @app.command("norb")
 @grouped
 def norb(
-    work: Work,
-    where: Where,
+    *,
     data: Annotated[
         Path | None, typer.Option(help="The folder of the small NORB files; without it, the embedded turntable.")
     ] = None,
@@ -71,6 +70,8 @@ def norb(
     rows: Annotated[
         Literal["all", "labelled", "unlabelled"], typer.Option(help="Runs with labels, without, or all.")
     ] = "all",
+    work: Work,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Recognition of 25 toys from 6 labels each, and equivariance with and without labels.
@@ -86,11 +87,12 @@ def norb(
 @app.command("kitti")
 @grouped
 def kitti(
+    *,
     video: Video,
-    work: Work,
-    where: Where,
     out: Out = Path("kitti-table"),
     split: Split = "both",
+    work: Work,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Recognition of places from 4 labelled frames a class, with a random split of frames and one of whole drives.
@@ -105,14 +107,15 @@ def kitti(
 @app.command("kitti-scenes")
 @grouped
 def kitti_scenes(
+    *,
     video: Video,
-    work: Work,
-    where: Where,
     scenes: Annotated[
         Path | None, typer.Option(help="Class folders: CLASS/*.jpg or train|test/CLASS/*.jpg; without, `places`.")
     ] = None,
     out: Out = Path("scenes-table"),
     per_class: PerClass = "6,20",
+    work: Work,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Recognition of scenes from a few labels a class, with what is learned from driving video.
@@ -126,15 +129,16 @@ def kitti_scenes(
 @app.command("kitti-sun")
 @grouped
 def kitti_sun(
+    *,
     video: Video,
-    work: Work,
-    where: Where,
     sun: Annotated[Path | None, typer.Option(help="SUN397 as distributed; without it, `places`.")] = None,
     partition: Annotated[
         int | None, typer.Option(min=1, max=10, help="Of SUN397's partition files; without, a random split.")
     ] = None,
     out: Out = Path("sun-table"),
     per_class: PerClass = "6,20",
+    work: Work,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Recognition of the 397 classes of SUN from a few labels a class, with what is learned from KITTI.
@@ -148,13 +152,14 @@ def kitti_sun(
 @app.command("all")
 @grouped
 def all_tables(
-    work: Work,
-    where: Where,
+    *,
     norb: Annotated[Path | None, typer.Option(help="The small NORB files; without, the embedded turntable.")] = None,
     kitti: Annotated[Path | None, typer.Option(help="KITTI raw; without, the embedded drive.")] = None,
     scenes: Annotated[Path | None, typer.Option(help="Class folders of scenes; without, the embedded places.")] = None,
     out: Out = Path("tables"),
     task: TaskNames = None,
+    work: Work,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """All tables, norb, kitti and kitti-scenes, each in a folder of its own, and a report of them on one page.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @grouped
 def search(
     store: Annotated[str, typer.Argument(help="The store to learn from: a folder or a URL.")],
-    where: Where,
+    *,
     out: Annotated[Path, typer.Option("-o", "--out", help="Where the runs and selection.json go.")] = Path("search"),
     methods: Annotated[str, typer.Option(help="Which methods, in this order.")] = "temporal,drlim,equiv,equiv+drlim",
     rates: Annotated[str | None, typer.Option(help="Learning rates to try, such as 0.1,0.01.")] = None,
@@ -31,6 +31,7 @@ def search(
     iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 15_000,
     encoder: EncoderName = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Any other training setting.")] = None,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Choose the learning rate and the loss weights, on a part cut from the training frames.

@@ -16,7 +16,7 @@ from egoequiv.experiments.table import Entry, Row, Table
 from egoequiv.report.figures.columns import table_chart
 from egoequiv.report.figures.styles import row_styles
 from egoequiv.report.markdown import markdown_document
-from egoequiv.report.results_grid import results_grid
+from egoequiv.report.results_grid import mark_notes, results_grid
 
 FEATURES = Metric(name="features", title="features", digits=0, better="neither")
 KEY = (
@@ -55,8 +55,11 @@ def results_of(table: AuditTable) -> AuditResults:
 def audit_blocks(table: AuditTable) -> list[Block]:
     """Everything that was found: rho of each model and motion, what the models are, the pairs, and what to know."""
     results = results_of(table)
-    grid = results_grid(results, [results.metric(name) for name in results.columns], results.title)
-    return [replace(grid, columns=("model", *grid.columns[1:])), _models_grid(table), _pairs_grid(table), _notes(table)]
+    metrics = [results.metric(name) for name in results.columns]
+    grid = results_grid(results, metrics, results.title)
+    own = [note for note in grid.notes if note not in mark_notes(results, metrics)]  # the mark is explained below
+    grid = replace(grid, columns=("model", *grid.columns[1:]), notes=own)
+    return [grid, _models_grid(table), _pairs_grid(table), _notes(table)]
 
 
 def audit_markdown(table: AuditTable) -> str:

@@ -10,7 +10,7 @@ from egoequiv.evaluation.metric import MARK, Value
 from egoequiv.evaluation.task import Task
 from egoequiv.experiments.comparison import Answered, RunComparison
 from egoequiv.experiments.table import words
-from egoequiv.report.results_grid import results_grid, undefined_notes
+from egoequiv.report.results_grid import results_grid
 from egoequiv.report.table_blocks import motions_apart_blocks, p_text, tests_grid
 
 MOST_IN_LINE = 4  # numbers in the one line that says what was found
@@ -67,7 +67,6 @@ def comparison_blocks(compared: RunComparison) -> list[Block]:
     table = compared.table
     metrics = [table.metric(name) for name in table.columns]
     blocks += [*motions_apart_blocks(table), results_grid(table, metrics, "What was measured")]
-    blocks += [Text(note, "note") for note in undefined_notes(table, metrics)]
     if table.comparisons:
         blocks.append(tests_grid(table))
     blocks += [_answers_grid(one) for one in compared.answers]
