@@ -49,7 +49,7 @@ def test_what_a_group_requires_is_checked(words: tuple[str, ...]) -> None:
 def test_numbers_with_commas() -> None:
     assert numbers_in("0.1,1e-2", "--rates") == (0.1, 0.01)
     assert numbers_in("6,20", "--per-class", int) == (6, 20)
-    with pytest.raises(ConfigError, match="--per-class must be whole numbers with commas .* found '6.5'"):
+    with pytest.raises(ConfigError, match=r"--per-class must be whole numbers with commas .* found '6.5'"):
         numbers_in("6.5", "--per-class", int)
 
 
