@@ -61,6 +61,16 @@ def test_their_rho_has_columns_of_its_own_and_a_line_says_so(runs: dict[str, Pat
     assert not any(getattr(block, "text", "").startswith(LINE) for block in comparison_blocks(same))
 
 
+def test_a_run_without_patterns_mines_those_of_another_store(runs: dict[str, Path], tmp_path: Path) -> None:
+    """A run that learned motions keeps its own there."""
+    both = [runs["first"], runs["none"]]
+    own = compare_runs(both, str(runs["first"].parents[1] / "store"))
+    assert not any("motions of" in name for name in own.table.columns)
+    ingest(drive_source(drives=4, legs=((9.0, 8.0, 0.0), (12.0, 5.0, 30.0))), tmp_path / "other", workers=1)
+    compared = compare_runs(both, str(tmp_path / "other"))
+    assert [next(iter(row.entries)) for row in compared.table.rows] == ["rho_atomic", "rho_atomic (motions of B)"]
+
+
 def test_a_report_tells_them_apart_too(runs: dict[str, Path], tmp_path: Path) -> None:
     folder = runs["first"].parent
     found, problems = measure_missing(collect(folder), ["analogy"])

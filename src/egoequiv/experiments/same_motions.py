@@ -14,6 +14,7 @@ from egoequiv.experiments.table import MOTIONS_APART
 from egoequiv.pairs import MinedPatterns
 from egoequiv.pose import space_named
 from egoequiv.store import FrameStore
+from egoequiv.training.open_run import open_run
 from egoequiv.training.run_folder import RunFolder
 
 DECIDING = ("space", "patterns", "clusters", "keep", "max_gap_s")  # settings that say which motions there are
@@ -66,13 +67,12 @@ def motions_apart(groups: Mapping[str, RunGroup], store: str | None = None) -> M
         store: The store that they are measured on, where it is not their own.
     """
     settings = {row: tuple(str(group.settings.get(name)) for name in DECIDING) for row, group in groups.items()}
-    mined = {row: _mined(group) for row, group in groups.items()}
+    mined = {row: _mined(group, store) for row, group in groups.items()}
     kept = {row: (str(own.describe()), settings[row][-1]) for row, own in mined.items() if own is not None}
     if len(set(settings.values())) <= 1 and len(set(kept.values())) <= 1:
         return MotionsApart()
-    of_settings: dict[tuple[str, ...], tuple[str, ...]] = {
-        settings[row]: key for row, key in kept.items()
-    }  # runs that learn no motion keep no patterns
+    # A run that learns no motion keeps no patterns: it is measured for those that its settings give.
+    of_settings: dict[tuple[str, ...], tuple[str, ...]] = {settings[row]: key for row, key in kept.items()}
     kinds: dict[Any, list[str]] = {}
     for row, group in groups.items():
         key = kept.get(row) or _declared(group, store) or of_settings.get(settings[row], settings[row])
@@ -89,9 +89,12 @@ def motions_apart(groups: Mapping[str, RunGroup], store: str | None = None) -> M
     return MotionsApart({f"motions of {rows[0]}": rows for rows in kinds.values()}, words)
 
 
-def _mined(group: RunGroup) -> MinedPatterns | None:
+def _mined(group: RunGroup, store: str | None) -> MinedPatterns | None:
+    """The patterns that runs have kept; on another store, runs without them mine those of that store."""
     try:
-        return RunFolder(group.runs[0]).patterns()
+        kept = RunFolder(group.runs[0]).patterns()
+        found = open_run(group.runs[0], store=store).patterns if kept is None and store is not None else kept
+        return found if isinstance(found, MinedPatterns) else None
     except EgoEquivError:
         return None  # whatever needs the patterns says what is wrong with them
 
