@@ -15,7 +15,7 @@ from egoequiv.experiments.options import Effort, Grid, ReproduceOptions, Scale, 
 from egoequiv.experiments.published import KITTI, SUN, Key, Metrics
 from egoequiv.experiments.recipe import Recipe, chosen_keys, make_rows
 from egoequiv.experiments.stores import PIXELS, about_frames, experiment_store, pixel_row
-from egoequiv.experiments.table import Entry, Row, Table, compare_rows, merge_metrics
+from egoequiv.experiments.table import Entry, MeasuredRow, Row, Table, compare_rows, merge_metrics
 from egoequiv.pairs import Split, draw_labelled, make_split
 from egoequiv.pairs.splits import GIVEN
 from egoequiv.store import FrameStore
@@ -129,20 +129,7 @@ class _Making:
             pixel_row(labelled, split, per_class, self.effort.repeats, pixels),
             *make_rows(recipe, self.effort),
         ]
-        metrics, rows = merge_metrics([own for own, _ in each]), [row for _, row in each]
-        # A motion with too few pairs on the validation frames has no rho for any method, and no column.
-        known = [one for one in metrics if any(isfinite(row.mean(one.name)) for row in rows)]
-        columns = [name for name in COMPARED if any(one.name == name for one in known)]
-        motions = [one.name for one in known if one.family == "rho" and one.name not in COMPARED]
-        return Table(
-            title=title,
-            metrics=metrics,
-            columns=(*columns, *motions),
-            rows=rows,
-            comparisons=[test for name in columns for test in compare_rows(rows, name)],
-            about=self._about(labelled, split, per_class),
-            published_on=published_on,
-        )
+        return _table(title, each, self._about(labelled, split, per_class), published_on)
 
     def _about(self, labelled: FrameStore, split: Split, per_class: int) -> dict[str, Any]:
         """What a table says of its frames; those with labels may be of another store than the video."""
@@ -163,6 +150,23 @@ class _Making:
             "precision": options.precision,
             "left_out": [note for store in stores.values() for note in store.meta.get("notes", [])],
         }
+
+
+def _table(title: str, each: Sequence[MeasuredRow], about: dict[str, Any], published_on: str) -> Table:
+    metrics, rows = merge_metrics([own for own, _ in each]), [row for _, row in each]
+    # A motion with too few pairs on the validation frames has no rho for any method, and no column.
+    known = [one for one in metrics if any(isfinite(row.mean(one.name)) for row in rows)]
+    columns = [name for name in COMPARED if any(one.name == name for one in known)]
+    motions = [one.name for one in known if one.family == "rho" and one.name not in COMPARED]
+    return Table(
+        title=title,
+        metrics=metrics,
+        columns=(*columns, *motions),
+        rows=rows,
+        comparisons=[test for name in columns for test in compare_rows(rows, name)],
+        about=about,
+        published_on=published_on,
+    )
 
 
 def _split_effect(tables: dict[str, Table]) -> Table:
