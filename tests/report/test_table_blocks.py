@@ -10,12 +10,12 @@ from egoequiv.blocks import Block, Cell, Fold, Grid, Points, Text
 from egoequiv.evaluation.statistics import Result
 from egoequiv.experiments.published import Published
 from egoequiv.experiments.table import Entry
+from egoequiv.report.results_grid import published_text
 from egoequiv.report.table_blocks import (
     MOST_COLUMNS,
     best_row,
     motion_blocks,
     paired_blocks,
-    published_text,
     result_line,
     summary_blocks,
     table_blocks,

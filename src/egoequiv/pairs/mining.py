@@ -161,8 +161,7 @@ def mine_patterns(
         report("k-means", k, 1 + stability_seeds)
         found.append(_largest_first(_centres(seen, spread, clusters, seed + k), spread))
     report("k-means", 1 + stability_seeds, 1 + stability_seeds)
-    names = name_motions(store.space, found[0][:keep], spread)
-    patterns = MinedPatterns(names, found[0], spread, store.space)
+    patterns = MinedPatterns(name_motions(store.space, found[0][:keep], spread), found[0], spread, store.space)
     shown = seen[np.random.default_rng([seed, 2]).permutation(len(seen))[:20_000]]
     return Mining(
         patterns=patterns,
