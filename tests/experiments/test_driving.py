@@ -24,7 +24,7 @@ from egoequiv.experiments.driving import (
     reproduce_scenes,
     reproduce_sun,
 )
-from egoequiv.experiments.selection import Grid
+from egoequiv.experiments.options import Grid
 from egoequiv.experiments.stores import PIXELS
 from egoequiv.pairs import make_split
 from egoequiv.store import FrameStore

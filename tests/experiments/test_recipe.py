@@ -10,9 +10,9 @@ import pytest
 
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.experiments.options import Effort, Grid
 from egoequiv.experiments.published import Published
-from egoequiv.experiments.recipe import Effort, Recipe, chosen_keys, make_rows
-from egoequiv.experiments.selection import Grid
+from egoequiv.experiments.recipe import Recipe, chosen_keys, make_rows
 from egoequiv.experiments.stores import PIXELS, experiment_store, pixel_row
 from egoequiv.experiments.table import Row
 from egoequiv.pairs import make_split

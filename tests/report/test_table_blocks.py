@@ -10,12 +10,13 @@ from egoequiv.blocks import Block, Cell, Fold, Grid, Points, Text
 from egoequiv.evaluation.statistics import Result
 from egoequiv.experiments.published import Published
 from egoequiv.experiments.table import Entry
+from egoequiv.report.results_grid import published_text
 from egoequiv.report.table_blocks import (
     MOST_COLUMNS,
     best_row,
+    leakage,
     motion_blocks,
     paired_blocks,
-    published_text,
     result_line,
     summary_blocks,
     table_blocks,
@@ -134,3 +135,17 @@ def test_settings_and_protocol_come_last() -> None:
     assert isinstance(protocol, Grid)
     assert settings.rows[0][1].text == "learning_rate=0.01"
     assert [cell.text for cell in protocol.rows[2]] == ["leaked validation frames", "640"]
+
+
+@pytest.mark.parametrize(
+    ("split", "close"),
+    [
+        ("paper", "a training frame of the same recording within one step or second"),
+        ("by-place", "a training frame at the same place (within place_m)"),
+    ],
+)
+def test_the_leakage_is_said_as_the_split_has_it(split: str, close: str) -> None:
+    whole = full_table()
+    told = whole.model_copy(update={"about": {**whole.about, "split": split}})
+    assert leakage(told) == f"640 of 648 validation frames have {close} (split {split})"
+    assert leakage(whole.model_copy(update={"about": {"split": split}})) is None

@@ -72,15 +72,11 @@ def audit(
 ) -> AuditTable:
     """Measure the equivariance error rho of models for each motion, all of them on the same pairs of frames.
 
-    A model is what `load_audited` takes (a folder, a file, `package.module:factory`, an nn.Module, a function), or an
-    AuditedModel. Pixels and a random network are measured beside them. The pairs of a motion are divided into three
-    parts, by whole recordings where there are enough: one to fit every candidate of the map, one to choose the
-    candidate, one to measure.
+    The pairs of a motion are divided into three parts, by whole recordings where there are enough: one to fit every
+    candidate of the map, one to choose the candidate, one to measure.
 
     Args:
-        models: one model, a list of them, or a dict by name. A module or function gets float32 images (N, C, H, W),
-            values of 0 to 1, unless it has an attribute `preprocessing`, a `Preprocessing` that says otherwise; it
-            returns features (N, D), tokens (N, T, D) or maps (N, D, H, W), a tensor or an array.
+        models: one model, a list of them, or a dict by name; each an AuditedModel or what `load_audited` takes.
         store: frames with poses.
         motions: names of motions, or patterns; by default all steps of a grid, or what is mined from the poses.
         layers: names of layers that are measured too, in the models that have them.
@@ -99,11 +95,6 @@ def audit(
 
     Returns:
         The table: rho of each model, layer and motion with its interval, and notes on what limits it.
-
-    Example:
-        >>> table = egoequiv.audit({"mine": my_module, "run": "my-run"}, "my-store")  # doctest: +SKIP
-        >>> table.rows[2].of("right").rho  # doctest: +SKIP
-        0.61
     """
     check_pooling(pooling)
     if batch_size < 1:
@@ -115,24 +106,28 @@ def audit(
     parts, own_notes = divide_store(
         opened, chosen, patterns, max_gap_s=max_gap_s, hold_out=hold_out, limit=limit, seed=seed
     )
-    for layer in layers:
+    rows = np.unique(np.concatenate([part.rows() for part in parts]))
+    plan = _Plan(opened, rows, parts, layers, pooling, candidates, batch_size, on_progress)
+    return _audit_models(audited, plan, hold_out, [*notes, *own_notes])
+
+
+def _audit_models(audited: Sequence[AuditedModel], plan: _Plan, hold_out: str, notes: list[str]) -> AuditTable:
+    """Try every model before anything that takes long, then measure one after the other."""
+    for layer in plan.layers:
         whose = ", ".join(model.name for model in audited if model.layer_names) or "these models"
         check_layer(layer, [name for model in audited for name in model.layer_names], whose)
-    rows_needed = np.unique(np.concatenate([part.rows() for part in parts]))
-    plan = _Plan(opened, rows_needed, parts, layers, pooling, candidates, batch_size, on_progress)
-    tried = [_try(model, plan) for model in audited]  # before anything that takes long
-    audited = [model for model, _ in tried]
-    rows = [row for model in audited for row in _audit_model(model, plan)]
-    notes += own_notes + [note for model, own in tried for note in (*model.notes, *own)]
+    tried = [_try(model, plan) for model in audited]
+    rows = tuple(row for model, _ in tried for row in _audit_model(model, plan))
+    notes += [note for model, own in tried for note in (*model.notes, *own)]
     notes += [
         f"{row.name}, {found.motion}: not defined, because the two images of a pair have the same features"
         for row in rows
         for found in row.motions
         if isnan(found.rho)
     ]
-    counts = tuple(_counts(part) for part in parts)
+    counts = tuple(_counts(part) for part in plan.parts)
     return AuditTable(
-        opened.place, len(rows_needed), hold_out, pooling, counts, tuple(rows), tuple(dict.fromkeys(notes))
+        plan.store.place, len(plan.frames), hold_out, plan.pooling, counts, rows, tuple(dict.fromkeys(notes))
     )
 
 

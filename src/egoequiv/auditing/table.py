@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import isfinite, isnan, nan
+from math import isnan, nan
 from typing import Any
 
 from egoequiv.files import plain
@@ -108,20 +108,6 @@ class AuditTable:
             "rows": [_described(row) for row in self.rows],
             "notes": list(self.notes),
         }
-
-
-def rho_text(found: MotionAudit) -> str:
-    """Such as "0.912 [0.88, 0.94]"; with an asterisk where it is not below its references."""
-    if not isfinite(found.rho):
-        return "not defined"
-    low, high = found.interval
-    value = f"{found.rho:.3f}{'*' if found.is_marked else ''}"
-    return f"{value} [{low:.2f}, {high:.2f}]" if isfinite(low) else value
-
-
-def constant_text(found: MotionAudit) -> str:
-    """Such as "constant 0.71"; nothing where it is not defined."""
-    return f"constant {found.constant:.2f}" if isfinite(found.constant) else ""
 
 
 def _described(row: AuditRow) -> dict[str, Any]:

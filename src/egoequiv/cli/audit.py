@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.options import AsJson, Device
+from egoequiv.cli.options import AsJson, Device, MaxGap, check_max_gap, grouped
 from egoequiv.cli.settings import parse_size
 from egoequiv.cli.stores import local_store
 from egoequiv.errors import ConfigError
 from egoequiv.files import check_writable
 
 if TYPE_CHECKING:
-    from egoequiv.auditing import AuditedModel, AuditTable
+    from egoequiv.auditing import AuditTable
     from egoequiv.pairs import MinedPatterns
-    from egoequiv.store import FrameStore
 
 FILES = ("audit.json", "audit.md", "audit.png")
 NAMED = re.compile(r"([A-Za-z][\w+-]*)=(.+)")
@@ -42,71 +41,69 @@ class FrameChoice(StrEnum):
     all = "all"
 
 
-Models = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="MODEL...",
-        help="A run, a folder of transformers, a file .onnx, .pt2 or .pt (TorchScript), package.module:factory, "
-        "path/to/file.py:factory, pixels, random, random:norb; as NAME=MODEL under a name of your choice.",
-    ),
-]
-Store = Annotated[str, typer.Option("--store", help="A store, a URL, or any log that `egoequiv inspect` understands.")]
-Layers = Annotated[
-    list[str] | None, typer.Option(help="Look at this layer too, in all models that have it; may be repeated.")
-]
-Pooling = Annotated[Pool, typer.Option(help="Of maps and tokens: their mean over places, or all of them.")]
-Assignments = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="[NAME.]KEY=VALUE",
-        help="Preprocessing of a model, or of all but runs and baselines: size=224, channels=3, "
-        "mean=0.485,0.456,0.406, std=..., dtype=uint8, layout=nhwc; and NAME.weights=FILE.",
-    ),
-]
-Weights = Annotated[Path | None, typer.Option(help="The weights of a model that a factory builds, a safetensors file.")]
-MotionNames = Annotated[
-    str | None, typer.Option(show_default="all steps, or mined patterns", help="These motions, such as up,right.")
-]
-PatternsFile = Annotated[
-    Path | None, typer.Option(help="The motions in patterns.json, as `egoequiv patterns` wrote it.")
-]
-Frames = Annotated[
-    FrameChoice,
-    typer.Option(
-        help="Which frames: validation, those that no run among the models was trained on; all; or auto, validation if "
-        "a run was trained on this store, else all."
-    ),
-]
-HoldOut = Annotated[
-    str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")
-]
-MaxGap = Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")]
-Limit = Annotated[int, typer.Option(min=1, help="At most so many pairs of a motion, 40 or more.")]
-Baselines = Annotated[bool, typer.Option(help="Measure pixels and a random network beside the models.")]
-BatchSize = Annotated[int, typer.Option(min=1, help="Images at a time.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="The random seed.")]
-Out = Annotated[Path | None, typer.Option("-o", "--out", help="A folder for audit.json, audit.md and audit.png.")]
+@dataclass(frozen=True)
+class Measuring:
+    """How models are measured, as `auditing.audit` takes it."""
+
+    layers: Annotated[
+        list[str] | None,
+        typer.Option("--layer", help="Look at this layer too, in all models that have it; may be repeated."),
+    ] = None
+    pooling: Annotated[
+        Pool, typer.Option("--pool", help="Of maps and tokens: their mean over places, or all of them.")
+    ] = Pool.mean
+    frames: Annotated[
+        FrameChoice,
+        typer.Option(
+            help="Which frames: validation, those that no run among the models was trained on; all; or auto, "
+            "validation if a run was trained on this store, else all."
+        ),
+    ] = FrameChoice.auto
+    hold_out: Annotated[
+        str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")
+    ] = "recording"
+    max_gap_s: MaxGap = 1.0
+    limit: Annotated[int, typer.Option(min=1, help="At most so many pairs of a motion, 40 or more.")] = 2_000
+    baselines: Annotated[bool, typer.Option(help="Measure pixels and a random network beside the models.")] = True
+    batch_size: Annotated[int, typer.Option(min=1, help="Images at a time.")] = 64
+    seed: Annotated[int, typer.Option(min=0, help="The random seed.")] = 0
 
 
+@grouped
 def audit(
-    models: Models,
-    store: Store,
-    layer: Layers = None,
-    pool: Pooling = Pool.mean,
-    setting: Assignments = None,
-    weights: Weights = None,
-    motions: MotionNames = None,
-    patterns: PatternsFile = None,
-    frames: Frames = FrameChoice.auto,
-    hold_out: HoldOut = "recording",
-    max_gap: MaxGap = 1.0,
-    limit: Limit = 2_000,
-    baselines: Baselines = True,
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL...",
+            help="A run, a folder of transformers, a file .onnx, .pt2 or .pt (TorchScript), package.module:factory, "
+            "path/to/file.py:factory, pixels, random, random:norb; as NAME=MODEL under a name of your choice.",
+        ),
+    ],
+    store: Annotated[str, typer.Option(help="A store, a URL, or any log that `egoequiv inspect` understands.")],
+    *,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="[NAME.]KEY=VALUE",
+            help="Preprocessing of a model, or of all but runs and baselines: size=224, channels=3, "
+            "mean=0.485,0.456,0.406, std=..., dtype=uint8, layout=nhwc; and NAME.weights=FILE.",
+        ),
+    ] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="The weights of a model that a factory builds, a safetensors file.")
+    ] = None,
+    motions: Annotated[
+        str | None, typer.Option(show_default="all steps, or mined patterns", help="These motions, such as up,right.")
+    ] = None,
+    patterns: Annotated[
+        Path | None, typer.Option(help="The motions in patterns.json, as `egoequiv patterns` wrote it.")
+    ] = None,
+    measuring: Measuring,
     device: Device = "auto",
-    batch_size: BatchSize = 64,
-    seed: SeedOption = 0,
-    out: Out = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="A folder for audit.json, audit.md and audit.png.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure how equivariant the features of any vision models are, side by side on one store with poses.
@@ -116,39 +113,14 @@ def audit(
 
     Example: egoequiv audit my-run mine=package.module:factory --store toys -o my-audit
     """
-    from egoequiv.auditing import audit as run_audit
-    from egoequiv.store import FrameStore
-    from egoequiv.training.network import choose_device
-
-    if not 0 < max_gap < inf:
-        raise ConfigError(f"--max-gap must be a number of seconds above 0, found {max_gap:g}")
+    check_max_gap(measuring.max_gap_s)
     if out is not None:
         for name in FILES:  # before all the work
             check_writable(out / name)
     named = _named(models)
     settings = _settings(named, setting or [], weights)
-    device = str(choose_device(device))
-    chosen = _motions(motions, patterns)
-    store = local_store(store)
-    opened = FrameStore.open(store)
-    loaded = [_load(name, where, settings[name], opened, device) for name, where in named.items()]
-    with progress_bar() as progress:
-        table = run_audit(
-            loaded,
-            opened,
-            motions=chosen,
-            layers=layer or (),
-            pooling=pool.value,
-            baselines=baselines,
-            limit=limit,
-            frames=frames.value,
-            hold_out=hold_out,
-            max_gap_s=max_gap,
-            batch_size=batch_size,
-            device=device,
-            seed=seed,
-            on_progress=progress,
-        )
+    given = asdict(measuring) | {"motions": _motions(motions, patterns), "layers": measuring.layers or ()}
+    table = _measure(named, settings, store, device, given)
     files = _save(table, out) if out is not None else []
     if as_json:
         print_json(table.describe() | {"files": files})
@@ -156,6 +128,31 @@ def audit(
     _show(table)
     if files:
         say(f"saved: {', '.join(files)}")
+
+
+def _measure(
+    named: Mapping[str, str],
+    settings: Mapping[str, dict[str, Any]],
+    store: str,
+    device: str,
+    given: Mapping[str, Any],
+) -> AuditTable:
+    """Load the models and audit them on a store."""
+    from egoequiv.auditing import audit as run_audit
+    from egoequiv.auditing import load_audited
+    from egoequiv.store import FrameStore
+    from egoequiv.training.network import choose_device
+
+    place = str(choose_device(device))
+    store = local_store(store)
+    opened = FrameStore.open(store)
+    loaded = []
+    for name, where in named.items():
+        declared = dict(settings[name])
+        weights = declared.pop("weights", None)
+        loaded.append(load_audited(where, opened, name=name, weights=weights, declared=declared, device=place))
+    with progress_bar() as progress:
+        return run_audit(loaded, opened, **given, device=place, on_progress=progress)
 
 
 def _named(models: Sequence[str]) -> dict[str, str]:
@@ -240,13 +237,6 @@ def _motions(names: str | None, patterns: Path | None) -> Sequence[str] | MinedP
     if names is not None:
         raise ConfigError("--motions and --patterns both say which motions: give one of them")
     return MinedPatterns.from_description(read_json(patterns, "a file of patterns"), str(patterns))
-
-
-def _load(name: str, where: str, settings: dict[str, Any], store: FrameStore, device: str) -> AuditedModel:
-    from egoequiv.auditing import load_audited
-
-    weights = settings.pop("weights", None)
-    return load_audited(where, store, name=name, weights=weights, declared=settings, device=device)
 
 
 def _save(table: AuditTable, out: Path) -> list[str]:

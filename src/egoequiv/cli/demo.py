@@ -11,7 +11,7 @@ import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, Out
-from egoequiv.cli.reproduce import show_tables
+from egoequiv.cli.tables import described, show_tables
 
 METHODS = ("random", "clsnet", "drlim", "equiv")
 
@@ -40,7 +40,7 @@ def demo(
     store = FrameStore.open(out / "stores" / "turntable-2-32")
     save_picture(contact_sheet(store, rows=25), out / "toys.png")
     if as_json:
-        print_json({"tables": {name: table.model_dump(mode="json") for name, table in tables.items()}})
+        print_json({"tables": described(tables)})
     say(f"look at {out / 'toys.png'} (the toys) and {out / 'rho.png'} (rho for each motion); {saved[0]}")
     say("what to try next:")
     say(f"  egoequiv report {shlex.quote(str(out))}   (one page with all of it, and what the features are good for)")

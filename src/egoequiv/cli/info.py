@@ -22,7 +22,9 @@ def info(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show recordings, frames, poses, labels and the default split of a store, and write a contact sheet.
+    """Show recordings, frames, poses and labels of a store, and write a contact sheet.
+
+    It also says how a run would split the frames by default, and how many validation frames would leak.
 
     Example: egoequiv info my-store
     """

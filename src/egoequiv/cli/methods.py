@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from egoequiv.cli.console import output, print_json
 from egoequiv.cli.options import AsJson
@@ -27,13 +25,13 @@ def methods(
 
     Example: egoequiv methods
     """
+    from egoequiv.blocks import Grid
     from egoequiv.methods import get_method, list_methods
+    from egoequiv.report.terminal import print_blocks
 
     found = {name: get_method(name) for name in names or list_methods()}
     if as_json:
         print_json({name: {"about": m.about, "terms": [t.name for t in m.terms]} for name, m in found.items()})
         return
-    table = Table("method", "what it learns from", "terms")
-    for name, method in found.items():
-        table.add_row(escape(name), escape(method.about), escape(" + ".join(repr(term) for term in method.terms)))
-    output().print(table)
+    rows = [(name, method.about, " + ".join(map(repr, method.terms))) for name, method in found.items()]
+    print_blocks([Grid.of("", ("method", "what it learns from", "terms"), rows, is_words=True)], output())

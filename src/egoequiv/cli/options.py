@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
+from functools import wraps
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from egoequiv.errors import ConfigError
 
 if TYPE_CHECKING:
+    from egoequiv.engines import Engine
     from egoequiv.store import FrameStore
 
 ALL = "all"
@@ -84,6 +89,73 @@ ImageSize = Annotated[
 ]
 Color = Annotated[bool, typer.Option("--color/--gray", help="Keep the colour of a log's images, or turn them to gray.")]
 Out = Annotated[Path, typer.Option("-o", "--out", help="The folder for runs and tables.")]
+MaxGap = Annotated[
+    float, typer.Option("--max-gap", help="Pairs at most this many seconds apart, to the nearest frame.")
+]
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameters that are dataclasses become one option for each of their fields.
+
+    Example: `def report(folder: Path, where: Where) -> None` has the options --engine, --address and --workers.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    options = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name not in groups:
+            options.append((name, hints[name], parameter.default))
+            continue
+        kinds = get_type_hints(groups[name], include_extras=True)
+        for one in fields(groups[name]):
+            options.append(
+                (one.name, kinds[one.name], inspect.Parameter.empty if one.default is MISSING else one.default)
+            )
+
+    @wraps(command)
+    def with_options(**given: Any) -> None:
+        built = {
+            name: group(**{one.name: given.pop(one.name) for one in fields(group)}) for name, group in groups.items()
+        }
+        command(**given, **built)
+
+    parameters = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d, annotation=h) for n, h, d in options]
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {name: hint for name, hint, _ in options}
+    return with_options
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a command computes."""
+
+    engine: EngineName = "local"
+    address: Address = None
+    workers: Workers = None
+
+    def open(self) -> Engine:
+        """The engine, to be closed after the work."""
+        from egoequiv.engines import engine_named
+
+        return engine_named(self.engine, self.workers, self.address)
+
+
+def check_max_gap(max_gap_s: float) -> None:
+    """Refuse a gap that no pair of frames can have."""
+    if not 0 < max_gap_s < inf:
+        raise ConfigError(f"--max-gap must be a number of seconds above 0, found {max_gap_s:g}")
+
+
+def numbers_in(text: str, option: str, kind: type[int] | type[float] = float) -> tuple[Any, ...]:
+    """The numbers of an option that holds commas."""
+    try:
+        return tuple(kind(part) for part in text.split(","))
+    except ValueError:
+        example = "6,20" if kind is int else "0.1,0.01"
+        words = "whole numbers" if kind is int else "numbers"
+        raise ConfigError(
+            f"{option} must be {words} with commas between them, such as {example}, found {text!r}"
+        ) from None
 
 
 def names_in(given: Sequence[str] | None) -> list[str]:

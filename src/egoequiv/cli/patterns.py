@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from math import inf
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.options import AsJson
+from egoequiv.cli.options import AsJson, MaxGap, check_max_gap
 from egoequiv.cli.stores import fetch
 
 if TYPE_CHECKING:
@@ -33,7 +30,7 @@ def patterns(
     ),
     clusters: Annotated[int, typer.Option(min=1, help="Clusters of k-means.")] = 6,
     keep: Annotated[int, typer.Option(min=1, help="How many to keep: those that move most.")] = 3,
-    max_gap: Annotated[float, typer.Option(help="Pairs at most this many seconds apart, to the nearest frame.")] = 1.0,
+    max_gap: MaxGap = 1.0,
     space: Annotated[
         str | None, typer.Option(show_default="the store's own", help="planar, se2, se3 or columns:NAME,NAME.")
     ] = None,
@@ -48,13 +45,11 @@ def patterns(
 
     Example: egoequiv patterns my-store -o my-patterns
     """
-    from egoequiv.errors import ConfigError
     from egoequiv.files import write_json
     from egoequiv.pairs import mine_patterns
     from egoequiv.pose import space_named
 
-    if not 0 < max_gap < inf:
-        raise ConfigError(f"--max-gap must be a number of seconds above 0, found {max_gap:g}")
+    check_max_gap(max_gap)
     begun = monotonic()
     seen_in = space_named(space) if space is not None else None  # before the store: a typing error is said at once
     opened = _open(store)
@@ -147,21 +142,26 @@ def _draw(store: FrameStore, mining: Mining, max_gap_s: float, out: Path) -> lis
 
 
 def _show(mining: Mining, described: dict[str, Any]) -> None:
-    console = output()
+    """The clusters, what k-means looked at, and how far other seeds end from it."""
+    from egoequiv.blocks import Grid, Text
+    from egoequiv.report.terminal import print_blocks
+
     axes = mining.patterns.space.axes
     if len(axes) > MOST_COLUMNS:
         axes = ()
-    table = Table("pattern", *(f"{axis.name} {axis.unit}".strip() for axis in axes), "pairs", "share")
-    for row, centre in zip(described["patterns"], mining.patterns.centres, strict=True):
-        share = f"{100 * row['pairs'] / mining.motions:.1f} %"
-        name = f"[{'bold' if row['kept'] else 'dim'}]{escape(row['name'])}[/]"
-        table.add_row(name, *(f"{value:.2f}" for value in centre[: len(axes)]), f"{row['pairs']:,}", share)
-    console.print(table)
-    looked = "all" if mining.clustered == mining.motions else f"{mining.clustered:,} at random"
-    console.print(f"{mining.motions:,} motions, k-means on {looked}")
-    if described["stability"]:
-        others = described["stability"]["other_seeds"]
-        console.print(
-            f"stability: from {others} other seeds no kept centre moved by more than {mining.wandering:.3f} standard "
-            "deviations of the motions"
+    heads = ("pattern", *(f"{axis.name} {axis.unit}".strip() for axis in axes), "pairs", "share")
+    rows = [
+        (
+            row["name"],
+            *(f"{value:.2f}" for value in centre[: len(axes)]),
+            row["pairs"],
+            f"{100 * row['pairs'] / mining.motions:.1f} %",
         )
+        for row, centre in zip(described["patterns"], mining.patterns.centres, strict=True)
+    ]
+    looked = "all" if mining.clustered == mining.motions else f"{mining.clustered:,} at random"
+    lines = [Text(f"{mining.motions:,} motions, k-means on {looked}")]
+    if described["stability"]:
+        seeds = f"stability: from {described['stability']['other_seeds']} other seeds no kept centre moved by more than"
+        lines.append(Text(f"{seeds} {mining.wandering:.3f} standard deviations of the motions"))
+    print_blocks([Grid.of("", heads, rows), *lines], output())

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
-from egoequiv.cli.options import ALL, Address, AsJson, EngineName, TaskNames, Workers, names_in, tasks_in
-
-if TYPE_CHECKING:
-    from egoequiv.evaluation.measurement import Measurement
+from egoequiv.cli.options import ALL, AsJson, TaskNames, Where, grouped, names_in, tasks_in
 
 
 class Form(StrEnum):
@@ -23,10 +20,12 @@ class Form(StrEnum):
     latex = "latex"
 
 
+@grouped
 def report(
     folder: Annotated[
         Path, typer.Argument(help="What `reproduce` or `demo` made, a folder of such folders, or a run.")
     ],
+    *,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", show_default="report.html in the folder", help="The file to write."),
@@ -40,9 +39,7 @@ def report(
         typer.Option("--evaluate/--no-evaluate", help="Measure what is missing, or show only what was measured."),
     ] = True,
     task: TaskNames = None,
-    engine: EngineName = "local",
-    address: Address = None,
-    workers: Workers = None,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Write one page with the tables, the tests and the figures of an experiment or a run.
@@ -52,23 +49,41 @@ def report(
 
     Example: egoequiv report demo
     """
-    from egoequiv.engines import engine_named
-    from egoequiv.evaluation.tasks import get_tasks
-    from egoequiv.experiments.collect import collect
-    from egoequiv.experiments.missing import measure_missing
-    from egoequiv.report.page import report_target, write_report
+    from egoequiv.report.page import report_target
 
-    names = None if not task or ALL in names_in(task) else tasks_in(task)
+    names = report_tasks(task)
     target, chosen = report_target(folder, out, form.value if form else None)  # before the work, which may be long
-    experiments = collect(folder)
-    found: dict[tuple[Path, str], Measurement] = {}
-    problems: list[str] = []
-    if evaluate:
-        with engine_named(engine, workers, address) as where, progress_bar() as progress:
-            found, problems = measure_missing(experiments, names, where, progress)
-    write_report(folder, target, form=chosen, problems=problems, found=found, tasks=get_tasks(names or ()))
+    _, problems = report_folder(folder, names, where, target, chosen, evaluate=evaluate)
     size = target.stat().st_size
     if as_json:
         print_json({"report": str(target), "format": chosen, "bytes": size, "problems": problems})
     else:
         say(f"saved: {target} ({size / 1e6:.1f} MB)" if size >= 1e6 else f"saved: {target} ({max(1, size // 1000)} KB)")
+
+
+def report_tasks(task: list[str] | None) -> list[str] | None:
+    """The tasks of a report by name; None for all."""
+    return None if not task or ALL in names_in(task) else tasks_in(task)
+
+
+def report_folder(
+    folder: Path,
+    tasks: list[str] | None,
+    where: Where,
+    target: Path | None = None,
+    form: str | None = None,
+    *,
+    evaluate: bool = True,
+) -> tuple[Path, list[str]]:
+    """Measure what the report of a folder lacks, and write it; return the file and what could not be measured."""
+    from egoequiv.evaluation.tasks import get_tasks
+    from egoequiv.experiments.collect import collect
+    from egoequiv.experiments.missing import measure_missing
+    from egoequiv.report.page import write_report
+
+    experiments = collect(folder)
+    wanted = experiments if evaluate else []
+    with where.open() as engine, progress_bar() as progress:
+        found, problems = measure_missing(wanted, tasks, engine, progress)
+    own = get_tasks(tasks or ())
+    return write_report(folder, target, form=form, problems=problems, found=found, tasks=own), problems

@@ -4,85 +4,74 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.options import (
-    ALL,
-    Address,
-    AsJson,
-    EngineName,
-    HoldOut,
-    MethodNames,
-    Motions,
-    Neighbours,
-    Out,
-    Steps,
-    TaskNames,
-    TaskSeed,
-    Workers,
-    check_hold_out,
-    names_in,
-    options_in,
-    tasks_in,
-)
+from egoequiv.cli import options as opt
+from egoequiv.cli.console import print_json, progress_bar, say
+from egoequiv.cli.options import AsJson, MethodNames, Out, TaskNames, Where, grouped, names_in
+from egoequiv.cli.report import report_folder, report_tasks
+from egoequiv.cli.tables import described, show_tables
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
 
 if TYPE_CHECKING:
     from egoequiv.experiments import Table
 
-Repeats = Annotated[int | None, typer.Option(min=1, show_default="5", help="Repetitions.")]
-Iterations = Annotated[int | None, typer.Option(min=1, show_default="the table's", help="Iterations of each run.")]
-Select = Annotated[
-    bool | None,
-    typer.Option(
-        "--select/--no-select",
-        show_default="select",
-        help="Choose rate and weights by greedy search, or use those chosen before.",
-    ),
-]
-Quick = Annotated[bool, typer.Option("--quick", help="Small and short, to see it work.")]
-PrecisionOption = Annotated[
-    Literal["float32", "bfloat16"], typer.Option("--precision", help="The precision of the network.")
-]
-Norb = Annotated[
-    Path | None, typer.Option("--data", help="The folder of the small NORB files; without it, the embedded turntable.")
-]
-Kitti = Annotated[
-    Path | None, typer.Option("--data", help="KITTI raw, a folder or zip; without it, the embedded drive.")
-]
+Split = Annotated[str, typer.Option(help="paper (random frames), by-recording, or both.")]
 PerClass = Annotated[str, typer.Option(help="Labelled images a class, one table for each.")]
 
 app = typer.Typer(help="Reproduce the paper's tables, beside the published numbers.", no_args_is_help=True)
 
 
-@app.callback()
-def _group() -> None:
-    pass
+@dataclass(frozen=True)
+class Work:
+    """How much work a table is, as `ReproduceOptions` takes it."""
+
+    repeats: Annotated[int | None, typer.Option(min=1, show_default="5", help="Repetitions.")] = None
+    iterations: Annotated[
+        int | None, typer.Option(min=1, show_default="the table's", help="Iterations of each run.")
+    ] = None
+    methods: MethodNames = None
+    select: Annotated[
+        bool | None,
+        typer.Option(
+            "--select/--no-select",
+            show_default="select",
+            help="Choose rate and weights by greedy search, or use those chosen before.",
+        ),
+    ] = None
+    quick: Annotated[bool, typer.Option("--quick", help="Small and short, to see it work.")] = False
+
+
+@dataclass(frozen=True)
+class Video:
+    """What is learned from driving, as `ReproduceOptions` takes it."""
+
+    data: Annotated[Path | None, typer.Option(help="KITTI raw, a folder or zip; without it, the embedded drive.")] = (
+        None
+    )
+    precision: Annotated[Literal["float32", "bfloat16"], typer.Option(help="The precision of the network.")] = "float32"
 
 
 @app.command("norb")
+@grouped
 def norb(
-    data: Norb = None,
+    *,
+    data: Annotated[
+        Path | None, typer.Option(help="The folder of the small NORB files; without it, the embedded turntable.")
+    ] = None,
     out: Out = Path("norb-table"),
-    repeats: Repeats = None,
-    iterations: Iterations = None,
-    methods: MethodNames = None,
-    select: Select = None,
-    split: Annotated[str, typer.Option(help="paper (random frames), by-recording, or both.")] = "paper",
+    split: Split = "paper",
     part: Annotated[str, typer.Option(help="training, testing, both or auto.")] = "auto",
     size: Annotated[int | None, typer.Option(min=8, show_default="96", help="Height and width of the images.")] = None,
     rows: Annotated[
         Literal["all", "labelled", "unlabelled"], typer.Option(help="Runs with labels, without, or all.")
     ] = "all",
-    quick: Quick = False,
-    engine: EngineName = "local",
-    address: Address = None,
-    workers: Workers = None,
+    work: Work,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Recognition of 25 toys from 6 labels each, and equivariance with and without labels.
@@ -92,29 +81,18 @@ def norb(
     Example: egoequiv reproduce norb --data smallnorb -o norb-table
     """
     given = {"data": data, "part": part, "splits": _splits(split), "rows": rows, "size": size}
-    _reproduce(
-        "norb",
-        out,
-        given | _work(repeats, iterations, methods, select, quick),
-        (engine, workers, address),
-        as_json,
-    )
+    _reproduce("norb", out, given, work, where, as_json)
 
 
 @app.command("kitti")
+@grouped
 def kitti(
-    data: Kitti = None,
+    *,
+    video: Video,
     out: Out = Path("kitti-table"),
-    split: Annotated[str, typer.Option(help="paper (random frames), by-recording, or both.")] = "both",
-    repeats: Repeats = None,
-    iterations: Iterations = None,
-    methods: MethodNames = None,
-    select: Select = None,
-    precision: PrecisionOption = "float32",
-    quick: Quick = False,
-    engine: EngineName = "local",
-    address: Address = None,
-    workers: Workers = None,
+    split: Split = "both",
+    work: Work,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Recognition of places from 4 labelled frames a class, with a random split of frames and one of whole drives.
@@ -123,83 +101,65 @@ def kitti(
 
     Example: egoequiv reproduce kitti --data kitti_raw -o kitti-table
     """
-    given = {"data": data, "splits": _splits(split), "precision": precision}
-    work = _work(repeats, iterations, methods, select, quick)
-    _reproduce("kitti", out, given | work, (engine, workers, address), as_json)
+    _reproduce("kitti", out, asdict(video) | {"splits": _splits(split)}, work, where, as_json)
 
 
 @app.command("kitti-scenes")
+@grouped
 def kitti_scenes(
-    data: Kitti = None,
+    *,
+    video: Video,
     scenes: Annotated[
         Path | None, typer.Option(help="Class folders: CLASS/*.jpg or train|test/CLASS/*.jpg; without, `places`.")
     ] = None,
     out: Out = Path("scenes-table"),
     per_class: PerClass = "6,20",
-    repeats: Repeats = None,
-    iterations: Iterations = None,
-    methods: MethodNames = None,
-    select: Select = None,
-    precision: PrecisionOption = "float32",
-    quick: Quick = False,
-    engine: EngineName = "local",
-    address: Address = None,
-    workers: Workers = None,
+    work: Work,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Recognition of scenes from a few labels a class, with what is learned from driving video.
 
     Example: egoequiv reproduce kitti-scenes --data kitti_raw --scenes scene15 -o scenes-table
     """
-    given = {"data": data, "scenes": scenes, "per_class": _numbers(per_class), "precision": precision}
-    work = _work(repeats, iterations, methods, select, quick)
-    _reproduce("kitti-scenes", out, given | work, (engine, workers, address), as_json)
+    given = asdict(video) | {"scenes": scenes, "per_class": _per_class(per_class)}
+    _reproduce("kitti-scenes", out, given, work, where, as_json)
 
 
 @app.command("kitti-sun")
+@grouped
 def kitti_sun(
-    data: Kitti = None,
-    sun: Annotated[Path | None, typer.Option("--sun", help="SUN397 as distributed; without it, `places`.")] = None,
+    *,
+    video: Video,
+    sun: Annotated[Path | None, typer.Option(help="SUN397 as distributed; without it, `places`.")] = None,
     partition: Annotated[
         int | None, typer.Option(min=1, max=10, help="Of SUN397's partition files; without, a random split.")
     ] = None,
     out: Out = Path("sun-table"),
     per_class: PerClass = "6,20",
-    repeats: Repeats = None,
-    iterations: Iterations = None,
-    methods: MethodNames = None,
-    select: Select = None,
-    precision: PrecisionOption = "float32",
-    quick: Quick = False,
-    engine: EngineName = "local",
-    address: Address = None,
-    workers: Workers = None,
+    work: Work,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Recognition of the 397 classes of SUN from a few labels a class, with what is learned from KITTI.
 
     Example: egoequiv reproduce kitti-sun --data kitti_raw --sun SUN397 --partition 1 -o sun-table
     """
-    given = {"data": data, "scenes": sun, "partition": partition, "per_class": _numbers(per_class)}
-    work = _work(repeats, iterations, methods, select, quick) | {"precision": precision}
-    _reproduce("kitti-sun", out, given | work, (engine, workers, address), as_json)
+    given = asdict(video) | {"scenes": sun, "partition": partition, "per_class": _per_class(per_class)}
+    _reproduce("kitti-sun", out, given, work, where, as_json)
 
 
 @app.command("all")
+@grouped
 def all_tables(
+    *,
     norb: Annotated[Path | None, typer.Option(help="The small NORB files; without, the embedded turntable.")] = None,
     kitti: Annotated[Path | None, typer.Option(help="KITTI raw; without, the embedded drive.")] = None,
     scenes: Annotated[Path | None, typer.Option(help="Class folders of scenes; without, the embedded places.")] = None,
     out: Out = Path("tables"),
-    repeats: Repeats = None,
-    iterations: Iterations = None,
-    methods: MethodNames = None,
-    select: Select = None,
     task: TaskNames = None,
-    quick: Quick = False,
-    engine: EngineName = "local",
-    address: Address = None,
-    workers: Workers = None,
+    work: Work,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """All tables, norb, kitti and kitti-scenes, each in a folder of its own, and a report of them on one page.
@@ -208,20 +168,12 @@ def all_tables(
 
     Example: egoequiv reproduce all --quick -o tables
     """
-    from egoequiv.engines import engine_named
-    from egoequiv.evaluation.tasks import get_tasks
-    from egoequiv.experiments.collect import collect
-    from egoequiv.experiments.missing import measure_missing
-    from egoequiv.report.page import write_report
-
-    names = None if not task or ALL in names_in(task) else tasks_in(task)  # a wrong name is reported at once
+    names = report_tasks(task)  # a wrong name is reported at once
     if kitti is not None and scenes is None:
         raise ConfigError("KITTI's video needs pictures to be tried on: give their folder with --scenes")
     for option, path in (("--norb", norb), ("--kitti", kitti), ("--scenes", scenes)):
         if path is not None and not path.exists():  # now, not after hours of the tables before it
             raise DataError(f"{option} {path} does not exist")
-    work = _work(repeats, iterations, methods, select, quick)
-    where = (engine, workers, address)
     each: dict[str, tuple[str, dict[str, Any]]] = {
         "norb": ("norb", {"data": norb}),
         "kitti": ("kitti", {"data": kitti}),
@@ -229,15 +181,12 @@ def all_tables(
     }
     tables: dict[str, Table] = {}
     for folder, (name, given) in each.items():
-        made = _make(name, out / folder, given | work, where)
+        made = _make(name, out / folder, given, work, where)
         show_tables(made, out / folder, quiet=as_json)
         tables |= {f"{folder}/{key}": table for key, table in made.items()}
-    with engine_named(*where) as chosen, progress_bar() as progress:
-        found, problems = measure_missing(collect(out), names, chosen, progress)
-    written = write_report(out, problems=problems, found=found, tasks=get_tasks(names or ()))
+    written, _ = report_folder(out, names, where)
     if as_json:
-        described = {name: table.model_dump(mode="json") for name, table in tables.items()}
-        print_json({"tables": described, "report": str(written)})
+        print_json({"tables": described(tables), "report": str(written)})
     say(f"everything on one page: {written}")
 
 
@@ -246,11 +195,11 @@ def tasks(
     folder: Annotated[Path, typer.Argument(help="A folder of `egoequiv reproduce`, or a folder with runs.")],
     task: TaskNames = None,
     methods: MethodNames = None,
-    motions: Motions = None,
-    steps: Steps = None,
-    neighbours: Neighbours = None,
-    hold_out: HoldOut = None,
-    seed: TaskSeed = None,
+    motions: opt.Motions = None,
+    steps: opt.Steps = None,
+    neighbours: opt.Neighbours = None,
+    hold_out: opt.HoldOut = None,
+    seed: opt.TaskSeed = None,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", show_default="the folder itself", help="Where the tables go."),
@@ -266,97 +215,71 @@ def tasks(
     Example: egoequiv reproduce tasks norb-table --task retrieval,prediction
     """
     from egoequiv.evaluation.task import TaskOptions
-    from egoequiv.experiments.collect import collect
     from egoequiv.experiments.task_tables import task_tables
-    from egoequiv.store import FrameStore
 
-    names = tasks_in(task, (ALL,))
-    options = TaskOptions(**options_in(motions, steps, neighbours, hold_out, seed))
+    names = opt.tasks_in(task, (opt.ALL,))
+    options = TaskOptions(**opt.options_in(motions, steps, neighbours, hold_out, seed))
     if hold_out is not None:
-        places = {str(s.group.settings["data"]) for e in collect(folder) for x in e.exhibits for s in x.subjects}
-        stores = []
-        for place in sorted(places):
-            try:
-                stores.append(FrameStore.open(place))
-            except EgoEquivError:
-                continue  # the tasks say what is wrong
-        check_hold_out(hold_out, stores)
+        _check_hold_out(hold_out, folder)
     with progress_bar() as progress:
         found = task_tables(folder, names, methods=names_in(methods) or None, options=options, on_progress=progress)
     for problem in found.problems:
         say(f"not measured: {problem}")
     if not found.tables:
         raise DataError(f"{folder}: none of these tasks could be measured of any method; the reasons are above")
-    show_tables({path.as_posix(): table for path, table in found.tables.items()}, out or folder, quiet=as_json)
+    tables = {path.as_posix(): table for path, table in found.tables.items()}
+    show_tables(tables, out or folder, quiet=as_json)
     if as_json:
-        described = {path.as_posix(): table.model_dump(mode="json") for path, table in found.tables.items()}
-        print_json({"tables": described, "problems": found.problems})
+        print_json({"tables": described(tables), "problems": found.problems})
     if out is None or out == folder:
-        say(f"everything on one page: egoequiv report {shlex.quote(str(folder))}")
+        _say_report(folder)
+
+
+def _check_hold_out(hold_out: str, folder: Path) -> None:
+    """Refuse an attribute that none of the stores behind a folder has."""
+    from egoequiv.experiments.collect import collect
+    from egoequiv.store import FrameStore
+
+    places = {str(s.group.settings["data"]) for e in collect(folder) for x in e.exhibits for s in x.subjects}
+    stores = []
+    for place in sorted(places):
+        try:
+            stores.append(FrameStore.open(place))
+        except EgoEquivError:
+            continue  # the tasks say what is wrong
+    opt.check_hold_out(hold_out, stores)
 
 
 def _splits(split: str) -> tuple[str, ...]:
     return ("paper", "by-recording") if split == "both" else (split,)
 
 
-def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        numbers = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise ConfigError("--per-class must be whole numbers with commas between them, such as 6,20") from None
+def _per_class(text: str) -> tuple[int, ...]:
+    numbers = opt.numbers_in(text, "--per-class", int)
     if min(numbers) < 1 or len(set(numbers)) < len(numbers):
         raise ConfigError("--per-class must be different numbers of at least 1, such as 6,20")
     return numbers
 
 
-def _work(
-    repeats: int | None, iterations: int | None, methods: list[str] | None, select: bool | None, quick: bool
-) -> dict[str, Any]:
-    """How much work, as `ReproduceOptions` takes it."""
-    names = tuple(names_in(methods)) or None
-    return {"repeats": repeats, "iterations": iterations, "methods": names, "select": select, "quick": quick}
-
-
-def _make(name: str, out: Path, given: dict[str, Any], where: tuple[str, int | None, str | None]) -> dict[str, Table]:
+def _make(name: str, out: Path, given: dict[str, Any], work: Work, where: Where) -> dict[str, Table]:
     """Make the tables of one name in a folder, which keeps the command."""
-    from egoequiv.engines import engine_named
     from egoequiv.experiments import TABLES, ReproduceOptions
     from egoequiv.experiments.record import record_command
 
-    with engine_named(*where) as engine, progress_bar() as progress:
+    given |= asdict(work) | {"methods": tuple(names_in(work.methods)) or None}
+    with where.open() as engine, progress_bar() as progress:
         options = ReproduceOptions(out=out, engine=engine, on_progress=progress, **given)
         record_command(out, sys.argv[1:])
         return TABLES[name](options)
 
 
-def _reproduce(
-    name: str, out: Path, given: dict[str, Any], where: tuple[str, int | None, str | None], as_json: bool
-) -> None:
-    tables = _make(name, out, given, where)
+def _reproduce(name: str, out: Path, given: dict[str, Any], work: Work, where: Where, as_json: bool) -> None:
+    tables = _make(name, out, given, work, where)
     show_tables(tables, out, quiet=as_json)
     if as_json:
-        print_json({"tables": {key: table.model_dump(mode="json") for key, table in tables.items()}})
-    say(f"everything on one page: egoequiv report {shlex.quote(str(out))}")
+        print_json({"tables": described(tables)})
+    _say_report(out)
 
 
-def show_tables(tables: Mapping[str, Table], out: Path, quiet: bool = False) -> list[Path]:
-    """Save tables in all formats, with a figure of rho where there is any, and print them."""
-    from egoequiv.report.figures.columns import rho_chart
-    from egoequiv.report.figures.drawing import save_figure
-    from egoequiv.report.table_blocks import short_blocks
-    from egoequiv.report.tables import save_table
-    from egoequiv.report.terminal import print_blocks
-
-    saved: list[Path] = []
-    for name, table in tables.items():
-        saved += save_table(table, out, name)
-        figure = rho_chart(table)
-        if figure is not None:
-            saved.append(save_figure(figure, out / ("rho.png" if name == "table" else f"rho-{name}.png")))
-        if not quiet:
-            print_blocks(short_blocks(table), output())
-        for note in table.about.get("left_out", []):
-            say(f"note: {note}")
-    shown = [str(path) for path in saved if path.suffix in (".md", ".png")]
-    say(f"saved: {', '.join(shown)} (and .csv, .tex, .json)")
-    return saved
+def _say_report(folder: Path) -> None:
+    say(f"everything on one page: egoequiv report {shlex.quote(str(folder))}")

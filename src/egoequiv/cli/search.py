@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.options import Address, AsJson, EngineName, Workers
+from egoequiv.cli.options import AsJson, Where, grouped, numbers_in
 from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stores import fetch
 
@@ -19,8 +18,10 @@ if TYPE_CHECKING:
     from egoequiv.training.search import Selection
 
 
+@grouped
 def search(
     store: Annotated[str, typer.Argument(help="The store to learn from: a folder or a URL.")],
+    *,
     out: Annotated[Path, typer.Option("-o", "--out", help="Where the runs and selection.json go.")] = Path("search"),
     methods: Annotated[str, typer.Option(help="Which methods, in this order.")] = "temporal,drlim,equiv,equiv+drlim",
     rates: Annotated[str | None, typer.Option(help="Learning rates to try, such as 0.1,0.01.")] = None,
@@ -30,9 +31,7 @@ def search(
     iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 15_000,
     encoder: EncoderName = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Any other training setting.")] = None,
-    engine: EngineName = "local",
-    address: Address = None,
-    workers: Workers = None,
+    where: Where,
     as_json: AsJson = False,
 ) -> None:
     """Choose the learning rate and the loss weights, on a part cut from the training frames.
@@ -42,7 +41,6 @@ def search(
 
     Example: egoequiv search toys -o my-search --methods equiv
     """
-    from egoequiv.engines import engine_named
     from egoequiv.methods import get_method
     from egoequiv.training import make_config
     from egoequiv.training.search import LEARNING_RATES, WEIGHTS, GreedySearch
@@ -54,39 +52,42 @@ def search(
     if encoder is not None:
         base["encoder"] = encoder
     shared = make_config({**base, "method": "equiv"})
+    tried: dict[str, Any] = {
+        "learning_rates": LEARNING_RATES if rates is None else numbers_in(rates, "--rates"),
+        "weights": WEIGHTS if weights is None else numbers_in(weights, "--weights"),
+        "rate_seeds": range(rate_seeds),
+        "seeds": range(seeds),
+    }
     _note_slow_losses(base, names)
     fetch(shared.data, shared.labels)
-    stage = ""
-
-    def begin(name: str) -> None:
-        nonlocal stage
-        stage = name
-
-    with engine_named(engine, workers, address) as where, progress_bar() as progress:
-        selection = GreedySearch(
-            base=base,
-            out=out,
-            learning_rates=_numbers(rates, "rates") or LEARNING_RATES,
-            weights=_numbers(weights, "weights") or WEIGHTS,
-            seeds=range(seeds),
-            rate_seeds=range(rate_seeds),
-            engine=where,
-            on_stage=begin,
-            on_note=say,
-            on_progress=lambda done, total: progress(stage, done, total),
-        ).run(names)
+    with where.open() as engine, progress_bar() as progress:
+        selection = GreedySearch(base=base, out=out, engine=engine, on_note=say, on_progress=progress, **tried).run(
+            names
+        )
     if as_json:
         print_json({"rows": _rows(selection), **selection.describe()})
-        return
-    table = Table("method", "learning rate", "weights", "score on held-out training frames")
+    else:
+        _show(selection, names)
+
+
+def _show(selection: Selection, names: Sequence[str]) -> None:
+    """Every trial, and what was chosen as options of `egoequiv train`."""
+    from egoequiv.blocks import Cell, Code, Grid
+    from egoequiv.report.terminal import print_blocks
+
+    rows = []
     for trial in selection.trials:
-        shown = f"[red]diverged at {trial.diverged_at}[/red]" if isnan(trial.score) else f"{trial.score:.4f}"
-        table.add_row(trial.method, f"{trial.settings['learning_rate']:g}", _weights(trial.settings), shown)
-    console = output()
-    console.print(table)
-    for name in names:
-        flags = "".join(f" --set weight.{term}={weight:g}" for term, weight in selection.weight[name].items())
-        console.print(f"{name}: --set learning_rate={selection.learning_rate:g}{flags}")
+        lost = Cell(f"diverged at {trial.diverged_at}", tone="bad")
+        weights = ", ".join(f"{term} {weight:g}" for term, weight in trial.settings.get("weight", {}).items())
+        score = lost if isnan(trial.score) else f"{trial.score:.4f}"
+        rows.append((trial.method, f"{trial.settings['learning_rate']:g}", weights, score))
+    grid = Grid.of("", ("method", "learning rate", "weights", "score on held-out training frames"), rows)
+    flags = {
+        name: "".join(f" --set weight.{term}={weight:g}" for term, weight in selection.weight[name].items())
+        for name in names
+    }
+    lines = [Code(f"{name}: --set learning_rate={selection.learning_rate:g}{flags[name]}") for name in names]
+    print_blocks([grid, *lines], output())
 
 
 def _note_slow_losses(base: dict[str, Any], names: Sequence[str]) -> None:
@@ -112,18 +113,3 @@ def _rows(selection: Selection) -> list[dict[str, Any]]:
         }
         for trial in selection.trials
     ]
-
-
-def _weights(settings: dict[str, Any]) -> str:
-    return ", ".join(f"{term} {weight:g}" for term, weight in settings.get("weight", {}).items())
-
-
-def _numbers(text: str | None, option: str) -> tuple[float, ...] | None:
-    if text is None:
-        return None
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise typer.BadParameter(
-            f"expected numbers with commas between them, found {text!r}", param_hint=option
-        ) from None

@@ -22,7 +22,7 @@ from egoequiv.models.checkpoint import MODEL
 from egoequiv.training.run_folder import CONFIG, DATA, RunFolder, is_run, runs_in
 
 # What decides which frames of its store a run is measured on, in words.
-SPLIT_BY = {"split": "split", "split_seed": "split seed", "train_fraction": "training on"}
+SPLIT_BY = {"split": "split", "split_seed": "split seed", "train_fraction": "training on", "place_m": "place_m"}
 OUT_KIND = "a folder of `egoequiv reproduce`, `egoequiv demo` or `egoequiv train`"
 Found = Mapping[tuple[Path, str], Measurement]  # by run and task: measured just now, perhaps not kept
 
@@ -79,10 +79,6 @@ class Subject:
                 continue  # it can be measured again
         return [one for one in found if one is not None]
 
-    def is_finished(self, run: Path) -> bool:
-        """Whether the training of a repetition has ended."""
-        return RunFolder(run).result is not None
-
 
 @dataclass(frozen=True, eq=False)
 class Exhibit:
@@ -96,9 +92,14 @@ class Exhibit:
     notes: tuple[str, ...] = ()  # what has to be known of its runs, as sentences
 
     @property
+    def task(self) -> str:
+        """The task whose table it is; empty for recognition and equivariance, and for runs."""
+        return self.table.task if self.table is not None else ""
+
+    @property
     def part(self) -> str:
         """What distinguishes the tables of one folder: -paper of table-paper, and of the task table retrieval-paper."""
-        own = (self.table.task if self.table is not None else "") or "table"
+        own = self.task or "table"
         return self.name.removeprefix(own) if self.name.startswith(own) else ""
 
 
@@ -118,25 +119,22 @@ class Experiment:
     @property
     def task_exhibits(self) -> tuple[Exhibit, ...]:
         """The tables of tasks over all repetitions."""
-        return tuple(one for one in self.exhibits if one.table is not None and one.table.task)
+        return tuple(one for one in self.exhibits if one.task)
 
     def tabled_tasks(self, exhibit: Exhibit) -> set[str]:
         """The tasks that were measured over all repetitions of the runs of one exhibit."""
-        return {one.table.task for one in self.task_exhibits if one.table is not None and one.part == exhibit.part}
+        return {one.task for one in self.task_exhibits if one.part == exhibit.part}
 
 
 def collect(out: Path, found: Found | None = None) -> list[Experiment]:
     """Every experiment in a folder, in the order they were begun: itself and those in the folders it holds.
 
-    Args:
-        out: The folder.
-        found: What was measured just now; a folder on a read-only disk cannot keep it.
+    `found` was measured just now: a folder on a read-only disk cannot keep it.
     """
     if not out.is_dir():
         raise DataError(f"{out} is not a folder: give {OUT_KIND}")
     below = [] if is_run(out) else sorted(path for path in out.iterdir() if path.is_dir() and _tables(path))
-    own = _experiment(out, found or {}, elsewhere=below)
-    each = [own, *(_experiment(folder, found or {}) for folder in below)]
+    each = [_experiment(out, found or {}, elsewhere=below), *(_experiment(folder, found or {}) for folder in below)]
     experiments = [experiment for experiment in each if experiment is not None]
     if not experiments:
         raise DataError(f"{out} holds no table and no run: give {OUT_KIND}")
@@ -164,29 +162,21 @@ def _tables(folder: Path) -> dict[str, Table]:
             raise DataError(f"{path} is damaged ({problem}): remove it, or repeat the command that made it") from None
         if isinstance(described, dict) and {"title", "columns", "rows"} <= described.keys():
             tables[path.stem] = Table.load(path)
-    return dict(
-        sorted(tables.items(), key=lambda item: (not _has_runs(item[1]), bool(item[1].task), _natural(item[0])))
-    )
+    return dict(sorted(tables.items(), key=_place))
 
 
-def _has_runs(table: Table) -> bool:
-    return any(row.runs for row in table.rows)
-
-
-def _natural(name: str) -> tuple[tuple[int, str], ...]:
-    """A key by which table-6 comes before table-20, and the paper's split before others."""
-    return tuple(
-        (int(part), "") if part.isdecimal() else (-1 if part == "paper" else 0, part) for part in name.split("-")
-    )
+def _place(item: tuple[str, Table]) -> tuple[Any, ...]:
+    """A key by which tables with runs come first, table-6 before table-20, and the paper's split before others."""
+    name, table = item
+    parts = ((int(p), "") if p.isdecimal() else (-1 if p == "paper" else 0, p) for p in name.split("-"))
+    return not any(row.runs for row in table.rows), bool(table.task), tuple(parts)
 
 
 def _exhibit(folder: Path, name: str, table: Table, found: Found) -> Exhibit:
-    subjects = []
-    for row in table.rows:
-        runs = [folder / run for run in row.runs if is_run(folder / run)]
-        if runs and not table.task:
-            subjects.append(Subject(row.name, group_of(runs), found))
-    return Exhibit(name, table.title, table, tuple(subjects))
+    rows = {} if table.task else {row.name: row.runs for row in table.rows}
+    there = {name: [folder / run for run in runs if is_run(folder / run)] for name, runs in rows.items()}
+    subjects = tuple(Subject(name, group_of(runs), found) for name, runs in there.items() if runs)
+    return Exhibit(name, table.title, table, subjects)
 
 
 def _exhibits_of_runs(folder: Path, groups: Sequence[RunGroup], found: Found) -> list[Exhibit]:
@@ -278,12 +268,8 @@ def _beginning(names: Sequence[str]) -> str:
 
 def _distinct(names: list[str]) -> list[str]:
     """Names that differ, by a number behind those that occur again."""
-    seen: dict[str, int] = {}
-    distinct = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        distinct.append(name if seen[name] == 1 else f"{name} {seen[name]}")
-    return distinct
+    counts = [names[: k + 1].count(name) for k, name in enumerate(names)]
+    return [name if count == 1 else f"{name} {count}" for name, count in zip(names, counts, strict=True)]
 
 
 def _slug(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -13,11 +14,9 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import class_scores, embed
 from egoequiv.evaluation.comparison import AnswersCompared, compare_answers
-from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.recognition import top_k_right
 from egoequiv.evaluation.task import OnProgress, silent
-from egoequiv.evaluation.tasks import TASKS
-from egoequiv.experiments.measure import BASIC, RunMeasurer, defined
+from egoequiv.experiments.measure import BASIC, RunMeasurer, measure_runs
 from egoequiv.experiments.run_groups import RunGroup, check_same_frames, differing_settings, group_runs
 from egoequiv.experiments.runs_table import table_of_runs
 from egoequiv.experiments.table import FEWEST_FOR_TEST, Strict, Table
@@ -43,24 +42,14 @@ class Untested(Strict):
 
 
 class RunComparison(Strict):
-    """Groups of repetitions: the settings in which they differ, a table of them, and tests.
+    """Groups of repetitions, each under a letter: the settings in which they differ, a table of them, and tests."""
 
-    Args:
-        groups: The name of each group, by its letter.
-        runs: The folders of each group, by its letter.
-        seeds: The seeds of each group, by its letter.
-        settings: The settings that differ: one value for each group.
-        table: What was measured, a row for each group under its letter.
-        answers: Comparisons frame by frame, where there are too few repetitions for a test over them.
-        untested: What was not tested, and why.
-    """
-
-    groups: dict[str, str]
-    runs: dict[str, list[str]]
+    groups: dict[str, str]  # the name of each
+    runs: dict[str, list[str]]  # their folders
     seeds: dict[str, list[int]]
-    settings: dict[str, list[Any]]
-    table: Table
-    answers: list[Answered]
+    settings: dict[str, list[Any]]  # that differ: one value for each group
+    table: Table  # what was measured, a row for each group under its letter
+    answers: list[Answered]  # frame by frame, where there are too few repetitions for a test over them
     untested: list[Untested]
 
 
@@ -71,13 +60,7 @@ def letter(number: int) -> str:
 
 
 def compare_runs(runs: Sequence[Path], store: str | None = None, on_progress: OnProgress = silent) -> RunComparison:
-    """Measure runs on their validation frames, or on all frames of another store, and test their differences.
-
-    Args:
-        runs: The folders of two or more runs.
-        store: Another store to measure all of them on.
-        on_progress: Called with the progress.
-    """
+    """Measure two or more runs on their validation frames, or on all frames of another store, and test them."""
     distinct = {run.resolve(): run for run in reversed(runs)}  # the same run by two paths is no repetition
     groups = group_runs([run for run in runs if distinct[run.resolve()] is run])
     for group in groups:
@@ -86,8 +69,10 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_progress: On
     if store is None:
         check_same_frames(groups)
     named = {letter(number): group for number, group in enumerate(groups)}
-    measured = _measure([run for group in groups for run in group.runs], store, on_progress)
-    table = table_of_runs("Runs side by side", named, measured, Path.cwd())
+    tasks = BASIC if store is None else ("equivariance",)
+    each = measure_runs([run for group in groups for run in group.runs], tasks, store, partial(on_progress, STAGE))
+    measured = {run: found for run, found in each if found}
+    table = table_of_runs("Runs side by side", named, measured, Path.cwd(), store=store)
     if table is None:
         raise DataError(
             f"{store or 'the stores of these runs'}: no poses and no labels that the runs know: nothing to measure"
@@ -102,19 +87,6 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_progress: On
         answers=answers,
         untested=_untested(named, table, answers, store),
     )
-
-
-def _measure(runs: Sequence[Path], store: str | None, on_progress: OnProgress) -> dict[Path, list[Measurement]]:
-    measured = {}
-    tasks = BASIC if store is None else ("equivariance",)
-    for done, run in enumerate(runs):
-        on_progress(STAGE, done, len(runs))
-        measurer = RunMeasurer(run, store, everything=store is not None)
-        found = defined([measurer.measure(TASKS[task]) for task in tasks])
-        if found:
-            measured[run] = found
-    on_progress(STAGE, len(runs), len(runs))
-    return measured
 
 
 def _untested(

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from egoequiv import __version__
 from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.metric import Metric
 from egoequiv.evaluation.statistics import Result
-from egoequiv.experiments.options import ReproduceOptions
+from egoequiv.experiments.options import Effort, Grid, ReproduceOptions, Scale, Settings
 from egoequiv.experiments.published import KITTI, SUN, Key, Metrics
-from egoequiv.experiments.recipe import Effort, Recipe, Scale, chosen_keys, make_rows
-from egoequiv.experiments.selection import Grid, Settings
-from egoequiv.experiments.stores import PIXELS, experiment_store, pixel_row
+from egoequiv.experiments.recipe import Recipe, chosen_keys, make_rows
+from egoequiv.experiments.stores import PIXELS, about_frames, experiment_store, pixel_row
 from egoequiv.experiments.table import Entry, MeasuredRow, Row, Table, compare_rows, merge_metrics
-from egoequiv.pairs import Split, count_leaked, draw_labelled, make_split
+from egoequiv.pairs import Split, draw_labelled, make_split
 from egoequiv.pairs.splits import GIVEN
 from egoequiv.store import FrameStore
 
@@ -48,23 +46,16 @@ CHOSEN: dict[Key, Settings] = {
 
 def reproduce_kitti(options: ReproduceOptions) -> dict[str, Table]:
     """Recognition of places from 4 labelled frames a class, for each split, and how much the split changes it."""
-    effort = options.effort(WHOLE, QUICK, select_stop=False, grid=GRID)
-    _recipe(options, effort, "", {}, {})  # a wrong name of a method is reported before the long work begins
-    store = _video(options, effort)
-    splits = options.splits or SPLITS
+    effort, keys = options.effort(WHOLE, QUICK, select_stop=False, grid=GRID), _keys(options)
+    video, splits = _video(options, effort), options.splits or SPLITS
+    making = _Making(options, effort, keys, video)
+    published_on = "KITTI with 4 classes, split at random" if options.data else ""
     tables = {}
     for kind in splits:
-        split = make_split(store, kind)
-        base = _base(options, effort, store) | {"per_class": KITTI_PER_CLASS, "split": kind, "holdout_split": "paper"}
-        recipe = _recipe(options, effort, f"kitti-{kind}", base, KITTI if options.data else {})
-        rows = [
-            pixel_row(store, split, KITTI_PER_CLASS, effort.repeats),
-            *make_rows(recipe, effort),
-        ]
-        title = f"{_video_name(options)}: recognition of places, split {kind}"
-        about = _about(options, effort, store, kind, split, KITTI_PER_CLASS, store)
-        published_on = "KITTI with 4 classes, split at random" if options.data else ""
-        tables[f"table-{kind}"] = _table(title, rows, about, published_on)
+        own = {"per_class": KITTI_PER_CLASS, "split": kind, "holdout_split": "paper"}
+        recipe = making.recipe(f"kitti-{kind}", own, KITTI if options.data else {})
+        title = f"{making.name}: recognition of places, split {kind}"
+        tables[f"table-{kind}"] = making.table(title, recipe, video, make_split(video, kind), published_on)
     if len(tables) > 1:
         tables["splits"] = _split_effect(dict(zip(splits, tables.values(), strict=True)))
     return tables
@@ -72,13 +63,13 @@ def reproduce_kitti(options: ReproduceOptions) -> dict[str, Table]:
 
 def reproduce_scenes(options: ReproduceOptions, is_sun: bool = False) -> dict[str, Table]:
     """Recognition of scenes from a few labels each, with what is learned from driving; one table for each few."""
-    effort = options.effort(WHOLE_SCENES, QUICK, select_stop=False, grid=GRID)
+    effort, keys = options.effort(WHOLE_SCENES, QUICK, select_stop=False, grid=GRID), _keys(options)
     numbers = options.per_class[:1] if options.quick else options.per_class
-    _recipe(options, effort, "", {}, {})  # a wrong name of a method is reported before the long work begins
     if options.scenes is None and options.data is not None:
         option = "--sun" if is_sun else "--scenes"
         raise ConfigError(f"KITTI's video needs pictures to be tried on: give their folder with {option}")
-    video, scenes = _video(options, effort), _scenes(options, effort)
+    making = _Making(options, effort, keys, _video(options, effort))
+    scenes = _scenes(options, effort)
     kind = GIVEN if "part" in scenes.attributes else "paper"
     split = make_split(scenes, kind)
     classes, names = scenes.classes()
@@ -86,26 +77,16 @@ def reproduce_scenes(options: ReproduceOptions, is_sun: bool = False) -> dict[st
         draw_labelled(classes, split.train, per_class, names, 0)
     tables = {}
     for per_class in numbers:
-        base = _base(options, effort, video) | {
-            "labels": str(scenes.path),
-            "label_split": kind,
-            "per_class": per_class,
-            "split": "paper",
-        }
+        own = {"labels": str(scenes.path), "label_split": kind, "per_class": per_class, "split": "paper"}
         published = SUN.get(per_class, {}) if is_sun and len(names) == SUN_CLASSES else {}
         # The paper chooses settings with 6 labels a class; other numbers of labels keep them.
         recipe = replace(
-            _recipe(options, effort, f"scenes-{per_class}", base, published),
+            making.recipe(f"scenes-{per_class}", own, published),
             search_name=f"scenes-{numbers[0]}-{effort.size}",
             search_base={"per_class": numbers[0]},
         )
-        rows = [
-            pixel_row(scenes, split, per_class, effort.repeats, dict(published.get((PIXELS, True), {}))),
-            *make_rows(recipe, effort),
-        ]
-        title = f"{_video_name(options)} to scenes: {per_class} labelled images a class"
-        about = _about(options, effort, video, "paper", split, per_class, scenes)
-        tables[f"table-{per_class}"] = _table(title, rows, about, "SUN397" if published else "")
+        title = f"{making.name} to scenes: {per_class} labelled images a class"
+        tables[f"table-{per_class}"] = making.table(title, recipe, scenes, split, "SUN397" if published else "")
     return tables
 
 
@@ -114,23 +95,61 @@ def reproduce_sun(options: ReproduceOptions) -> dict[str, Table]:
     return reproduce_scenes(options, is_sun=True)
 
 
-def _base(options: ReproduceOptions, effort: Effort, video: FrameStore) -> Settings:
-    """What all runs share: the network and the pairs of the paper."""
-    return {
-        "data": str(video.path),
-        "encoder": "kitti",
-        "batch_size": effort.batch_size,
-        "motion_pairs": 47_984,
-        "neighbour_pairs": 98_460,
-        "precision": options.precision,
-    }
+@dataclass(frozen=True)
+class _Making:
+    """What the tables of one command share: the options, the effort and the video that is learned from."""
 
+    options: ReproduceOptions
+    effort: Effort
+    keys: Sequence[Key]  # of the rows
+    video: FrameStore
 
-def _recipe(
-    options: ReproduceOptions, effort: Effort, name: str, base: Settings, published: dict[Key, Metrics]
-) -> Recipe:
-    keys = chosen_keys([(method, True) for method in METHODS], options.methods)
-    return Recipe(f"{name}-{effort.size}", base, keys, CHOSEN, published)
+    @property
+    def name(self) -> str:
+        """The video in titles."""
+        return "KITTI" if self.options.data else "Drive"
+
+    def recipe(self, name: str, own: Settings, published: dict[Key, Metrics]) -> Recipe:
+        """The rows of one table, with the network and the pairs of the paper."""
+        base = {
+            "data": str(self.video.path),
+            "encoder": "kitti",
+            "batch_size": self.effort.batch_size,
+            "motion_pairs": 47_984,
+            "neighbour_pairs": 98_460,
+            "precision": self.options.precision,
+        }
+        return Recipe(f"{name}-{self.effort.size}", base | own, self.keys, CHOSEN, published)
+
+    def table(self, title: str, recipe: Recipe, labelled: FrameStore, split: Split, published_on: str) -> Table:
+        """Train and measure the rows of a recipe, below the nearest labelled image in pixels."""
+        pixels = dict(recipe.published.get((PIXELS, True), {}))
+        per_class = recipe.base["per_class"]
+        each = [
+            pixel_row(labelled, split, per_class, self.effort.repeats, pixels),
+            *make_rows(recipe, self.effort),
+        ]
+        return _table(title, each, self._about(labelled, split, per_class), published_on)
+
+    def _about(self, labelled: FrameStore, split: Split, per_class: int) -> dict[str, Any]:
+        """What a table says of its frames; those with labels may be of another store than the video."""
+        options, video = self.options, self.video
+        classes, names = labelled.classes()
+        elsewhere = options.scenes.name if options.scenes else "embedded places"
+        counts = {name: int((classes[split.validation] == k).sum()) for k, name in enumerate(names)}
+        stores = {store.path: store for store in (video, labelled)}
+        return {
+            "video": options.data.name if options.data else "embedded drive",
+            "video_frames": len(video),
+            "labelled": "the video" if labelled is video else elsewhere,
+            "classes": len(names),
+            "validation_frames_a_class": counts,
+            **about_frames(self.effort, labelled, split, split.kind, per_class),
+            "image_shape": list(video.image_shape),
+            "batch_size": self.effort.batch_size,
+            "precision": options.precision,
+            "left_out": [note for store in stores.values() for note in store.meta.get("notes", [])],
+        }
 
 
 def _table(title: str, each: Sequence[MeasuredRow], about: dict[str, Any], published_on: str) -> Table:
@@ -175,64 +194,26 @@ def _split_effect(tables: dict[str, Table]) -> Table:
     )
 
 
-def _video_name(options: ReproduceOptions) -> str:
-    return "KITTI" if options.data else "Drive"
-
-
-def _about(
-    options: ReproduceOptions,
-    effort: Effort,
-    video: FrameStore,
-    kind: str,
-    split: Split,
-    per_class: int,
-    labelled: FrameStore,
-) -> dict[str, Any]:
-    classes, names = labelled.classes()
-    elsewhere = options.scenes.name if options.scenes else "embedded places"
-    stores = {store.path: store for store in (video, labelled)}
-    return {
-        "video": options.data.name if options.data else "embedded drive",
-        "video_frames": len(video),
-        "labelled": "the video" if labelled is video else elsewhere,
-        "classes": len(names),
-        "validation_frames_a_class": {
-            name: int((classes[split.validation] == k).sum()) for k, name in enumerate(names)
-        },
-        "image_shape": list(video.image_shape),
-        "labelled_images_a_class": per_class,
-        "split": split.kind if labelled is not video else kind,
-        "validation_frames": len(split.validation),
-        "leaked_validation_frames": count_leaked(labelled, split),
-        "iterations": effort.iterations,
-        "batch_size": effort.batch_size,
-        "precision": options.precision,
-        "repeats": effort.repeats,
-        "settings_selected": effort.select,
-        "left_out": [note for store in stores.values() for note in store.meta.get("notes", [])],
-        "version": __version__,
-    }
+def _keys(options: ReproduceOptions) -> list[Key]:
+    """The rows that are wanted; a wrong name of a method is reported before the long work begins."""
+    return chosen_keys([(method, True) for method in METHODS], options.methods)
 
 
 def _video(options: ReproduceOptions, effort: Effort) -> FrameStore:
     """The store of driving video."""
     if options.data:
-        name, source = "kitti", open_source("kitti", options.data)
-        made: dict[str, Any] = {"data": str(options.data.resolve())}
-    else:
-        drawn: dict[str, Any] = {"drives_per_area": effort.drives_per_area, "seconds": effort.seconds}
-        name, made = f"drive-{effort.drives_per_area}x{effort.seconds:g}s", {"data": None, **drawn}
-        source = open_source("drive", **drawn)
-    return experiment_store(effort, name, made, source)
+        made = {"data": str(options.data.resolve())}
+        return experiment_store(effort, "kitti", made, open_source("kitti", options.data))
+    drawn: dict[str, Any] = {"drives_per_area": effort.drives_per_area, "seconds": effort.seconds}
+    name = f"drive-{effort.drives_per_area}x{effort.seconds:g}s"
+    return experiment_store(effort, name, {"data": None, **drawn}, open_source("drive", **drawn))
 
 
 def _scenes(options: ReproduceOptions, effort: Effort) -> FrameStore:
     """The store of labelled scenes, cropped to the aspect of the video."""
     made = {"scenes": str(options.scenes.resolve()) if options.scenes else None, "partition": options.partition}
     if options.scenes:
-        name = "scenes"
         source = open_source("scenes", options.scenes, partition=options.partition, aspect=ASPECT)
-    else:
-        name = f"places-{effort.images_per_class}"
-        source = open_source("places", images_per_class=effort.images_per_class)
-    return experiment_store(effort, name, made, source)
+        return experiment_store(effort, "scenes", made, source)
+    source = open_source("places", images_per_class=effort.images_per_class)
+    return experiment_store(effort, f"places-{effort.images_per_class}", made, source)

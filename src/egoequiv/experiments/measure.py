@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import nullcontext
 from functools import cache, cached_property
 from hashlib import sha256
@@ -275,6 +275,17 @@ def measure_run(
     """
     measurer = RunMeasurer(Path(run), which=which)
     return [measurer.measure(task, options) for task in get_tasks(tasks).values()]
+
+
+def measure_runs(
+    runs: Sequence[Path], tasks: Sequence[str], store: str | None, on_progress: Callable[[int, int], None]
+) -> Iterator[tuple[Path, list[Measurement]]]:
+    """Each run with what could be measured of it, on its validation frames or on all frames of another store."""
+    for done, run in enumerate(runs):
+        on_progress(done, len(runs))
+        measurer = RunMeasurer(run, store, everything=store is not None)
+        yield run, defined([measurer.measure(task) for task in get_tasks(tasks).values()])
+    on_progress(len(runs), len(runs))
 
 
 def defined(measurements: Sequence[Measurement]) -> list[Measurement]:

@@ -41,13 +41,7 @@ def measure_missing(
     engine: Engine | None = None,
     on_progress: OnProgress = silent,
 ) -> tuple[dict[tuple[Path, str], Measurement], list[str]]:
-    """Measure what is missing, on several processes.
-
-    Args:
-        experiments: What `collect` found.
-        tasks: Names of tasks; None for all.
-        engine: Where to compute; by default in processes of this machine.
-        on_progress: Called with the progress.
+    """Measure what is missing for these tasks, or for all, on several processes.
 
     Returns:
         What was measured, by run and task; and sentences about runs that could not be opened.

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from egoequiv import __version__
 from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError
-from egoequiv.experiments.options import ReproduceOptions
+from egoequiv.experiments.options import Effort, ReproduceOptions, Scale, Settings
 from egoequiv.experiments.published import NORB, NORB_NAME, Key
-from egoequiv.experiments.recipe import Effort, Recipe, Scale, chosen_keys, make_rows
-from egoequiv.experiments.selection import Settings
-from egoequiv.experiments.stores import experiment_store, pixel_row
+from egoequiv.experiments.recipe import Recipe, chosen_keys, make_rows
+from egoequiv.experiments.stores import about_frames, experiment_store, pixel_row
 from egoequiv.experiments.table import Table, compare_rows, merge_metrics
-from egoequiv.pairs import count_leaked, make_split
+from egoequiv.pairs import make_split
 from egoequiv.store import FrameStore
 
 WHOLE = Scale()
@@ -72,15 +68,7 @@ def reproduce_norb(options: ReproduceOptions) -> dict[str, Table]:
             about={
                 "data": options.data.name if options.data else "embedded turntable",
                 "frames": len(store),
-                "image_shape": list(store.image_shape),
-                "labelled_images_a_class": PER_CLASS,
-                "split": kind,
-                "validation_frames": len(split.validation),
-                "leaked_validation_frames": count_leaked(store, split),
-                "iterations": effort.iterations,
-                "repeats": effort.repeats,
-                "settings_selected": effort.select,
-                "version": __version__,
+                **about_frames(effort, store, split, kind, PER_CLASS),
             },
             published_on=NORB_NAME,
         )
@@ -101,14 +89,11 @@ def _keys(options: ReproduceOptions) -> list[Key]:
 
 def _store(options: ReproduceOptions, effort: Effort) -> FrameStore:
     """The store of the experiment, made once; another size or world has another one."""
-    kind = "norb" if options.data else f"turntable-{effort.lightings}"
-    made_from: dict[str, Any] = {"data": str(options.data.resolve()) if options.data else None, "part": options.part}
-    source = (
-        open_source("norb", options.data, part=options.part)
-        if options.data
-        else open_source("turntable", lightings=effort.lightings)
-    )
-    return experiment_store(effort, kind, made_from, source)
+    made_from = {"data": str(options.data.resolve()) if options.data else None, "part": options.part}
+    if options.data:
+        return experiment_store(effort, "norb", made_from, open_source("norb", options.data, part=options.part))
+    source = open_source("turntable", lightings=effort.lightings)
+    return experiment_store(effort, f"turntable-{effort.lightings}", made_from, source)
 
 
 def _extra_settings(key: Key, iterations: int) -> Settings:

@@ -1,51 +1,83 @@
-"""What `egoequiv reproduce` takes: one typed object for all tables."""
+"""What `egoequiv reproduce` takes, one typed object for all tables; and how thoroughly a table is made."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from egoequiv.engines import Engine, LocalEngine
+from egoequiv.errors import ConfigError
 from egoequiv.evaluation.task import OnProgress, silent
-from egoequiv.experiments.recipe import Effort, Scale
 from egoequiv.models.network import Precision
+from egoequiv.training.search import LEARNING_RATES, WEIGHTS
 
 RowKind = Literal["all", "labelled", "unlabelled"]
+Settings = dict[str, Any]  # of training
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What a search tries: rates and weights, over how many draws of labels and initial weights."""
+
+    learning_rates: Sequence[float] = LEARNING_RATES
+    weights: Sequence[float] = WEIGHTS
+    rate_seeds: int = 5
+    seeds: int = 2
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much work a table is; each table has one for the whole and one for `--quick`."""
+
+    repeats: int = 5
+    iterations: int = 25_000
+    search_iterations: int = 6_000
+    batch_size: int = 16
+    size: int = 96
+    select: bool = True  # choose settings by search, or take those chosen before
+    lightings: int = 6  # of the embedded turntable
+    drives_per_area: int = 6  # of the embedded drive
+    seconds: float = 30.0
+    images_per_class: int = 120  # of the embedded places
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort(Scale):
+    """How thoroughly a table is made, where, and where progress is reported."""
+
+    out: Path
+    select_stop: bool = True  # choose by search when each method stops, or let all run to the end
+    grid: Grid = field(default_factory=Grid)
+    engine: Engine = field(default_factory=LocalEngine)
+    on_progress: OnProgress = silent
+
+    def __post_init__(self) -> None:
+        if self.repeats < 1:
+            raise ConfigError(f"repeats must be at least 1, found {self.repeats}")
 
 
 @dataclass(frozen=True)
 class ReproduceOptions:
-    """What to reproduce, from what, and how thoroughly; None means as the table has it.
+    """What to reproduce, from what, and how thoroughly; None means as the table has it."""
 
-    Args:
-        out: Where runs, stores and tables go.
-        data: The files of the data set; None for the embedded world.
-        scenes: Class folders or SUN397; None for the embedded places.
-        methods: Only the rows of these methods.
-        rows: Runs with labels, without, or all (NORB).
-        splits: How frames are divided: paper, by-recording, or both.
-        per_class: Labelled images a class, one table for each number (scenes).
-        quick: Small and short, to see it work.
-        scale: A scale to use in place of the table's.
-    """
-
-    out: Path
-    data: Path | None = None
-    scenes: Path | None = None
-    methods: tuple[str, ...] | None = None
-    rows: RowKind = "all"
-    splits: tuple[str, ...] | None = None
+    out: Path  # where runs, stores and tables go
+    data: Path | None = None  # the files of the data set; None for the embedded world
+    scenes: Path | None = None  # class folders or SUN397; None for the embedded places
+    methods: tuple[str, ...] | None = None  # only the rows of these
+    rows: RowKind = "all"  # runs with labels, without, or all (NORB)
+    splits: tuple[str, ...] | None = None  # how frames are divided: paper, by-recording, or both
     part: str = "auto"  # of small NORB
     partition: int | None = None  # of SUN397
-    per_class: tuple[int, ...] = (6, 20)
+    per_class: tuple[int, ...] = (6, 20)  # labelled images a class, one table for each number (scenes)
     precision: Precision = "float32"
-    quick: bool = False
+    quick: bool = False  # small and short, to see it work
     repeats: int | None = None
     iterations: int | None = None
     size: int | None = None
     select: bool | None = None
-    scale: Scale | None = None
+    scale: Scale | None = None  # to use in place of the table's
     engine: Engine = field(default_factory=LocalEngine)
     on_progress: OnProgress = silent
 

@@ -2,59 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 
-from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import ConfigError
-from egoequiv.evaluation.measurement import Measurement
-from egoequiv.evaluation.task import OnProgress, silent
-from egoequiv.experiments.measure import defined, measure_run
+from egoequiv.experiments.measure import BASIC, measure_runs
+from egoequiv.experiments.options import Effort, Settings
 from egoequiv.experiments.published import Key, Metrics
 from egoequiv.experiments.run_groups import row_name
-from egoequiv.experiments.selection import Grid, Settings, select_iterations, select_labelled, select_unlabelled
+from egoequiv.experiments.selection import select_iterations, select_labelled, select_unlabelled
 from egoequiv.experiments.table import MeasuredRow, row_of
 from egoequiv.methods import get_method
 from egoequiv.training import make_config
 from egoequiv.training.jobs import Job, Outcome
 from egoequiv.training.many import run_many
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How much work a table is; each table has one for the whole and one for `--quick`."""
-
-    repeats: int = 5
-    iterations: int = 25_000
-    search_iterations: int = 6_000
-    batch_size: int = 16
-    size: int = 96
-    select: bool = True  # choose settings by search, or take those chosen before
-    lightings: int = 6  # of the embedded turntable
-    drives_per_area: int = 6  # of the embedded drive
-    seconds: float = 30.0
-    images_per_class: int = 120  # of the embedded places
-
-
-@dataclass(frozen=True, kw_only=True)
-class Effort(Scale):
-    """How thoroughly a table is made, where, and where progress is reported."""
-
-    out: Path
-    select_stop: bool = True  # choose by search when each method stops, or let all run to the end
-    grid: Grid = field(default_factory=Grid)
-    engine: Engine = field(default_factory=LocalEngine)
-    on_progress: OnProgress = silent
-
-    def __post_init__(self) -> None:
-        if self.repeats < 1:
-            raise ConfigError(f"repeats must be at least 1, found {self.repeats}")
-
-
-def _nothing_extra(key: Key, iterations: int) -> Settings:  # noqa: ARG001, the signature is the recipe's
-    return {}
 
 
 @dataclass(frozen=True)
@@ -66,7 +28,7 @@ class Recipe:
     keys: Sequence[Key]
     chosen: Mapping[Key, Settings]  # what a search has chosen before
     published: Mapping[Key, Metrics] = field(default_factory=dict)
-    extra: Callable[[Key, int], Settings] = _nothing_extra  # settings of a row's own
+    extra: Callable[[Key, int], Settings] = lambda *_: {}  # settings of a row's own
     search_name: str | None = None  # of the recipe whose search this one shares; None: its own
     search_base: Settings = field(default_factory=dict)  # what that search has otherwise than `base`
 
@@ -78,7 +40,7 @@ def make_rows(recipe: Recipe, effort: Effort) -> list[MeasuredRow]:
     outcomes = run_many(
         [job for _, job in jobs],
         engine=effort.engine,
-        on_progress=lambda done, total: effort.on_progress(f"training, {recipe.name}", done, total),
+        on_progress=partial(effort.on_progress, f"training, {recipe.name}"),
     )
     return _rows(recipe, effort, jobs, outcomes, settings)
 
@@ -117,18 +79,18 @@ def _select(recipe: Recipe, effort: Effort) -> Mapping[Key, Settings]:
     base = _shared(recipe, iterations) | recipe.search_base
     folder = effort.out / f"search-{recipe.search_name or recipe.name}-{iterations}"
     labelled = [method for method, labels in recipe.keys if labels]
-    found = select_labelled(base, folder, labelled, effort.grid, effort.engine, effort.on_progress)
+    found = select_labelled(base, folder, labelled, effort)
     chosen: dict[Key, Settings] = {(method, True): settings for method, settings in found.items()}
     if effort.select_stop:
         trained = {m: chosen[m, True] for m in labelled if get_method(m).terms}
         whole = _shared(recipe, effort.iterations)
-        stops = select_iterations(whole, folder, trained, effort.engine, effort.on_progress)
+        stops = select_iterations(whole, folder, trained, effort)
         for method, stop in stops.items():
             chosen[method, True] |= {"iterations": stop}
     for key in recipe.keys:
         if not key[1]:
             own = base | recipe.extra(key, iterations)
-            chosen[key] = select_unlabelled(own, folder, key[0], effort.engine, effort.on_progress)
+            chosen[key] = select_unlabelled(own, folder, key[0], effort)
     return chosen
 
 
@@ -155,27 +117,21 @@ def _rows(
     outcomes: list[Outcome],
     settings: Mapping[Key, Settings],
 ) -> list[MeasuredRow]:
-    measured: dict[Key, list[tuple[Job, list[Measurement]]]] = {}
-    diverged: Counter[Key] = Counter()
-    stage = f"measuring, {recipe.name}"
-    for number, ((key, job), outcome) in enumerate(zip(jobs, outcomes, strict=True)):
-        effort.on_progress(stage, number, len(jobs))
-        own = measured.setdefault(key, [])
-        if outcome.result:
-            own.append((job, defined(measure_run(job.out))))
-        else:
-            diverged[key] += 1
-    effort.on_progress(stage, len(jobs), len(jobs))
-    return [
-        row_of(
+    trained = {job.out: job for (_, job), outcome in zip(jobs, outcomes, strict=True) if outcome.result}
+    measured = dict(measure_runs(list(trained), BASIC, None, partial(effort.on_progress, f"measuring, {recipe.name}")))
+    rows = []
+    for key in dict.fromkeys(key for key, _ in jobs):
+        own = [job for other, job in jobs if other == key]
+        done = [job for job in own if job.out in trained]
+        row = row_of(
             row_name(*key),
             key,
-            [(job.out, (job.config.seed, job.config.pair_seed)) for job, _ in members],
-            [found for _, found in members],
+            [(job.out, (job.config.seed, job.config.pair_seed)) for job in done],
+            [measured[job.out] for job in done],
             effort.out,
             published=dict(recipe.published.get(key, {})),
-            diverged=diverged[key],
+            diverged=len(own) - len(done),
             settings=settings[key] | recipe.extra(key, effort.iterations),
         )
-        for key, members in measured.items()
-    ]
+        rows.append(row)
+    return rows

@@ -9,6 +9,7 @@ from typing import Any
 
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.experiments.run_groups import RunGroup, have_same_frames
+from egoequiv.experiments.same_motions import MotionsApart, motions_apart
 from egoequiv.experiments.table import MeasuredRow, Table, compare_rows, merge_metrics, row_of
 from egoequiv.training.run_folder import RunFolder
 
@@ -16,24 +17,30 @@ COUNTS = ("train_frames", "validation_frames", "leaked_validation_frames")  # wh
 Measured = Mapping[Path, Sequence[Measurement]]  # by run
 
 
-def row_of_group(name: str, group: RunGroup, measured: Measured, folder: Path) -> MeasuredRow:
+def _row_of_group(name: str, group: RunGroup, measured: Measured, folder: Path, apart: MotionsApart) -> MeasuredRow:
     """The row of the repetitions of a group that were measured."""
     members = [(run, seeds) for seeds, run in zip(group.repetitions, group.runs, strict=True) if run in measured]
     unfinished = tuple(seeds for run, seeds in members if RunFolder(run).result is None)
-    found = [measured[run] for run, _ in members]
+    found = [[apart.named(name, one) for one in measured[run]] for run, _ in members]
     return row_of(name, (group.method, group.uses_labels), members, found, folder, unfinished=unfinished)
 
 
 def table_of_runs(
-    title: str, groups: Mapping[str, RunGroup], measured: Measured, folder: Path, task: str = ""
+    title: str,
+    groups: Mapping[str, RunGroup],
+    measured: Measured,
+    folder: Path,
+    task: str = "",
+    store: str | None = None,
 ) -> Table | None:
-    """A table of what was measured of groups of runs; None where nothing was.
+    """A table of what was measured of groups of runs, on their own stores or another; None where nothing was.
 
     Two groups are tested on the finished repetitions that both have, so that a run still in training decides nothing,
-    and only if they are measured on the same frames.
+    and only if they are measured on the same frames. What is measured of other motions has columns of its own.
     """
     known = {name: group for name, group in groups.items() if any(run in measured for run in group.runs)}
-    each = [row_of_group(name, group, measured, folder) for name, group in known.items()]
+    apart = motions_apart(known, store)
+    each = [_row_of_group(name, group, measured, folder, apart) for name, group in known.items()]
     metrics = merge_metrics([own for own, _ in each])
     columns = tuple(metric.name for metric in metrics if not metric.is_detail)
     if not columns:
@@ -47,12 +54,12 @@ def table_of_runs(
         columns=columns,
         rows=list(rows.values()),
         comparisons=comparisons,
-        about=about_groups(list(known.values())),
+        about=_about_groups(list(known.values())) | apart.about(task),
         task=task,
     )
 
 
-def about_groups(groups: Sequence[RunGroup]) -> dict[str, Any]:
+def _about_groups(groups: Sequence[RunGroup]) -> dict[str, Any]:
     """The store, the split and the numbers of frames of groups."""
     about: dict[str, Any] = {
         what: ", ".join(dict.fromkeys(str(group.settings[key]) for group in groups))

@@ -3,65 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from math import inf, isnan
 from pathlib import Path
-from typing import Any
 
-from egoequiv.engines import Engine
 from egoequiv.errors import EgoEquivError
-from egoequiv.evaluation.task import OnProgress
 from egoequiv.experiments.measure import measure_run
+from egoequiv.experiments.options import Effort, Settings
 from egoequiv.methods import get_method
 from egoequiv.training import make_config
 from egoequiv.training.jobs import Job
 from egoequiv.training.many import run_many
 from egoequiv.training.run_folder import RunFolder
-from egoequiv.training.search import HOLDOUT, LEARNING_RATES, WEIGHTS, GreedySearch
-
-Settings = dict[str, Any]
+from egoequiv.training.search import HOLDOUT, LEARNING_RATES, GreedySearch
 
 
-@dataclass(frozen=True)
-class Grid:
-    """What a search tries: rates and weights, over how many draws of labels and initial weights."""
-
-    learning_rates: Sequence[float] = LEARNING_RATES
-    weights: Sequence[float] = WEIGHTS
-    rate_seeds: int = 5
-    seeds: int = 2
-
-
-def select_labelled(
-    base: Settings, folder: Path, methods: Sequence[str], grid: Grid, engine: Engine, on_progress: OnProgress
-) -> dict[str, Settings]:
+def select_labelled(base: Settings, folder: Path, methods: Sequence[str], effort: Effort) -> dict[str, Settings]:
     """Greedy search by accuracy; methods that have nothing to choose share the rate."""
-    stage = "search"
-
-    def name_stage(name: str) -> None:
-        nonlocal stage
-        stage = f"search, {name}"
-
+    if not methods:
+        return {}
     search = GreedySearch(
         base=base,
         out=folder,
-        learning_rates=grid.learning_rates,
-        weights=grid.weights,
-        rate_seeds=range(grid.rate_seeds),
-        seeds=range(grid.seeds),
-        engine=engine,
-        on_stage=name_stage,
-        on_progress=lambda done, total: on_progress(stage, done, total),
+        learning_rates=effort.grid.learning_rates,
+        weights=effort.grid.weights,
+        rate_seeds=range(effort.grid.rate_seeds),
+        seeds=range(effort.grid.seeds),
+        engine=effort.engine,
+        on_progress=lambda what, done, total: effort.on_progress(f"search, {what}", done, total),
     )
-    if not methods:
-        return {}
     selection = search.run([method for method in methods if get_method(method).without_labels().terms])
     return {method: selection.settings(method) if get_method(method).terms else {} for method in methods}
 
 
-def select_iterations(
-    base: Settings, folder: Path, methods: Mapping[str, Settings], engine: Engine, on_progress: OnProgress
-) -> dict[str, int]:
+def select_iterations(base: Settings, folder: Path, methods: Mapping[str, Settings], effort: Effort) -> dict[str, int]:
     """For each method, when to stop: the tenth of `base["iterations"]` at which accuracy is highest.
 
     The paper stops each method where its validation loss begins to rise; here the accuracy on held-out training frames
@@ -77,7 +52,7 @@ def select_iterations(
         for method, settings in methods.items()
         for seed in range(2)
     ]
-    outcomes = run_many(jobs, engine=engine, on_progress=lambda d, t: on_progress("search, iterations", d, t))
+    outcomes = run_many(jobs, engine=effort.engine, on_progress=partial(effort.on_progress, "search, iterations"))
     chosen = {}
     for method in methods:
         curves = [_accuracies(o.job.out) for o in outcomes if o.job.config.method == method and o.result is not None]
@@ -94,7 +69,7 @@ def _accuracies(run: Path) -> dict[int, float]:
     return {int(line["iteration"]): line["validation_top1"] for line in lines if "validation_top1" in line}
 
 
-def select_unlabelled(base: Settings, folder: Path, method: str, engine: Engine, on_progress: OnProgress) -> Settings:
+def select_unlabelled(base: Settings, folder: Path, method: str, effort: Effort) -> Settings:
     """The learning rate whose features have the lowest rho on held-out training frames.
 
     The loss itself would be a poor judge: features shrunk to a point have a low loss and no equivariance.
@@ -104,10 +79,9 @@ def select_unlabelled(base: Settings, folder: Path, method: str, engine: Engine,
         Job(make_config({**own, "learning_rate": rate}), folder / f"{method},no-labels,rate={rate:g}")
         for rate in LEARNING_RATES[:3]
     ]
-    stage = f"search, {method} without labels"
-    outcomes = run_many(jobs, engine=engine, on_progress=lambda done, total: on_progress(stage, done, total))
+    report = partial(effort.on_progress, f"search, {method} without labels")
     scores = {}
-    for outcome in outcomes:
+    for outcome in run_many(jobs, engine=effort.engine, on_progress=report):
         if outcome.result is not None:
             rho = measure_run(outcome.job.out, ("equivariance",))[0].value("rho_atomic")
             scores[outcome.job.config.learning_rate] = inf if rho is None or isnan(rho.value) else rho.value

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from egoequiv import __version__
 from egoequiv.errors import DataError
 from egoequiv.evaluation import nearest_pixel_accuracy
 from egoequiv.evaluation.recognition import top_metric
 from egoequiv.evaluation.statistics import Result
+from egoequiv.experiments.options import Effort
 from egoequiv.experiments.published import Metrics
-from egoequiv.experiments.recipe import Effort
 from egoequiv.experiments.table import Entry, MeasuredRow, Row
 from egoequiv.files import read_json, write_json
-from egoequiv.pairs import Split, draw_labelled
+from egoequiv.pairs import Split, count_leaked, draw_labelled
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore, ingest
 
@@ -35,7 +37,7 @@ def experiment_store(effort: Effort, name: str, made_from: dict[str, Any], sourc
         path,
         size=(effort.size, effort.size),
         engine=effort.engine,
-        on_progress=lambda done, total: effort.on_progress(f"frames, {name}", done, total),
+        on_progress=partial(effort.on_progress, f"frames, {name}"),
     )
 
 
@@ -54,3 +56,18 @@ def pixel_row(
     seeds = tuple((repetition, 0) for repetition in range(repeats))
     row = Row(name=PIXELS, method=PIXELS, seeds=seeds, entries={metric.name: entry}, published=published or {})
     return [metric], row
+
+
+def about_frames(effort: Effort, labelled: FrameStore, split: Split, kind: str, per_class: int) -> dict[str, Any]:
+    """What every table says of its labelled frames, and how thoroughly it was made."""
+    return {
+        "image_shape": list(labelled.image_shape),
+        "labelled_images_a_class": per_class,
+        "split": kind,
+        "validation_frames": len(split.validation),
+        "leaked_validation_frames": count_leaked(labelled, split),
+        "iterations": effort.iterations,
+        "repeats": effort.repeats,
+        "settings_selected": effort.select,
+        "version": __version__,
+    }

@@ -20,6 +20,7 @@ from egoequiv.experiments.published import Key, Published
 from egoequiv.files import write_text
 
 FEWEST_FOR_TEST = 3  # repetitions of a paired test, and of an interval over repetitions
+MOTIONS_APART = "different_motions"  # what `about` calls the motions of rows that are not of the same
 TABLE_KIND = "a table of `egoequiv reproduce`"
 
 
@@ -30,19 +31,12 @@ class Strict(BaseModel):
 
 
 class Entry(Strict):
-    """One cell of a table: a metric of a row, over its repetitions.
+    """One cell of a table: a metric of a row, over its repetitions."""
 
-    Args:
-        result: The value of each repetition.
-        interval: The 95 % interval: of one repetition that over recordings; of three or more, Student's of their mean.
-        baselines: The baselines measured on the same frames, the mean of the repetitions.
-        note: Why it is not defined, where it is not.
-    """
-
-    result: Result
-    interval: Interval = NO_INTERVAL
-    baselines: dict[str, Number] = {}
-    note: str = ""
+    result: Result  # the value of each repetition
+    interval: Interval = NO_INTERVAL  # 95 %: of one repetition over recordings; of three or more, that of their mean
+    baselines: dict[str, Number] = {}  # measured on the same frames, the mean of the repetitions
+    note: str = ""  # why it is not defined, where it is not
 
     def shown_interval(self, metric: Metric) -> tuple[float, float] | None:
         """The 95 % interval of what is shown, cut to the values that the metric can have; None where there is none.
@@ -64,31 +58,18 @@ class Entry(Strict):
 
 
 class Row(Strict):
-    """One method, with or without labels, and what was measured of its runs.
+    """One method, with or without labels, and what was measured of its runs."""
 
-    Args:
-        name: As people read it, unique in the table.
-        method: The method.
-        uses_labels: Whether it was trained with labels.
-        runs: The folders of its repetitions, relative to the table's; empty for a baseline without runs.
-        seeds: The seed and pair seed of each repetition, by which rows are paired in tests.
-        entries: What was measured, by the name of the metric.
-        published: What the paper has, by the name of the metric.
-        diverged: Repetitions that diverged and count in no metric.
-        unfinished: Repetitions still in training: they count in the mean, and in no test.
-        settings: The settings in which rows differ.
-    """
-
-    name: str
+    name: str  # as people read it, unique in the table
     method: str
-    uses_labels: bool = True
-    runs: tuple[str, ...] = ()
-    seeds: tuple[tuple[int, int], ...] = ()
-    entries: dict[str, Entry] = {}
-    published: dict[str, Published] = {}
-    diverged: int = 0
-    unfinished: tuple[tuple[int, int], ...] = ()
-    settings: dict[str, Any] = {}
+    uses_labels: bool = True  # whether it was trained with them
+    runs: tuple[str, ...] = ()  # the folders of its repetitions, relative to the table's; none for a baseline
+    seeds: tuple[tuple[int, int], ...] = ()  # seed and pair seed of each, by which rows are paired in tests
+    entries: dict[str, Entry] = {}  # what was measured, by the name of the metric
+    published: dict[str, Published] = {}  # what the paper has, by the name of the metric
+    diverged: int = 0  # repetitions that count in no metric
+    unfinished: tuple[tuple[int, int], ...] = ()  # still in training: they count in the mean, and in no test
+    settings: dict[str, Any] = {}  # in which rows differ
 
     def result(self, metric: str) -> Result | None:
         """The values of a metric, if it was measured."""
@@ -119,29 +100,18 @@ class Comparison(Strict):
 
 
 class Table(Strict):
-    """Rows of results.
-
-    Args:
-        title: What it shows.
-        metrics: Every metric of the entries, in order.
-        columns: The names of the metrics that are shown.
-        rows: The rows.
-        comparisons: Paired tests between them.
-        about: How they were made, in words and numbers.
-        published_on: What the paper measured its numbers on.
-        task: The task that it is about; empty for recognition and equivariance.
-    """
+    """Rows of results, and paired tests between them."""
 
     format: Literal["egoequiv-table"] = "egoequiv-table"
     version: Literal[1] = 1
     title: str
-    metrics: list[Metric]
-    columns: tuple[str, ...]
+    metrics: list[Metric]  # every metric of the entries, in order
+    columns: tuple[str, ...]  # the names of those that are shown
     rows: list[Row]
     comparisons: list[Comparison] = []
-    about: dict[str, Any] = {}
-    published_on: str = ""
-    task: str = ""
+    about: dict[str, Any] = {}  # how the rows were made, in words and numbers
+    published_on: str = ""  # what the paper measured its numbers on
+    task: str = ""  # that it is about; empty for recognition and equivariance
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

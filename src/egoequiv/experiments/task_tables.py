@@ -14,6 +14,7 @@ from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.collect import Exhibit, collect
 from egoequiv.experiments.measure import RunMeasurer, Shared
 from egoequiv.experiments.published import NORB, NORB_NAME
+from egoequiv.experiments.run_groups import RunGroup
 from egoequiv.experiments.runs_table import table_of_runs
 from egoequiv.experiments.table import Table
 from egoequiv.names import short_name
@@ -37,17 +38,10 @@ def task_tables(
     options: TaskOptions | None = None,
     on_progress: OnProgress = silent,
 ) -> TaskTables:
-    """Measure tasks on every run of a folder, and put the methods side by side.
+    """Measure tasks on every run of a folder, and put the methods side by side: those named, or all.
 
     If a run cannot be measured its method is left out, because the mean would be over other repetitions than those of
     the rest.
-
-    Args:
-        folder: What `egoequiv reproduce` made, or a folder with runs.
-        tasks: Names of tasks.
-        methods: Only these methods, by name; None for all.
-        options: Options of the tasks.
-        on_progress: Called with the progress.
     """
     options = options or TaskOptions()
     known_tasks = get_tasks(tasks)  # before anything is opened: a wrong name is reported at once
@@ -59,31 +53,21 @@ def task_tables(
     tables: dict[Path, Table] = {}
     problems: list[str] = []
     for experiment, exhibit in found:
-        chosen = _chosen(exhibit, methods)
-        if not chosen:
-            continue
-        some = [name for name in methods or () if len(chosen) < len(exhibit.subjects)]
+        wanted = [s for s in exhibit.subjects if methods is None or {s.name, s.group.method} & set(methods)]
+        groups = {subject.name: subject.group for subject in wanted}
+        some = [name for name in methods or () if len(groups) < len(exhibit.subjects)]
         ending = exhibit.part + _ending(some, options)
-        for task in known_tasks.values():
-            table, lacking = _task_table(exhibit, chosen, task, options, experiment.path, on_progress)
+        for task in known_tasks.values() if groups else ():
+            table, lacking = _task_table(exhibit, groups, task, options, experiment.path, on_progress)
             problems += lacking
             if table is not None:
                 tables[experiment.path.relative_to(folder) / f"{short_name(task.name)}{ending}"] = table
     return TaskTables(tables, problems)
 
 
-def _chosen(exhibit: Exhibit, methods: Sequence[str] | None) -> dict[str, int]:
-    """The subjects of the methods that are wanted: their numbers by name."""
-    return {
-        subject.name: number
-        for number, subject in enumerate(exhibit.subjects)
-        if methods is None or subject.name in methods or subject.group.method in methods
-    }
-
-
 def _task_table(
     exhibit: Exhibit,
-    chosen: Mapping[str, int],
+    groups: Mapping[str, RunGroup],
     task: Task,
     options: TaskOptions,
     folder: Path,
@@ -91,7 +75,6 @@ def _task_table(
 ) -> tuple[Table | None, list[str]]:
     """The table of one task, and which runs could not be measured, and why."""
     name = short_name(task.name)
-    groups = {subject: exhibit.subjects[number].group for subject, number in chosen.items()}
     runs = [run for group in groups.values() for run in group.runs]
     measured: dict[Path, list[Measurement]] = {}
     problems = []
@@ -116,10 +99,11 @@ def _task_table(
 def _with_paper(table: Table, exhibit: Exhibit, options: TaskOptions, concerned: Sequence[str]) -> Table:
     """The table with what the paper published for its rows, with the options, and tests of the first column only."""
     published = NORB if exhibit.table is not None and exhibit.table.published_on == NORB_NAME else {}
-    rows = []
-    for row in table.rows:
-        paper = published.get((row.method, row.uses_labels), {})
-        rows.append(row.model_copy(update={"published": {name: v for name, v in paper.items() if name in row.entries}}))
+    papers = [published.get((row.method, row.uses_labels), {}) for row in table.rows]
+    rows = [
+        row.model_copy(update={"published": {name: value for name, value in paper.items() if name in row.entries}})
+        for row, paper in zip(table.rows, papers, strict=True)
+    ]
     about: dict[str, Any] = {"task": table.task, "repetitions": table.repetitions, **table.about}
     about |= {name: value for name, value in options.only(concerned).items() if value}
     return table.model_copy(

@@ -156,13 +156,8 @@ def mine_patterns(
     spread = _spread(store.space, seen, store.poses[rows])
     if len(np.unique(np.round(seen / spread, 6), axis=0)) < clusters:
         raise _too_few(store, total, clusters, max_gap_s)
-    found = []  # for each seed the centres, in order of decreasing motion
-    for k in range(1 + stability_seeds):
-        report("k-means", k, 1 + stability_seeds)
-        found.append(_largest_first(_centres(seen, spread, clusters, seed + k), spread))
-    report("k-means", 1 + stability_seeds, 1 + stability_seeds)
-    names = name_motions(store.space, found[0][:keep], spread)
-    patterns = MinedPatterns(names, found[0], spread, store.space)
+    found = _centres_by_seed(seen, spread, clusters, range(seed, seed + 1 + stability_seeds), report)
+    patterns = MinedPatterns(name_motions(store.space, found[0][:keep], spread), found[0], spread, store.space)
     shown = seen[np.random.default_rng([seed, 2]).permutation(len(seen))[:20_000]]
     return Mining(
         patterns=patterns,
@@ -242,6 +237,16 @@ def _spread(space: MotionSpace, motions: Array, poses: Array) -> Array:
     for scale in space.scales:
         spread[scale] = np.sqrt(motions[:, scale].var(axis=0).sum())
     return np.where(spread > ROUNDING * max(np.abs(poses).max(), np.abs(motions).max()), spread, 1.0)
+
+
+def _centres_by_seed(motions: Array, spread: Array, clusters: int, seeds: range, report: OnProgress) -> list[Array]:
+    """For each seed the centres of k-means, in order of decreasing motion."""
+    found = []
+    for k, seed in enumerate(seeds):
+        report("k-means", k, len(seeds))
+        found.append(_largest_first(_centres(motions, spread, clusters, seed), spread))
+    report("k-means", len(seeds), len(seeds))
+    return found
 
 
 def _centres(motions: Array, spread: Array, clusters: int, seed: int) -> tuple[Array, NDArray[np.int64]]:

@@ -1,31 +1,65 @@
-"""An audit as blocks and as a figure, by the same grids and the same dot chart as every table."""
+"""An audit as a table of results: by the same grids and the same dot chart as every other."""
 
 from __future__ import annotations
 
 from collections import Counter
-from math import isfinite
+from dataclasses import astuple, replace
 
 from matplotlib.figure import Figure
 
-from egoequiv.auditing.table import CONSTANT, COPY, NORM, AuditRow, AuditTable, MotionAudit
-from egoequiv.auditing.table import MARK as MARK_WORDS
-from egoequiv.blocks import Block, Cell, Grid, Points
-from egoequiv.evaluation.metric import MARK, Metric
-from egoequiv.report.figures.columns import Dot, dot_chart
+from egoequiv.auditing.table import CONSTANT, COPY, MARK, NORM, AuditRow, AuditTable
+from egoequiv.blocks import Block, Grid, Points
+from egoequiv.evaluation.equivariance_task import rho_metric
+from egoequiv.evaluation.metric import Metric, is_marked
+from egoequiv.evaluation.statistics import Result
+from egoequiv.experiments.table import Entry, Row, Table
+from egoequiv.report.figures.columns import table_chart
 from egoequiv.report.figures.styles import row_styles
 from egoequiv.report.markdown import markdown_document
+from egoequiv.report.results_grid import mark_notes, results_grid
 
-RHO = Metric(name="rho", title="rho", better="lower", family="rho", within=(0.0, None), baselines={"copy": 1.0})
+FEATURES = Metric(name="features", title="features", digits=0, better="neither")
+KEY = (
+    "Equivariance error rho with its 95 % interval (lower is better); dotted line: copying; short black lines: a "
+    "constant; open dots: not below both"
+)
+
+
+class AuditResults(Table):
+    """The rows of an audit, one for each model and layer."""
+
+    def is_marked(self, row: Row, metric: Metric) -> bool:
+        """Whether a cell is not below both copying and a constant, at two decimals."""
+        entry = row.entries[metric.name]
+        baselines = {name: round(value, 2) for name, value in {**metric.baselines, **entry.baselines}.items()}
+        return is_marked(metric, round(entry.result.mean, 2), baselines)
+
+
+def results_of(table: AuditTable) -> AuditResults:
+    """What an audit found, as every table holds it."""
+    rhos = {motion: rho_metric(f"rho_{motion}", motion=motion) for motion in table.motions}
+    ratios = {motion: rho_metric(f"ratio_{motion}", motion=motion, is_detail=True, family="ratio") for motion in rhos}
+    rows = []
+    for row in table.rows:
+        entries = {FEATURES.name: Entry(result=Result((row.dimension,)))}
+        for found in row.motions:
+            rho = Entry(result=Result((found.rho,)), interval=found.interval, baselines={"constant": found.constant})
+            ratio = Entry(result=Result((found.ratio_of_means,)))
+            entries |= {rhos[found.motion].name: rho, ratios[found.motion].name: ratio}
+        rows.append(Row(name=row.name, method=row.model, entries=entries))
+    metrics = [FEATURES, *rhos.values(), *ratios.values()]
+    columns = tuple(metric.name for metric in metrics if not metric.is_detail)
+    return AuditResults(title=f"rho on {table.store}", metrics=metrics, columns=columns, rows=rows)
 
 
 def audit_blocks(table: AuditTable) -> list[Block]:
     """Everything that was found: rho of each model and motion, what the models are, the pairs, and what to know."""
-    return [
-        _rho_grid(table),
-        _models_grid(table),
-        _pairs_grid(table),
-        Points(conclusions(table)),
-    ]
+    results = results_of(table)
+    metrics = [results.metric(name) for name in results.columns]
+    grid = results_grid(results, metrics, results.title)
+    own = [note for note in grid.notes if note not in mark_notes(results, metrics)]  # the mark is explained below
+    grid = replace(grid, columns=("model", *grid.columns[1:]), notes=own)
+    return [grid, _models_grid(table), _pairs_grid(table), _notes(table)]
 
 
 def audit_markdown(table: AuditTable) -> str:
@@ -35,48 +69,28 @@ def audit_markdown(table: AuditTable) -> str:
 
 def audit_figure(table: AuditTable) -> Figure:
     """A panel for each motion, a dot for each model; the layers of one model have one colour."""
-    models = row_styles(list(dict.fromkeys(row.model for row in table.rows)))
-    styles = {row.name: models[row.model] for row in table.rows}
-    metrics = {motion: RHO.model_copy(update={"title": motion}) for motion in table.motions}
-    columns = [(metric, [_dot(row.of(motion)) for row in table.rows]) for motion, metric in metrics.items()]
-    key = (
-        "Equivariance error rho with its 95 % interval (lower is better); dotted line: copying; short black lines: a "
-        "constant; open dots: not below both"
-    )
-    return dot_chart([row.name for row in table.rows], columns, key, styles)
+    results = results_of(table)
+    models = row_styles(list(dict.fromkeys(row.method for row in results.rows)))
+    styles = {row.name: models[row.method] for row in results.rows}
+    return table_chart(results, results.shown(single_motions=True), styles, key=KEY)
 
 
-def conclusions(table: AuditTable) -> list[str]:
+def _notes(table: AuditTable) -> Points:
     """What has to be known to read the tables, a line each."""
-    return [
-        f"{COPY}.",
-        f"{CONSTANT}.",
-        *([f"{MARK_WORDS}."] if any(found.is_marked for row in table.rows for found in row.motions) else []),
-        "ratio: mean |z(x) - M z(gx)| / mean |z(x) - z(gx)|, which leaves no pair out.",
-        f"norm: {NORM}; intervals: 95 %, over {table.hold_out}s.",
-        "fit: of least squares, PCA to some dimensions and ridge of several strengths, the one with the least rho on "
-        "the pairs to choose by.",
-        f"maps and tokens: {'their mean' if table.pooling == 'mean' else 'all places, flattened'}; "
-        f"features of {table.frames:,} frames of {table.store}.",
-        *(f"note: {note}" for note in table.notes),
-    ]
-
-
-def _rho_grid(table: AuditTable) -> Grid:
-    rows = [[Cell(row.name), Cell(f"{row.dimension:,}"), *map(_rho_cell, row.motions)] for row in table.rows]
-    return Grid(f"rho on {table.store}", ("model", "features", *(f"rho {name}" for name in table.motions)), rows)
-
-
-def _rho_cell(found: MotionAudit) -> Cell:
-    ends = [RHO.interval(found.interval)] if isfinite(found.rho) and RHO.interval(found.interval) else []
-    others = {"constant": found.constant, "ratio": found.ratio_of_means}
-    beside = [f"{name} {RHO.text(value)}" for name, value in others.items() if isfinite(value)]
-    return Cell(RHO.text(found.rho) + (MARK if found.is_marked else ""), [*ends, *beside])
-
-
-def _dot(found: MotionAudit) -> Dot:
-    interval = found.interval if RHO.interval(found.interval) else None
-    return Dot(found.rho, interval, baselines=(found.constant,), is_marked=found.is_marked)
+    return Points(
+        [
+            f"{COPY}.",
+            f"{CONSTANT}.",
+            *([f"{MARK}."] if any(found.is_marked for row in table.rows for found in row.motions) else []),
+            "ratio: mean |z(x) - M z(gx)| / mean |z(x) - z(gx)|, which leaves no pair out.",
+            f"norm: {NORM}; intervals: 95 %, over {table.hold_out}s.",
+            "fit: of least squares, PCA to some dimensions and ridge of several strengths, the one with the least rho "
+            "on the pairs to choose by.",
+            f"maps and tokens: {'their mean' if table.pooling == 'mean' else 'all places, flattened'}; "
+            f"features of {table.frames:,} frames of {table.store}.",
+            *(f"note: {note}" for note in table.notes),
+        ]
+    )
 
 
 def _models_grid(table: AuditTable) -> Grid:
@@ -85,26 +99,18 @@ def _models_grid(table: AuditTable) -> Grid:
         (row.name, row.kind, row.preprocessing, _fits(row), str(sum(one.pairs_excluded for one in row.motions)))
         for row in table.rows
     ]
-    heads = ("model", "kind", "input", "fit chosen", "pairs left out")
-    return Grid.of("models", heads, rows, is_words=True)
+    return Grid.of("models", ("model", "kind", "input", "fit chosen", "pairs left out"), rows, is_words=True)
 
 
 def _pairs_grid(table: AuditTable) -> Grid:
     """How many pairs of each motion were used for what."""
-    rows = [
-        (
-            *(counts.motion, counts.fitted, counts.chosen_on, counts.measured, counts.groups_measured),
-            table.hold_out if counts.divided_by == "groups" else counts.divided_by,
-        )
-        for counts in table.pairs
-    ]
     heads = ("motion", "pairs to fit", "to choose", "to measure", f"{table.hold_out}s measured", "divided by")
+    by = {"groups": table.hold_out}
+    rows = [(*astuple(counts)[:-1], by.get(counts.divided_by, counts.divided_by)) for counts in table.pairs]
     return Grid.of("pairs of frames", heads, rows)
 
 
 def _fits(row: AuditRow) -> str:
     """The fits chosen, the most frequent first, with how often."""
-    counts = Counter(found.fit for found in row.motions)
-    if len(counts) == 1:
-        return next(iter(counts))
-    return ", ".join(f"{fit} ({number})" for fit, number in counts.most_common())
+    counts = Counter(found.fit for found in row.motions).most_common()
+    return counts[0][0] if len(counts) == 1 else ", ".join(f"{fit} ({number})" for fit, number in counts)

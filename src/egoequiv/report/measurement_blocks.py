@@ -11,18 +11,14 @@ from egoequiv.evaluation.task import Task
 from egoequiv.experiments.comparison import Answered, RunComparison
 from egoequiv.experiments.table import words
 from egoequiv.pairs import closeness
-from egoequiv.report.table_blocks import p_text, results_grid, tests_grid, undefined_notes
+from egoequiv.report.results_grid import results_grid
+from egoequiv.report.table_blocks import motions_apart_blocks, p_text, tests_grid
 
 MOST_IN_LINE = 4  # numbers in the one line that says what was found
 
 
 def measurement_blocks(measurement: Measurement, task: Task | None = None) -> list[Block]:
-    """One line with the result, then tables, then what a reader has to know.
-
-    Args:
-        measurement: What was measured.
-        task: Its task, for the title; None for its name.
-    """
+    """One line with the result under the title of the task, then tables, then what a reader has to know."""
     title = task.title if task is not None else measurement.task
     blocks: list[Block] = [Text(f"{title}: {result_line(measurement)}"), *measurement.tables]
     notes = [*_frames(measurement), *measurement.notes]
@@ -71,8 +67,7 @@ def comparison_blocks(compared: RunComparison) -> list[Block]:
         blocks.append(Text("All runs have the same settings; they differ in the seed alone."))
     table = compared.table
     metrics = [table.metric(name) for name in table.columns]
-    blocks.append(results_grid(table, metrics, "What was measured"))
-    blocks += [Text(note, "note") for note in undefined_notes(table, metrics)]
+    blocks += [*motions_apart_blocks(table), results_grid(table, metrics, "What was measured")]
     if table.comparisons:
         blocks.append(tests_grid(table))
     blocks += [_answers_grid(one) for one in compared.answers]

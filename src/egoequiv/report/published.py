@@ -11,7 +11,8 @@ from egoequiv.blocks import Block, Cell, Fold, Grid, Points, Text
 from egoequiv.evaluation.metric import Metric
 from egoequiv.experiments.published import Published
 from egoequiv.experiments.table import Comparison, Entry, Row, Table
-from egoequiv.report.table_blocks import SIGNIFICANT, p_text, published_text
+from egoequiv.report.results_grid import published_text
+from egoequiv.report.table_blocks import SIGNIFICANT, p_text
 
 NORMAL = 1.96  # half the width of a 95 % interval, in standard errors
 WORLD = "embedded "  # how the name of an embedded world begins in what a table says of its data
@@ -69,12 +70,7 @@ def reversals(table: Table) -> list[tuple[Comparison, float]]:
 
 
 def published_blocks(table: Table, about: Mapping[str, Any] | None = None) -> list[Block]:
-    """The differences in words and one by one; none where nothing was published.
-
-    Args:
-        table: The table.
-        about: What it was measured on, where the table itself does not say it.
-    """
+    """The differences in words and one by one; `about` says what was measured on, where the table itself does not."""
     found = differences(table)
     if not found:
         return []

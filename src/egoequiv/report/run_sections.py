@@ -9,13 +9,10 @@ from egoequiv.experiments.collect import Exhibit, Experiment
 from egoequiv.experiments.record import machine, versions
 from egoequiv.experiments.run_groups import differing_settings
 from egoequiv.experiments.table import words
-from egoequiv.pairs import closeness
 from egoequiv.report.figures.curves import AUROC, Lines, curves_figure, loss_terms, mean_lines
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.figures.styles import Styles
-from egoequiv.report.table_blocks import about_blocks
-
-LEAKED, FRAMES = "leaked_validation_frames", "validation_frames"
+from egoequiv.report.table_blocks import about_blocks, leakage
 
 
 def curves_section(exhibit: Exhibit, styles: Styles) -> Section:
@@ -60,19 +57,9 @@ def _last(curves: dict[str, Lines], key: str, form: str) -> str:
     return "; ".join(f"{name} {text}" for name, text in shown.items()) or "not known"
 
 
-def leakage(exhibit: Exhibit) -> str | None:
-    """How many validation frames have a near twin among the training frames, in words."""
-    about = exhibit.table.about if exhibit.table is not None else {}
-    counts = [about.get(key) for key in (LEAKED, FRAMES)]
-    if not all(isinstance(count, int) for count in counts):
-        return None
-    split = about.get("split", "unknown")
-    return f"{words(counts[0])} of {words(counts[1])} validation frames have {closeness(split)} (split {split})"
-
-
 def configuration_section(exhibit: Exhibit) -> Section:
     """What the runs were made with: data and split, settings that differ and settings that do not, seeds."""
-    leaked = leakage(exhibit)
+    leaked = leakage(exhibit.table)
     blocks: list[Block] = [Text(f"Leakage: {leaked}.")] if leaked else []
     if exhibit.table is not None:
         blocks += about_blocks(exhibit.table, f"{exhibit.title}: data and protocol")

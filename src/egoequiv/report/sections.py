@@ -15,8 +15,8 @@ from egoequiv.experiments.measure import BASIC
 from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.styles import Styles, row_styles
 from egoequiv.report.published import published_blocks
-from egoequiv.report.run_sections import auroc_section, configuration_section, curves_section, leakage, making_section
-from egoequiv.report.table_blocks import motion_blocks, paired_blocks, summary_blocks, summary_metrics
+from egoequiv.report.run_sections import auroc_section, configuration_section, curves_section, making_section
+from egoequiv.report.table_blocks import leakage, motion_blocks, paired_blocks, summary_blocks, summary_metrics
 from egoequiv.report.task_sections import in_sentences, repeated_tasks_section, task_sections
 
 FOUND, MISSING = "What was found", "What is missing"
@@ -38,14 +38,7 @@ def build_report(
     problems: Sequence[str] = (),
     tasks: Mapping[str, Task] | None = None,
 ) -> Report:
-    """The report of a folder.
-
-    Args:
-        folder: The folder, as the user named it.
-        experiments: What `collect` found in it.
-        problems: What could not be measured and why, as sentences.
-        tasks: Tasks that are not part of the program, by name.
-    """
+    """The report of what `collect` found in a folder; `tasks` are those that are not part of the program."""
     again = as_code(shlex.join(["egoequiv", "report", str(folder)]))
     if problems:  # that very command was just given, and would end in the same way
         again = f"correct what is listed under “{MISSING}”, then {again}"
@@ -54,7 +47,7 @@ def build_report(
     sections = []
     for experiment in experiments:
         for exhibit in experiment.exhibits:
-            if exhibit.table is None or not exhibit.table.task:
+            if not exhibit.task:
                 heading = exhibit.title if exhibit.title != title else FOUND  # the page is called so already
                 below = _exhibit_sections(experiment, exhibit, again, known, styles)
                 sections.append(Section(heading, sections=below))
@@ -89,8 +82,8 @@ def _facts(experiments: Sequence[Experiment]) -> dict[str, str]:
             facts[key] = experiment.command.command
         is_only = len(experiments) == len(experiment.exhibits) - len(experiment.task_exhibits) == 1
         for exhibit in experiment.exhibits:
-            leaked = leakage(exhibit)
-            if leaked and not (exhibit.table is not None and exhibit.table.task):
+            leaked = leakage(exhibit.table)
+            if leaked and not exhibit.task:
                 facts["Leakage" if is_only else f"{exhibit.title}, leakage"] = leaked
     return facts
 

@@ -1,18 +1,36 @@
-"""A table as blocks: results, single motions, paired tests, and how it was made. Here a cell is formatted, once."""
+"""A table as blocks: results, single motions, paired tests, and how it was made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
 
 from egoequiv.blocks import Block, Cell, Fold, Grid, Points, Text
-from egoequiv.evaluation.metric import MARK, Metric
-from egoequiv.experiments.published import Published
-from egoequiv.experiments.table import FEWEST_FOR_TEST, Comparison, Entry, Row, Table, describe_about
+from egoequiv.evaluation.metric import Metric
+from egoequiv.experiments.table import (
+    FEWEST_FOR_TEST,
+    MOTIONS_APART,
+    Comparison,
+    Row,
+    Table,
+    describe_about,
+    words,
+)
+from egoequiv.pairs import closeness
+from egoequiv.report.results_grid import (
+    baseline_names,
+    baselines_text,
+    cell_text,
+    details_beside,
+    mark_notes,
+    results_grid,
+    values_grid,
+)
 
 ONE_SCREEN = 30  # rows of a table that are shown at first
 MOST_COLUMNS = 8  # of a summary; further ones are folded
 SIGNIFICANT = 0.05
+LEAKED, FRAMES = "leaked_validation_frames", "validation_frames"  # counts that `about` holds
 CLEAR = "better than all others (p < 0.05)"
 EXCLUDED = "excluded_pairs"  # a metric that has a column in the grid of single motions
 # What the baselines of rho are, by their names.
@@ -29,34 +47,23 @@ def table_blocks(table: Table) -> list[Block]:
 
 def short_blocks(table: Table) -> list[Block]:
     """What a terminal shows of a table: the summary, rho of single motions, the best rows, and the leakage."""
-    motions = table.shown(single_motions=True)
-    grid = [_values_grid(table, motions)] if motions else []
-    leaders = _leaders(table)
-    about = table.about
-    leaked, frames = about.get("leaked_validation_frames"), about.get("validation_frames")
-    leak = f"split {about.get('split')}: {leaked} of {frames} validation frames have a training frame of theirs"
+    motions, leaders, leaked = table.shown(single_motions=True), _leaders(table), leakage(table)
     return [
         *summary_blocks(table),
-        *grid,
+        *([values_grid(table, motions)] if motions else []),
         *([Points(leaders)] if leaders else []),
-        *([Text(f"{leak} (the same recording, within one step or second).")] if isinstance(leaked, int) else []),
+        *([Text(f"Leakage: {leaked}.")] if leaked else []),
     ]
 
 
-def _values_grid(table: Table, metrics: Sequence[Metric]) -> Grid:
-    """The means of some metrics with their marks, and nothing else."""
-    rows = [
-        [Cell(row.name), *(Cell(_marked(table, row, metric)) for metric in metrics)]
-        for row in table.rows
-        if any(metric.name in row.entries for metric in metrics)
-    ]
-    columns = ("method", *(metric.title for metric in metrics))
-    return Grid(f"{table.title}: single motions", columns, rows, mark_notes(table, metrics))
-
-
-def _marked(table: Table, row: Row, metric: Metric) -> str:
-    result = row.result(metric.name)
-    return "-" if result is None else metric.text(result.mean) + (MARK if table.is_marked(row, metric) else "")
+def leakage(table: Table | None) -> str | None:
+    """How many validation frames have a near twin among the training frames, in words; None where it is not known."""
+    about = table.about if table is not None else {}
+    counts = [about.get(key) for key in (LEAKED, FRAMES)]
+    if not all(isinstance(count, int) for count in counts):
+        return None
+    split = about.get("split", "unknown")
+    return f"{words(counts[0])} of {words(counts[1])} validation frames have {closeness(split)} (split {split})"
 
 
 def summary_metrics(table: Table) -> list[Metric]:
@@ -70,16 +77,23 @@ def summary_blocks(table: Table) -> list[Block]:
     if not metrics:
         return []
     beside = any(metric.name in row.published for row in table.rows for metric in metrics)
-    words = [_repetition_words(table.repetitions)]
-    words += [f"then what the paper published{f' for {table.published_on}' if table.published_on else ''}"] * beside
-    blocks: list[Block] = [Text(f"{'; '.join(words)}."), results_grid(table, metrics[:MOST_COLUMNS], table.title)]
+    parts = [_repetition_words(table.repetitions)]
+    parts += [f"then what the paper published{f' for {table.published_on}' if table.published_on else ''}"] * beside
+    blocks: list[Block] = [Text(f"{'; '.join(parts)}."), results_grid(table, metrics[:MOST_COLUMNS], table.title)]
     details = [one for one in table.metrics if one.is_detail and one.motion is None and one.name != EXCLUDED]
     more = [*metrics[MOST_COLUMNS:], *details]
     grids = [
         results_grid(table, more[begin : begin + MOST_COLUMNS], f"{table.title}: further columns")
         for begin in range(0, len(more), MOST_COLUMNS)
     ]
-    return [*blocks, *([Fold("Further columns", grids)] if grids else [])]
+    return [*motions_apart_blocks(table), *blocks, *([Fold("Further columns", grids)] if grids else [])]
+
+
+def motions_apart_blocks(table: Table) -> list[Block]:
+    """That rows are of different motions, where they are: a rho of other motions is another quantity."""
+    kinds = "; ".join(f"{kind}: {own}" for kind, own in table.about.get(MOTIONS_APART, {}).items())
+    about = "The rows are of different motions: what is measured of motions has columns of its own for each of them"
+    return [Text(f"{about}, and is tested only between rows of the same. {kinds}.")] if kinds else []
 
 
 def _repetition_words(repetitions: int) -> str:
@@ -99,100 +113,15 @@ def motion_blocks(table: Table) -> list[Block]:
     last = [metric for metric in table.metrics if metric.name == EXCLUDED]
     about = [
         _repetition_words(table.repetitions),
-        *(["ratio: of the two mean distances, for which no pair is left out"] if _beside(table, metrics[0]) else []),
-        *(f"{name}: {words}" for name, words in BASELINES.items() if name in _baseline_names(table, metrics)),
+        *(
+            ["ratio: of the two mean distances, for which no pair is left out"]
+            if details_beside(table, metrics[0])
+            else []
+        ),
+        *(f"{name}: {meaning}" for name, meaning in BASELINES.items() if name in baseline_names(table, metrics)),
     ]
     grid = results_grid(table, [*metrics, *last], f"{table.title}: each motion")
     return [Text(f"{'; '.join(about)}."), grid]
-
-
-def results_grid(table: Table, metrics: Sequence[Metric], caption: str) -> Grid:
-    """Rows of results of some metrics; what holds for all rows is below it."""
-    shared = {metric.name: _shared_baselines(table, metric) for metric in metrics}
-    rows = [
-        [_head(row), *(_cell(table, row, metric, shared[metric.name]) for metric in metrics)]
-        for row in table.rows
-        if row.diverged or any(metric.name in row.entries for metric in metrics)
-    ]
-    notes = [
-        *(f"{metric.title}: {_baselines(metric, shared[metric.name])}." for metric in metrics if shared[metric.name]),
-        *mark_notes(table, metrics),
-        *undefined_notes(table, metrics),
-    ]
-    return Grid(caption, ("method", *(metric.title for metric in metrics)), rows, tuple(notes))
-
-
-def _head(row: Row) -> Cell:
-    counts = {"diverged": row.diverged, "not finished": len(row.unfinished)}
-    return Cell(row.name, [f"{count} {what}" for what, count in counts.items() if count])
-
-
-def _cell(table: Table, row: Row, metric: Metric, shared: Mapping[str, float]) -> Cell:
-    """One result: mean and standard error; below it the interval, what is beside it, and the published value."""
-    small = []
-    if (entry := row.entries.get(metric.name)) is not None:
-        small.append(metric.interval(entry.shown_interval(metric)))
-        for other in _beside(table, metric):
-            small.append(_baselines(other, {other.title.removesuffix(f" {other.motion}"): row.mean(other.name)}))
-        small += [_baselines(metric, {k: v}) for k, v in entry.baselines.items() if k not in shared]
-    if metric.name in row.published:
-        small.append(f"paper {published_text(row.published[metric.name], metric)}")
-    text = metric.result(row.result(metric.name)) + (MARK if table.is_marked(row, metric) else "")
-    return Cell(text, [line for line in small if line])
-
-
-def _beside(table: Table, metric: Metric) -> list[Metric]:
-    """Further metrics of the same motion, which are details."""
-    return [one for one in table.metrics if one.is_detail and one.motion == metric.motion is not None]
-
-
-def published_text(published: Published, metric: Metric) -> str:
-    """A published mean, with its standard error where the paper gives one."""
-    error = "" if published.stderr is None else f" ± {published.stderr:.{metric.digits}f}"
-    return metric.text(published.mean) + error
-
-
-def _baselines(metric: Metric, baselines: Mapping[str, float]) -> str:
-    """Such as `chance 4.00, nearest pixels 31.20`; without those that are not defined."""
-    return ", ".join(f"{name} {metric.text(value)}" for name, value in baselines.items() if isfinite(value))
-
-
-def _entries(table: Table, metrics: Sequence[Metric]) -> list[Entry]:
-    return [row.entries[metric.name] for row in table.rows for metric in metrics if metric.name in row.entries]
-
-
-def _baseline_names(table: Table, metrics: Sequence[Metric]) -> list[str]:
-    fixed = dict.fromkeys(name for metric in metrics for name in metric.baselines)
-    return list(fixed | dict.fromkeys(name for entry in _entries(table, metrics) for name in entry.baselines))
-
-
-def _shared_baselines(table: Table, metric: Metric) -> dict[str, float]:
-    """The baselines of a metric that are the same in every row of several."""
-    each = [entry.baselines for entry in _entries(table, [metric])]
-    same = {k: v for k, v in (each[0] if len(each) > 1 else {}).items() if isfinite(v)}
-    return {k: v for k, v in same.items() if len({metric.text(own.get(k)) for own in each}) == 1}
-
-
-def mark_notes(table: Table, metrics: Sequence[Metric]) -> list[str]:
-    """What the mark means, where a cell has one."""
-    marked = [metric for metric in metrics if any(table.is_marked(row, metric) for row in table.rows)]
-    names = ", ".join(_baseline_names(table, marked))
-    return (
-        [f"{MARK} not better than each of its baselines ({names}): it is no evidence for the features."]
-        if marked
-        else []
-    )
-
-
-def undefined_notes(table: Table, metrics: Sequence[Metric]) -> list[str]:
-    """Why cells are not defined: one note for each metric and reason, with the rows it holds for."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for metric in metrics:
-        for row in table.rows:
-            entry = row.entries.get(metric.name)
-            if entry is not None and not isfinite(entry.result.mean) and entry.note:
-                found.setdefault((metric.title, entry.note.rstrip(".")), []).append(row.name)
-    return [f"{title} is not defined for {', '.join(names)}: {why}." for (title, why), names in found.items()]
 
 
 def paired_blocks(table: Table) -> list[Block]:
@@ -249,9 +178,11 @@ def _leaders(table: Table) -> list[str]:
                 for name in {test.a, test.b} & others
                 if best.name in (test.a, test.b) and not test.p_value < SIGNIFICANT
             ]
-            words = f"not significantly different (p ≥ 0.05): {', '.join(near)}" if near else CLEAR
+            others_are = f"not significantly different (p ≥ 0.05): {', '.join(near)}" if near else CLEAR
             among = f", {'with' if uses_labels else 'without'} labels" if is_mixed else ""
-            points.append(f"{metric.title}{among}: best is {best.name}, {metric.result(best.result(name))}; {words}.")
+            points.append(
+                f"{metric.title}{among}: best is {best.name}, {metric.result(best.result(name))}; {others_are}."
+            )
     return points
 
 
@@ -270,9 +201,8 @@ def result_line(table: Table) -> str:
     best = best_row(table.rows, metric)
     if best is None:
         return ""
-    baselines = {**metric.baselines, **best.entries[metric.name].baselines}
-    beside = _baselines(metric, baselines)
-    value = metric.result(best.result(metric.name)) + (MARK if table.is_marked(best, metric) else "")
+    beside = baselines_text(metric, {**metric.baselines, **best.entries[metric.name].baselines})
+    value = cell_text(table, best, metric)
     who = f"best is {best.name} with {value}" if len(table.rows) > 1 else value
     line = f"{metric.title}: {who} ({metric.better} is better{f'; {beside}' if beside else ''})"
     return f"{line}. {mark_notes(table, [metric])[0]}" if table.is_marked(best, metric) else f"{line}."

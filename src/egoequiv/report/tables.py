@@ -48,16 +48,7 @@ def to_csv(table: Table) -> str:
 
 
 def save_table(table: Table, folder: Path, name: str = "table") -> list[Path]:
-    """Write the table as Markdown, CSV, LaTeX and JSON.
-
-    Args:
-        table: The table.
-        folder: Where the files go.
-        name: What they are called, without their endings.
-
-    Returns:
-        The files, the JSON last: whatever reads a folder looks for that one.
-    """
+    """Write the table as Markdown, CSV, LaTeX and JSON; this one last, because whatever reads a folder looks for it."""
     contents = {"md": to_markdown(table), "csv": to_csv(table), "tex": to_latex(table, name)}
     for suffix, text in contents.items():
         write_text(folder / f"{name}.{suffix}", text)

@@ -11,6 +11,7 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import Task
 from egoequiv.experiments.collect import Exhibit, Experiment, Subject
 from egoequiv.experiments.measure import BASIC
+from egoequiv.experiments.same_motions import motions_apart
 from egoequiv.experiments.table import Row, Table, entries_of, merge_metrics
 from egoequiv.report.figures.chains import chains_figure, chains_of
 from egoequiv.report.figures.columns import chart_blocks
@@ -62,13 +63,17 @@ def _found(subjects: Sequence[Subject], task: str) -> dict[str, Measurement]:
     return {name: one for name, one in each.items() if one is not None}
 
 
-def table_of(title: str, found: Found, task: str = "") -> Table | None:
+def _table_of(title: str, found: Found, subjects: Sequence[Subject], task: str) -> Table | None:
     """What was measured of each row, one repetition, as a table; None where nothing was measured."""
-    each = {name: entries_of([[one]]) for name, one in found.items() if one.problem is None and one.values}
+    apart = motions_apart({subject.name: subject.group for subject in subjects if subject.name in found})
+    known = {name: apart.named(name, one) for name, one in found.items() if one.problem is None and one.values}
+    each = {name: entries_of([[one]]) for name, one in known.items()}
     metrics = merge_metrics([metrics for metrics, _ in each.values()])
     rows = [Row(name=name, method=name, entries=entries) for name, (_, entries) in each.items()]
     columns = tuple(metric.name for metric in metrics if not metric.is_detail)
-    return Table(title=title, metrics=metrics, columns=columns, rows=rows, task=task) if columns else None
+    if not columns:
+        return None
+    return Table(title=title, metrics=metrics, columns=columns, rows=rows, task=task, about=apart.about(task))
 
 
 def _task_section(
@@ -77,7 +82,7 @@ def _task_section(
     """The result in one line, the numbers of every row, figures, and every number in a folded part."""
     name = next(iter(found.values())).task
     title = task.title if task is not None else name.rsplit(":", 1)[-1]
-    table = table_of(title, found, name)
+    table = _table_of(title, found, subjects, name)
     seeds = {subject.name: subject.group.seeds[0] for subject in subjects}
     shown = ", ".join(sorted({str(seeds[row]) for row in found}))
     about = f"{task.about if task is not None else ''} Measured with seed {shown}.".strip()
@@ -173,14 +178,10 @@ def in_sentences(reasons: Mapping[str, str | None]) -> list[str]:
 
 def repeated_tasks_section(experiment: Experiment, tasks: Mapping[str, Task], styles: Styles) -> Section | None:
     """The tables of tasks over all repetitions, each under a heading of its own."""
-    abouts = {one.part: one.table.about for one in experiment.exhibits if one.table is not None and not one.table.task}
-    order = {name: number for number, name in enumerate(tasks)}
-    exhibits = sorted(
-        experiment.task_exhibits, key=lambda one: order.get(one.table.task if one.table else "", len(order))
-    )
-    below = [
-        _repeated(one, one.table, abouts.get(one.part, {}), tasks, styles) for one in exhibits if one.table is not None
-    ]
+    abouts = {one.part: one.table.about for one in experiment.exhibits if one.table is not None and not one.task}
+    order = [*tasks, *(one.task for one in experiment.task_exhibits)]
+    exhibits = sorted(experiment.task_exhibits, key=lambda one: order.index(one.task))
+    below = [_repeated(one, one.table, abouts.get(one.part, {}), tasks, styles) for one in exhibits if one.table]
     title = OVER_ALL if len(below) < len(experiment.exhibits) else experiment.title
     return Section(title, sections=below) if below else None
 

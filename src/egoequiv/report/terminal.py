@@ -17,9 +17,7 @@ WORD = 24  # letters of a word that is not broken
 def print_blocks(blocks: Sequence[Block], console: Console) -> None:
     """Write blocks one after the other; figures and folds are left out, because a terminal cannot open them.
 
-    Args:
-        blocks: What to write.
-        console: Where to; a table that is wider is written as several, each with the first column.
+    A table that is wider than the console is written as several, each with the first column.
     """
     for block in blocks:
         match block:

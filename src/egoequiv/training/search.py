@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from egoequiv.training.data import open_data
 from egoequiv.training.defaults import SPLITS, is_settled
 from egoequiv.training.jobs import Job, Outcome
 from egoequiv.training.loop import OnNote, silent
-from egoequiv.training.many import Progress, run_many
+from egoequiv.training.many import run_many
 from egoequiv.training.validation import score
 
 LEARNING_RATES = (0.1, 0.01, 0.001, 0.0001)
@@ -66,7 +67,7 @@ class Selection:
         }
 
 
-OnStage = Callable[[str], None]
+OnProgress = Callable[[str, int, int], None]  # what is being tried, how many iterations are done, of how many
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,7 @@ class GreedySearch:
     rate_seeds: Sequence[int] = range(5)  # everything after depends on the rate, so it is chosen with more care
     seeds: Sequence[int] = range(2)
     engine: Engine | None = None
-    on_stage: OnStage | None = None
-    on_progress: Progress | None = None
+    on_progress: OnProgress | None = None
     on_note: OnNote = silent
 
     def run(self, methods: Sequence[str]) -> Selection:
@@ -123,14 +123,13 @@ class GreedySearch:
 
     def _try(self, method: str, grid: Sequence[dict[str, Any]], seeds: Sequence[int]) -> list[Trial]:
         """The mean score of each setting over the seeds: label draws and initial weights."""
-        if self.on_stage is not None:
-            self.on_stage(f"{method}: {len(grid)} settings")
         jobs = [
             Job(self._config(method, setting, seed), self._folder(method, setting, seed))
             for setting in grid
             for seed in seeds
         ]
-        outcomes = run_many(jobs, engine=self.engine, on_progress=self.on_progress)
+        report = self.on_progress and partial(self.on_progress, f"{method}: {len(grid)} settings")
+        outcomes = run_many(jobs, engine=self.engine, on_progress=report)
         per_setting = len(seeds)
         return [
             _trial(method, setting, outcomes[k * per_setting : (k + 1) * per_setting]) for k, setting in enumerate(grid)

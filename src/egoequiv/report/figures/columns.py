@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import isfinite, nan
+from math import isfinite
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -23,71 +22,54 @@ ACROSS, SHORT = 5, 20  # panels side by side, at most; fewer where a title has m
 WORST = 1.6  # times the fixed baseline: an error further out is cut, so that it does not flatten all others
 
 
-@dataclass(frozen=True)
-class Dot:
-    """One value of a row: with its interval, the published value, baselines measured beside it, and its mark."""
+def table_chart(
+    table: Table, metrics: Sequence[Metric], styles: Styles | None = None, *, key: str | None = None
+) -> Figure:
+    """The dot chart of some metrics of a table: a panel for each, a dot for each row that has any of them.
 
-    value: float
-    interval: tuple[float, float] | None = None
-    published: float = nan
-    baselines: tuple[float, ...] = ()
-    is_marked: bool = False
-
-
-Column = tuple[Metric, Sequence[Dot | None]]  # a dot for each row, None where nothing was measured
-
-
-def dot_chart(rows: Sequence[str], columns: Sequence[Column], key: str = "", styles: Styles | None = None) -> Figure:
-    """A panel for each column, a dot for each row.
-
-    Args:
-        rows: The names of the rows.
-        columns: What is drawn.
-        key: What the signs mean, below all panels; empty where a caption says it.
-        styles: How each row looks.
-
-    Returns:
-        The figure. Fixed baselines are dotted lines, measured ones short lines; an open dot is not better than each of
-        them; an open diamond is the published value.
+    Fixed baselines are dotted lines, measured ones short lines; an open dot is not better than each of them; an open
+    diamond is the published value. `key` says so below all panels; it is empty where a caption does.
     """
-    styles = styles or row_styles(rows)
-    longest = max(len(metric.title) for metric, _ in columns)
-    down = -(-len(columns) // (ACROSS if longest <= SHORT else ACROSS - 2))
-    across = -(-len(columns) // down)
+    rows = [row for row in table.rows if any(metric.name in row.entries for metric in metrics)]
+    names = [row.name for row in rows]
+    styles, key = styles or row_styles(names), chart_key(table, metrics) if key is None else key
+    longest = max(len(metric.title) for metric in metrics)
+    down = -(-len(metrics) // (ACROSS if longest <= SHORT else ACROSS - 2))
+    across = -(-len(metrics) // down)
     width = min(WIDTH, 2.5 + 2.4 * across)
     height = down * (0.85 + 0.27 * len(rows)) + (0.5 if key else 0)
     figure, panels = panels_of(down, across, width, height, share_y=True)
-    for axes, (metric, dots) in zip(panels, columns, strict=False):
-        _draw_column(axes, rows, metric, dots, styles)
+    for axes, metric in zip(panels, metrics, strict=False):
+        _draw_column(axes, table, rows, metric, styles)
         axes.set_title(fill(metric.title, int(LETTERS_PER_INCH * width / across)), fontsize=10)
-    families = {metric.family for metric, _ in columns}
+    families = {metric.family for metric in metrics}
     if len(families) == 1 and families != {""}:
-        low, high = zip(*(axes.get_xlim() for axes in panels[: len(columns)]), strict=True)
-        for axes in panels[: len(columns)]:
+        low, high = zip(*(axes.get_xlim() for axes in panels[: len(metrics)]), strict=True)
+        for axes in panels[: len(metrics)]:
             axes.set_xlim(min(low), max(high))  # one scale, so that panels can be compared
-    for axes in panels[len(columns) :]:
+    for axes in panels[len(metrics) :]:
         axes.set_axis_off()
-    panels[0].set_yticks(range(len(rows)), rows, fontsize=9)
+    panels[0].set_yticks(range(len(rows)), names, fontsize=9)
     panels[0].set_ylim(len(rows) - 0.3, -0.7)
     if key:
         figure.supxlabel(fill(key, int(LETTERS_PER_INCH * width)), fontsize=8)
     return figure
 
 
-def _draw_column(axes: Axes, rows: Sequence[str], metric: Metric, dots: Sequence[Dot | None], styles: Styles) -> None:
+def _draw_column(axes: Axes, table: Table, rows: Sequence[Row], metric: Metric, styles: Styles) -> None:
     fixed = [value for value in metric.baselines.values() if isfinite(value)]
     most = WORST * max(fixed) if fixed and metric.better == "lower" else float("inf")
     seen = [0.0, *fixed]
     for value in fixed:
         axes.axvline(value, color="black", linewidth=0.8, linestyle=":")
-    for place, (name, dot) in enumerate(zip(rows, dots, strict=True)):
-        if dot is None:
+    for place, row in enumerate(rows):
+        if metric.name not in row.entries:
             continue
-        if not isfinite(dot.value):
+        if not isfinite(row.mean(metric.name)):
             beside = axes.get_yaxis_transform()
             axes.text(0.02, place, "not defined", fontsize=7, va="center", color="gray", transform=beside)
             continue
-        seen += _draw_dot(axes, place, dot, styles[name], metric, most)
+        seen += _draw_dot(axes, place, table, row, metric, styles[row.name], most)
     low, high = min(seen), max(seen)
     room = (HEADROOM - 1) * (high - low) or 1.0
     axes.set_xlim(low - room if low < 0 else 0.0, min(high + room, most))
@@ -99,41 +81,26 @@ def _draw_column(axes: Axes, rows: Sequence[str], metric: Metric, dots: Sequence
     axes.spines["left"].set_visible(False)
 
 
-def _draw_dot(axes: Axes, place: int, dot: Dot, style: Style, metric: Metric, most: float) -> list[float]:
+def _draw_dot(axes: Axes, place: int, table: Table, row: Row, metric: Metric, style: Style, most: float) -> list[float]:
     """One dot with everything beside it; return where the axis has to reach."""
-    if dot.value > most:
-        axes.text(most, place, f"{metric.text(dot.value)} →", ha="right", va="center", fontsize=8, color=style.color)
+    entry, value = row.entries[metric.name], row.mean(metric.name)
+    if value > most:
+        axes.text(most, place, f"{metric.text(value)} →", ha="right", va="center", fontsize=8, color=style.color)
         return [most]
-    seen = [dot.value]
-    if dot.interval is not None:
-        axes.plot(dot.interval, [place, place], color=style.color, linewidth=2, solid_capstyle="butt")
-        seen += dot.interval
-    for baseline in dot.baselines:
-        if isfinite(baseline):
-            axes.plot(baseline, place, "|", color="black", markersize=11, markeredgewidth=1.0, zorder=3)
-            seen.append(baseline)
-    face = "white" if dot.is_marked else style.color
-    axes.plot(dot.value, place, style.marker, color=style.color, markersize=5.5, markerfacecolor=face, zorder=4)
-    if isfinite(dot.published):
-        axes.plot(dot.published, place, "D", color="black", markersize=6, fillstyle="none", markeredgewidth=1.2)
-        seen.append(dot.published)
+    seen = [value]
+    if (interval := entry.shown_interval(metric)) is not None:
+        axes.plot(interval, [place, place], color=style.color, linewidth=2, solid_capstyle="butt")
+        seen += interval
+    for baseline in filter(isfinite, entry.baselines.values()):
+        axes.plot(baseline, place, "|", color="black", markersize=11, markeredgewidth=1.0, zorder=3)
+        seen.append(baseline)
+    face = "white" if table.is_marked(row, metric) else style.color
+    axes.plot(value, place, style.marker, color=style.color, markersize=5.5, markerfacecolor=face, zorder=4)
+    if metric.name in row.published:
+        published = row.published[metric.name].mean
+        axes.plot(published, place, "D", color="black", markersize=6, fillstyle="none", markeredgewidth=1.2)
+        seen.append(published)
     return seen
-
-
-def table_chart(
-    table: Table, metrics: Sequence[Metric], styles: Styles | None = None, *, with_key: bool = True
-) -> Figure:
-    """The dot chart of some metrics of a table, of the rows that have any of them.
-
-    Args:
-        table: The table.
-        metrics: Which of its metrics.
-        styles: How each row looks.
-        with_key: Whether the figure itself says what its signs mean; a page says it below.
-    """
-    rows = [row for row in table.rows if any(metric.name in row.entries for metric in metrics)]
-    columns = [(metric, [_dot(table, row, metric) for row in rows]) for metric in metrics]
-    return dot_chart([row.name for row in rows], columns, chart_key(table, metrics) if with_key else "", styles)
 
 
 def rho_chart(table: Table) -> Figure | None:
@@ -163,26 +130,12 @@ def chart_key(table: Table, metrics: Sequence[Metric]) -> str:
     return "; ".join(words)
 
 
-def _dot(table: Table, row: Row, metric: Metric) -> Dot | None:
-    entry = row.entries.get(metric.name)
-    if entry is None:
-        return None
-    published = row.published.get(metric.name)
-    return Dot(
-        value=entry.result.mean,
-        interval=entry.shown_interval(metric),
-        published=published.mean if published is not None else nan,
-        baselines=tuple(entry.baselines.values()),
-        is_marked=table.is_marked(row, metric),
-    )
-
-
 def chart_blocks(table: Table, metrics: Sequence[Metric], styles: Styles) -> list[Picture]:
     """The dot chart of some metrics as a block; none where nothing is defined."""
     shown = [metric for metric in metrics if any(isfinite(row.mean(metric.name)) for row in table.rows)]
     if not shown:
         return []
-    figure = table_chart(table, shown, styles, with_key=False)
+    figure = table_chart(table, shown, styles, key="")
     return [as_picture(figure, column_words(table, shown), f"{chart_key(table, shown)}.")]
 
 

@@ -49,16 +49,9 @@ def curves_figure(
     styles: Styles | None = None,
     panels: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Panels with a line for each run, against the iteration.
+    """Panels with a line for each run, against the iteration; by default one for each loss term and the accuracy.
 
-    Args:
-        curves: The lines of metrics of each run, by its name.
-        title: Above all panels.
-        styles: How each run looks; by default in the order of the names.
-        panels: The title of each panel by the key of the metrics; by default each loss term and the accuracy.
-
-    Returns:
-        The figure: lines are of training batches, open markers of validation frames, the dotted line is chance.
+    Lines are of training batches, open markers of validation frames, the dotted line is chance.
     """
     wanted = panels or {**{term: f"loss: {SUM if term == 'loss' else term}" for term in loss_terms(curves)}, **OTHERS}
     found = {key: {name: _points(lines, key) for name, lines in curves.items()} for key in wanted}

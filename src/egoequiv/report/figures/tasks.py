@@ -22,15 +22,7 @@ DRAWN: dict[str, Draw] = {
 
 
 def draw(measurement: Measurement, task: Task | None = None) -> dict[str, Figure]:
-    """The figures of a measurement, by the names of their files.
-
-    Args:
-        measurement: What was measured.
-        task: The task, whose own `draw` is used where it has one.
-
-    Returns:
-        The figures; none where nothing could be measured, or where the task has none.
-    """
+    """The figures of a measurement by the names of their files; a task with a `draw` of its own draws them itself."""
     function = task.draw if task is not None and task.draw is not None else DRAWN.get(measurement.task)
     return {} if function is None or measurement.problem is not None else guarded(function, measurement)
 
