@@ -24,7 +24,12 @@ def test_a_tub_with_all_that_is_known_of_it(tmp_path: Path) -> None:
     write(tmp_path / "tub", drive(50))
     source = donkey(tmp_path / "tub")
     (recording,) = source.recordings
-    assert source.space == ColumnsSpace(("steering", "throttle"))
+    assert source.space == ColumnsSpace(("steering over time", "throttle over time"))
+    assert source.pose_columns == ("steering", "throttle", "steering over time", "throttle over time")
+    assert recording.poses[-1, 2] == pytest.approx(0.05 * np.trapezoid(np.sin(np.arange(50) / 8)))
+    assert donkey(tmp_path / "tub", rates="").space == ColumnsSpace(("steering", "throttle"))
+    with pytest.raises(ConfigError, match="rates=speed: not one of the columns"):
+        donkey(tmp_path / "tub", rates="speed")
     assert source.notes == ()
     assert recording.name == "tub"
     assert recording.poses[:, 0] == pytest.approx(np.sin(np.arange(50) / 8))
@@ -117,7 +122,7 @@ def test_the_disk_is_believed_and_not_the_manifest(tmp_path: Path) -> None:
 def test_other_columns(tmp_path: Path) -> None:
     write(tmp_path, drive(5, **{"enc/speed": 1.25}))
     source = donkey(tmp_path, columns="user/angle, enc/speed")
-    assert source.space.pose_names == ("steering", "enc_speed")
+    assert source.space.pose_names == ("steering over time", "enc_speed")
     assert source.recordings[0].poses[:, 1].tolist() == [1.25] * 5
     with pytest.raises(ConfigError, match=r"has no column 'speed'; it has cam/image_array, enc/speed, user/angle"):
         donkey(tmp_path, columns="speed")

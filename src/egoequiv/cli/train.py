@@ -115,7 +115,7 @@ def _settings(values: dict[str, Any], out: Path, resume: bool, is_log: bool) -> 
     if is_log:
         chosen = settings_for_log(values["data"], values.get("labels"))
         for name, (_, why) in chosen.items():
-            if name not in values:
+            if name not in values and why:
                 say(why)
         values = {**{name: value for name, (value, _) in chosen.items()}, **values}
     return make_config(values)

@@ -125,8 +125,8 @@ class PoseTrack:
         """The poses at other times: (Q, 7) as `CAMERA_POSES`, and which of them are known (Q,).
 
         A pose is known at a stamp of the track, and between two that are at most `max_gap_s` apart (by default three
-        usual steps, and at least 0.1 s). `cubic` uses the two poses on each side where they are evenly spaced, and is `linear` (straight
-        line and slerp) elsewhere.
+        usual steps, and at least 0.1 s). `cubic` uses the two poses on each side where they are evenly spaced, and is
+        `linear` (straight line and slerp) elsewhere.
         """
         from scipy.spatial.transform import Rotation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
-from egoequiv.pose import ColumnsSpace
+from egoequiv.pose import ColumnsSpace, integrate
 from egoequiv.pose.clock import read_clock
 from egoequiv.sources.logged import LoggedRecording, PictureFiles, seconds_since_first
 from egoequiv.sources.recording import Listed, Recording, Source
@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 Record = dict[str, Any]
 
 _NAMES = {"user/angle": "steering", "user/throttle": "throttle"}
+_OVER_TIME = " over time"  # behind the name of an integral
 _CATALOG = re.compile(r"catalog_([0-9]{1,9})\.catalog")
 _RECORD = re.compile(r"record_([0-9]{1,9})\.json")  # of tubs before version 2
 _TIMES = ("_timestamp_ms", "milliseconds")
@@ -43,6 +44,7 @@ def donkey(
     path: Path,
     *,
     columns: str = "user/angle,user/throttle",
+    rates: str | None = None,
     camera: str = "cam/image_array",
     deleted: Literal["drop", "keep"] = "drop",
     max_gap_s: float = 5.0,
@@ -54,7 +56,10 @@ def donkey(
 
     Args:
         path: a tub, a folder of tubs, or a zip archive.
-        columns: the numbers whose change is the motion; user/angle is named steering, user/throttle throttle.
+        columns: the numbers that the motion comes from; user/angle is named steering, user/throttle throttle.
+        rates: those of them that are rates, by default user/angle and user/throttle: they are integrated over time, so
+            that the motion between two frames is how much was steered and driven in between. The motion of the others
+            is their change.
         camera: the column that names the picture.
         deleted: what to do with records that are marked as deleted.
         max_gap_s: the longest pause within a recording.
@@ -65,7 +70,12 @@ def donkey(
     if not 0 < max_gap_s < 1e9:
         raise ConfigError(f"max_gap_s must be a number of seconds above 0, found {max_gap_s:g}")
     keys = tuple(key.strip() for key in columns.split(","))
-    space = ColumnsSpace(tuple(_NAMES.get(key, key.replace("/", "_")) for key in keys))
+    names = tuple(_NAMES.get(key, key.replace("/", "_")) for key in keys)
+    integrated = [key for key in _NAMES if key in keys] if rates is None else [r.strip() for r in rates.split(",") if r]
+    if unknown := [key for key in integrated if key not in keys]:
+        raise ConfigError(f"rates={unknown[0]}: not one of the columns {', '.join(keys)}")
+    moving = [k for k, key in enumerate(keys) if key in integrated]
+    space = ColumnsSpace(tuple(f"{name}{_OVER_TIME}" if k in moving else name for k, name in enumerate(names)))
     path = path.parent if path.name == "manifest.json" else path
     tree = tree_at(path)
     folders = folders_with(tree, _is_tub)
@@ -80,7 +90,8 @@ def donkey(
             tub = _read_tub(tree, folder, notes)
             listed |= {one.name: one for one in _list_columns(tub.records, keys, camera)}
             records = _kept(tub, name, keys, camera, deleted, notes)
-            recordings += _drives(tree, folder, name, records, keys, camera, max_gap_s, notes)
+            drives = _drives(tree, folder, name, records, keys, camera, max_gap_s, notes)
+            recordings += [_with_integrals(drive, moving) for drive in drives]
         except EgoEquivError as problem:
             if len(folders) == 1:
                 raise
@@ -92,10 +103,21 @@ def donkey(
         space,
         recordings,
         settings,
+        (*names, *(f"{names[k]}{_OVER_TIME}" for k in moving)),
         notes=tuple(notes),
         listed=tuple(listed.values()),
-        convention=f"{', '.join(keys)} as recorded, -1 to 1, steering positive to the right; no poses",
+        convention=f"{', '.join(keys)} as recorded, -1 to 1, steering positive to the right"
+        + (f"; {', '.join(names[k] for k in moving)} integrated over time" if moving else "")
+        + "; no poses",
     )
+
+
+def _with_integrals(drive: LoggedRecording, moving: list[int]) -> LoggedRecording:
+    """The same drive with the integrals of some of its columns behind the others."""
+    if drive.times_s is None or not moving:
+        return drive
+    sums = [integrate(drive.poses[:, k], drive.times_s) for k in moving]
+    return replace(drive, poses=np.column_stack([drive.poses, *sums]))
 
 
 def _read_tub(tree: Tree, folder: str, notes: list[str]) -> Tub:
@@ -215,7 +237,7 @@ def _drives(
     camera: str,
     max_gap_s: float,
     notes: list[str],
-) -> list[Recording]:
+) -> list[LoggedRecording]:
     """The drives of a tub, cut where a session or the clock begins again and at long pauses."""
     names = [record[camera] for record in records]
     found = FilesThere(tree).find(names, (join(folder, "images"), folder), name, notes)
@@ -227,7 +249,7 @@ def _drives(
     stamps = np.array([round(record[key]) for record in records], np.int64)
     values = np.array([[float(record[key]) for key in keys] for record in records]).reshape(-1, len(keys))
     parts = _cut(stamps, [str(record.get("_session_id", "")) for record in records], max_gap_s)
-    drives: list[Recording] = []
+    drives: list[LoggedRecording] = []
     short = 0
     for number, part in enumerate(parts, 1):
         clock = read_clock(stamps[part], f"{name}, drive {number}", "ms")

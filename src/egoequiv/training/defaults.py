@@ -17,6 +17,7 @@ from egoequiv.training.config import TrainConfig
 
 SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
 LOG_ITERATIONS = 3_000  # where a log is learned from in one command: a few minutes on two cores
+MANY_AXES, SPACE_CLUSTERS, SPACE_KEPT = 3, 12, 8  # a hand-held camera has more motions than a car
 SPLITS = ("split", "label_split", "holdout_split")  # decided together
 
 WHY_SPLIT = {
@@ -66,6 +67,9 @@ def settings_for_log(place: str, labels: str | None = None) -> dict[str, tuple[A
         chosen["use_labels"] = (False, f"{labels} holds numbers: they are not learned from, evaluate reads them")
     elif labels is not None:
         del chosen["use_labels"]
+    if len(store.space.axes) > MANY_AXES:
+        why = f"{SPACE_CLUSTERS} clusters of motions, {SPACE_KEPT} of them kept, because the camera moves in space"
+        chosen |= {"clusters": (SPACE_CLUSTERS, why), "keep": (SPACE_KEPT, "")}
     if not store.space.axes:
         why = "the log has no poses, so features are learned from time alone: method temporal"
         chosen["method"] = ("temporal", why)
