@@ -9,7 +9,7 @@ from functools import partial
 from benchmarks.ddp import ddp2_vs_1
 from benchmarks.evaluation_speed import k_means_vs_sklearn, rho_vs_sklearn, votes_vs_sklearn
 from benchmarks.figures import Figure
-from benchmarks.ingest_speed import ingest_vs_pillow, two_workers_vs_one
+from benchmarks.ingest_speed import ingest_video_vs_pyav, ingest_vs_pillow, two_workers_vs_one
 from benchmarks.iterations import versus_bare, versus_metric_learning, versus_plain
 from benchmarks.measuring import Measured
 from benchmarks.memory import memory_growth
@@ -39,10 +39,11 @@ SUITE = (
     Benchmark("kitti-single-vs-bare", partial(versus_bare, network="kitti"), at_least=0.9),
     Benchmark("kitti-single-vs-plain", partial(versus_plain, network="kitti"), at_least=1.5),
     Benchmark("kitti-single-vs-metric-learning", partial(versus_metric_learning, network="kitti")),
-    # c. pictures into a store
+    # c. pictures and videos into a store
     Benchmark("ingest-vs-pillow", partial(ingest_vs_pillow, ending="png"), at_least=1.8),
     Benchmark("ingest-jpeg-vs-pillow", partial(ingest_vs_pillow, ending="jpg"), at_least=1.8),
     Benchmark("ingest-one-worker-vs-pillow", partial(ingest_vs_pillow, ending="png", workers=1)),
+    Benchmark("ingest-video-vs-pyav", ingest_video_vs_pyav, at_least=1.8),
     Benchmark("draw-drive-two-workers-vs-one", partial(two_workers_vs_one, world="drive")),
     Benchmark("draw-places-two-workers-vs-one", partial(two_workers_vs_one, world="places")),
     # d. measures and mining

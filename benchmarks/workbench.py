@@ -27,6 +27,7 @@ class Scale:
     )
     picture_size: tuple[int, int] = (1242, 375)  # width and height of KITTI's
     pictures: Mapping[str, int] = field(default_factory=lambda: {"png": 800, "jpg": 3_200})
+    video_frames: int = 1_800  # of 640 x 480
     pairs: int = 20_000  # for rho
     voters: int = 100_000  # labelled pairs of next-view
     log_frames: int = 12_000  # of each of three logs whose motions are clustered
@@ -44,6 +45,7 @@ QUICK = Scale(
     drives={"drives_per_area": 1, "seconds": 8},
     drawn={"drive": {"drives_per_area": 1, "seconds": 12}, "places": {"images_per_class": 24}},
     pictures={"png": 400, "jpg": 400},
+    video_frames=450,
     pairs=4_000,
     voters=5_000,
     log_frames=2_000,
