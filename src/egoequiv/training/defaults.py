@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import EgoEquivError
+from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.models.encoders import encoder_settings
 from egoequiv.pairs import Split
 from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
@@ -59,6 +59,10 @@ def settings_for_log(place: str, labels: str | None = None) -> dict[str, tuple[A
     `labels` are those that are given: classes are learned from, and numbers are not.
     """
     store = FrameStore.open(place)
+    if not store.has_images:
+        raise DataError(
+            f"{place} holds poses but no images, and there is nothing to learn from: `egoequiv patterns` shows its motions"
+        )
     chosen: dict[str, tuple[Any, str]] = {
         "use_labels": (False, "no labels are used; --labels labels.csv gives some"),
         "iterations": (LOG_ITERATIONS, f"{LOG_ITERATIONS:,} iterations; --iterations chooses another number"),
@@ -70,6 +74,11 @@ def settings_for_log(place: str, labels: str | None = None) -> dict[str, tuple[A
     if len(store.space.axes) > MANY_AXES:
         why = f"{SPACE_CLUSTERS} clusters of motions, {SPACE_KEPT} of them kept, because the camera moves in space"
         chosen |= {"clusters": (SPACE_CLUSTERS, why), "keep": (SPACE_KEPT, "")}
+    if not store.space.axes and store.times_s is None:
+        raise DataError(
+            f"{store.place}: its frames have neither poses nor times, so nothing says which of them belong together: give "
+            "their rate with --read rate_hz=10, or poses in a table (docs/formats/table.md)"
+        )
     if not store.space.axes:
         why = "the log has no poses, so features are learned from time alone: method temporal"
         chosen["method"] = ("temporal", why)
