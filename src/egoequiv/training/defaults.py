@@ -61,7 +61,7 @@ def settings_for_log(place: str, labels: str | None = None) -> dict[str, tuple[A
     store = FrameStore.open(place)
     if not store.has_images:
         raise DataError(
-            f"{place} holds poses but no images, and there is nothing to learn from: `egoequiv patterns` shows its motions"
+            f"{place} holds poses but no images, so there is nothing to learn from: `egoequiv patterns` shows its motions"
         )
     chosen: dict[str, tuple[Any, str]] = {
         "use_labels": (False, "no labels are used; --labels labels.csv gives some"),
@@ -76,8 +76,8 @@ def settings_for_log(place: str, labels: str | None = None) -> dict[str, tuple[A
         chosen |= {"clusters": (SPACE_CLUSTERS, why), "keep": (SPACE_KEPT, "")}
     if not store.space.axes and store.times_s is None:
         raise DataError(
-            f"{store.place}: its frames have neither poses nor times, so nothing says which of them belong together: give "
-            "their rate with --read rate_hz=10, or poses in a table (docs/formats/table.md)"
+            f"{store.place}: its frames have neither poses nor times, so nothing says which of them belong together: "
+            "give their rate with --read rate_hz=10, or poses in a table (docs/formats/table.md)"
         )
     if not store.space.axes:
         why = "the log has no poses, so features are learned from time alone: method temporal"
