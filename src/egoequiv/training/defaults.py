@@ -61,7 +61,7 @@ def settings_for_log(place: str, labels: str | None = None) -> dict[str, tuple[A
     store = FrameStore.open(place)
     if not store.has_images:
         raise DataError(
-            f"{place} holds poses but no images, so there is nothing to learn from: `egoequiv patterns` shows its motions"
+            f"{place} holds poses but no images, so nothing can be learned: `egoequiv patterns` shows its motions"
         )
     chosen: dict[str, tuple[Any, str]] = {
         "use_labels": (False, "no labels are used; --labels labels.csv gives some"),
