@@ -45,7 +45,7 @@ def read(root: Path, **settings: Any) -> Source:
 
 
 def noted(source: Source, text: str) -> bool:
-    return any(text in note for note in source.notes)
+    return any(text in note for note in (*source.notes, *source.remarks))
 
 
 def shown(source: Source, recording: int, first: int = 0) -> list[int]:

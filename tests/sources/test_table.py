@@ -41,7 +41,7 @@ def test_a_row_for_each_picture_with_poses_in_the_plane(tmp_path: Path) -> None:
     np.testing.assert_allclose(recording.times_s, 0.1 * k)
     np.testing.assert_allclose(recording.poses, np.stack([0.5 * k, 0.1 * k, -175.0 - k, k], axis=1))
     assert [recording.file_name(n) for n in (2, 10)] == ["2.png", "10.png"]
-    assert any("taken as radians" in note for note in source.notes)
+    assert any("taken as radians" in note for note in source.remarks)
     store = ingest(pickle.loads(pickle.dumps(source)), tmp_path / "store", progress=False)
     np.testing.assert_allclose(store.pose_columns["load"], k)
 
@@ -126,7 +126,7 @@ def test_a_video_with_a_clock_of_its_own_begins_at_the_first_row(tmp_path: Path)
     for path in (tmp_path, tmp_path / "clip.mkv", tmp_path / "clip.csv"):
         source = open_source("table", path)
         np.testing.assert_allclose(source.recordings[0].poses[:, 0], 0.1 * np.arange(20), atol=1e-6)
-        assert any("clock of its own" in note for note in source.notes)
+        assert any("clock of its own" in note for note in source.remarks)
 
 
 def test_frames_by_number_of_the_video_or_of_the_picture(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_frames_by_number_of_the_video_or_of_the_picture(tmp_path: Path) -> None
     source = open_source("table", tmp_path / "b")
     assert isinstance(source.space, ColumnsSpace)
     np.testing.assert_array_equal(source.recordings[0].poses[:, 0], k)
-    assert "frames are counted from 1" in " ".join(source.notes)
+    assert "frames are counted from 1" in " ".join(source.remarks)
 
 
 def test_places_on_earth_become_metres(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_steering_angle_is_no_turntable(tmp_path: Path) -> None:
     columns = {"image": names(12), "angle": [0, 0.1, 0.2] * 4, "throttle": np.arange(12)}
     source = open_source("table", folder_of(tmp_path, columns))
     assert source.space == ColumnsSpace(("angle", "throttle"))
-    assert any("not a turntable" in note for note in source.notes)
+    assert any("not a turntable" in note for note in source.remarks)
 
 
 def test_settings_in_a_file_and_the_command_line_wins(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_several_tables_and_cameras_are_listed(tmp_path: Path) -> None:
     (tmp_path / "broken.csv").write_bytes(b"PK\x03\x04")
     source = open_source("table", tmp_path)
     assert isinstance(source.space, SE2Space)
-    told = " ".join(source.notes)
+    told = " ".join([*source.notes, *source.remarks])
     assert "table poses.csv of 2: choose with --read poses=battery.csv" in told
     assert "camera left of 2: choose with --read camera=right" in told
     assert "broken.csv left out" in told
@@ -271,7 +271,7 @@ def test_bad_rows_are_left_out_and_counted(tmp_path: Path) -> None:
     columns = {"file": ["1.png" if k == 2 else name for k, name in enumerate(files)], "x": x, "y": k, "z": k, **turn}
     source = open_source("table", folder_of(tmp_path, columns))
     assert source.recordings[0].poses[:, 1].tolist() == [0, 1, 5, 6, 7, 8, 9]
-    told = " ".join(source.notes)
+    told = " ".join([*source.notes, *source.remarks])
     assert "3 of 12 rows left out" in told
     assert "the first in line 5" in told
     assert "1 pictures are missing, such as 'gone.png', 1 name a picture again" in told
@@ -321,7 +321,7 @@ def test_guesses_and_what_is_refused(tmp_path: Path) -> None:
 
 def test_rows_and_frames_that_nothing_brings_together(tmp_path: Path) -> None:
     source = open_source("table", folder_of(tmp_path, {"steering": range(12)}))
-    assert any("belong together in their order" in note for note in source.notes)
+    assert any("belong together in their order" in note for note in source.remarks)
     write_csv(tmp_path / "log.csv", {"steering": range(13)})
     with pytest.raises(DataError, match="has 13 rows for 12 frames"):
         open_source("table", tmp_path)
@@ -330,6 +330,6 @@ def test_rows_and_frames_that_nothing_brings_together(tmp_path: Path) -> None:
 def test_degrees_that_are_declared_as_radians_are_noticed(tmp_path: Path) -> None:
     k = np.arange(12)
     folder = folder_of(tmp_path, {"file": names(12), "x": k, "y": k, "yaw": 30 * k})
-    assert any("taken as degrees" in note for note in open_source("table", folder).notes)
+    assert any("taken as degrees" in note for note in open_source("table", folder).remarks)
     notes = open_source("table", folder, angle_unit="rad").notes
     assert any("are they degrees" in note for note in notes)
