@@ -1,6 +1,7 @@
 """Bags of ROS 1 and ROS 2 as recordings: pictures, poses, columns, clocks and choices."""
 
 import pickle
+import shutil
 import sqlite3
 from io import BytesIO
 from pathlib import Path
@@ -244,6 +245,12 @@ def test_pictures_alone_and_poses_alone(kind: str, tmp_path: Path) -> None:
     assert (
         "no poses; columns can be the motion: --read columns=/cmd_vel.linear.x,/cmd_vel.angular.z" in source.remarks[0]
     )
+    blind = drive(kind)
+    blind.messages = [one for one in blind.messages if one[0] == "/pose"]
+    told = opened(blind.write(tmp_path / f"blind{bag_name(kind)}"), axes="ros").remarks
+    assert [text.endswith("has no pictures that can be read: its motion alone is read") for text in told] == [True]
+    shutil.rmtree(tmp_path / f"blind{bag_name(kind)}", ignore_errors=True)
+    (tmp_path / f"blind{bag_name(kind)}").unlink(missing_ok=True)
     poses = opened(drive(kind).write(tmp_path / f"b{bag_name(kind)}"), camera="none")
     assert not poses.has_images
     np.testing.assert_allclose(poses.recordings[0].poses, [along_x(k) for k in range(12)], atol=1e-12)

@@ -333,3 +333,25 @@ def test_degrees_that_are_declared_as_radians_are_noticed(tmp_path: Path) -> Non
     assert any("taken as degrees" in note for note in open_source("table", folder).remarks)
     notes = open_source("table", folder, angle_unit="rad").notes
     assert any("are they degrees" in note for note in notes)
+
+
+@pytest.mark.parametrize("cell", ["--", "x", "1 2"])
+def test_a_column_of_the_motion_with_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
+    """Without x there is no pose in the plane; what is left is other motion, and a note says why."""
+    turn = 0.1 * np.arange(12)
+    columns = {"file": names(12), "x": [*turn[:11], cell], "y": turn**2, "yaw": turn, "comment": ["fine"] * 12}
+    source = open_source("table", folder_of(tmp_path, columns))
+    assert isinstance(source.space, ColumnsSpace)
+    told = f"a column of numbers is not used: log.csv, line 13, column 'x': expected a number, found {cell!r}"
+    assert source.notes == (told,)
+
+
+@pytest.mark.parametrize("lacking", ["y", "qy", "qz"])
+def test_a_family_of_columns_with_one_missing_in_the_middle_is_none(tmp_path: Path, lacking: str) -> None:
+    place = dict.fromkeys(("x", "y", "z", "qx", "qy", "qz"), np.arange(12.0)) | {"qw": np.ones(12)}
+    place.pop(lacking)
+    source = open_source("table", folder_of(tmp_path, {"file": names(12), **place}))
+    if lacking == "y":
+        assert "log.csv: no columns look like a position, so the camera turns and never moves" in source.notes
+    else:
+        assert not isinstance(source.space, SE3Space)

@@ -106,7 +106,10 @@ class Episodes:
         where = f"{file}, {name}, timestamp"
         for column, scale in (("timestamp", 1.0), ("frame_index", 1.0 / self.files.rate_hz)):
             if column in table.column_names:
-                values = table[column].to_numpy() * scale
+                try:
+                    values = np.asarray(table[column].to_numpy(), np.float64) * scale
+                except (ValueError, TypeError):
+                    raise DataError(f"{file}: the column {column} has values that are not numbers") from None
                 break
         else:
             values = np.arange(table.num_rows) / self.files.rate_hz

@@ -110,6 +110,8 @@ def read_bag(path: BagPath, wishes: Wishes) -> BagRecording:
     elif motion.tracks:
         frame_ns, timing = motion.tracks[0].times_ns, replace(wishes.timing, offset_s=0.0)
         reader = NoPictures(path.path, len(frame_ns))
+        if wishes.camera != "none":
+            notes.append(Remark(f"{path.path} has no pictures that can be read: its motion alone is read"))
     else:
         have = ", ".join(f"{one.name} ({one.kind.replace('/msg/', '/')})" for one in choice.topics.all)
         raise DataError(f"{path.path} has no camera and no poses to read; its topics are: {have or 'none'}")

@@ -106,10 +106,14 @@ def _open(path: Path, root: Path, settings: TableSettings) -> Source:
     choice = choose_columns(found, settings, keys.names, has_time=bool(keys.time))
     motion = read_motion(found, choice, settings, groups)
     notes += [*found.notes, *motion.notes]
+    spoiled = [found.spoiled(one) for one in found.columns if one not in keys.names]
+    notes += [f"a column of numbers is not used: {problem}" for problem in spoiled if problem]
     if not choice.names:
         rest = [one for one in found.columns if one not in keys.names and found.is_numeric(one)]
         hint = f"; its columns of numbers: {', '.join(rest[:10])} (--read columns={rest[0]})" if rest else ""
         notes.append(f"{found.path.name}: no column looks like motion{hint}")
+    if choice.kind == "pose" and not choice.position:
+        notes.append(f"{found.path.name}: no columns look like a position, so the camera turns and never moves")
     if choice.kind == "pose" and not settings.axes and not settings.mount:
         notes.append(
             Remark("poses are taken as those of a camera that looks along x (axes ros): choose with --read axes=opencv")

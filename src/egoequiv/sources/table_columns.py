@@ -114,7 +114,7 @@ def find_family(words: Sequence[Word], patterns: Sequence[str], parts: Sequence[
                 start, end = found.span("c")
                 asked = [word.plain[:start] + part + word.plain[end:] for part in parts]
                 there = [names[name] for name in asked if name in names]
-                if len(there) > 1 and there == [names[name] for name in asked[: len(there)]]:
+                if len(there) > 1 and there == [names.get(name) for name in asked[: len(there)]]:
                     return tuple(there)
     return ()
 
