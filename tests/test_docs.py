@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from egoequiv.cli.main import load_command
+from egoequiv.sources.formats import FORMATS
 from helpers import matrix_bytes
 from running import Cli, make_cli
 
@@ -60,7 +61,9 @@ def blocks(page: Path, language: str) -> list[str]:
     return [text for found, text in BLOCK.findall(page.read_text()) if found == language]
 
 
-def shortened(arguments: list[str]) -> list[str]:
+def shortened(arguments: list[str], page: Path | None = None) -> list[str]:
+    if page is not None and page.parent.name == "formats" and arguments[0] == "train":
+        return [*arguments, "--iterations", "20"]
     for start, more in SHORTER.items():
         if arguments[: len(start.split())] == start.split() and "--resume" not in arguments:
             return arguments + more
@@ -139,7 +142,20 @@ def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.
             subprocess.run(launch, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=True)
             continue
         assert words[0] == "egoequiv", f"{page.name}: {line} is neither make nor egoequiv"
-        cli(*shortened(words[1:]))
+        cli(*shortened(words[1:], page))
+
+
+def test_every_format_has_a_page_with_the_two_commands() -> None:
+    """The page of each source that reads a log: `inspect LOG` and `train LOG -o run`, and a link from docs/logs.md."""
+    others = {"norb": "guide", "kitti": "kitti", "kitti-odometry": "kitti"}
+    linked = (ROOT / "docs" / "logs.md").read_text()
+    for source in {one.source for one in FORMATS}:
+        assert f"{others.get(source, source)}.md)" in linked, source
+        if source not in others:
+            first = blocks(ROOT / "docs" / "formats" / f"{source}.md", "console")[0]
+            log = re.search(r"^egoequiv inspect (\S+)", first, re.MULTILINE)
+            assert log, source
+            assert f"egoequiv train {log[1]} -o run" in first
 
 
 def test_options_of_long_commands_exist() -> None:

@@ -8,6 +8,8 @@ import pytest
 from PIL import Image
 
 from egoequiv.store import FrameStore
+from logs import euroc
+from logs.motion import camera_to_world
 from running import Cli
 
 
@@ -116,6 +118,21 @@ def test_options_of_logs_are_refused_for_stores(cli: Cli, drives: Path) -> None:
     cli("ingest", drives, "-o", "store")
     said = cli("train", "store", "--size", "32", "-o", "run", code=2).err
     assert "--size says how a log is read" in said
+
+
+def test_strict_stops_at_what_is_left_out_and_not_at_choices(cli: Cli, tmp_path: Path) -> None:
+    euroc.write(tmp_path / "flight", camera_to_world(60, 0.01, 0.3))
+    told = "camera cam0 of 2: choose with --read camera=cam1"
+    assert f"remark: {told}" in cli("inspect", "flight").out.replace("\n  ", " ")
+    assert f"remark: {told}" in cli("ingest", "flight", "-o", "whole", "--strict").err
+    meta = json.loads(Path("whole/store.json").read_text())
+    assert (meta["notes"], meta["remarks"]) == ([], [told])
+    assert json.loads(cli("info", "whole", "--json").out)["remarks"] == [told]
+    next(tmp_path.glob("flight/mav0/cam0/data/*.png")).unlink()
+    said = cli("ingest", "flight", "-o", "part", "--strict", code=2).err
+    assert "1 of 6 pictures are missing" in said
+    assert not Path("part").exists()
+    assert "note: flight: 1 of 6 pictures are missing" in cli("ingest", "flight", "-o", "part").err
 
 
 def test_the_sources_are_listed(cli: Cli) -> None:

@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace, home: Path) -> int:
     from fuzz.campaign import Campaign, summary
-    from fuzz.cases import TARGETS
+    from fuzz.targets import TARGETS
 
     targets = [
         one

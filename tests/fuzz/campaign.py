@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzz.cases import TARGETS, Target
+from fuzz.cases import Target
 from fuzz.inputs import Inputs
 from fuzz.running import Outcome, import_everything, is_kept, outcome_line, read_outcome, run_case, snapshot
+from fuzz.targets import TARGETS
 
 
 @dataclass

@@ -27,6 +27,8 @@ class Target:
     change: Change = "none"
     weight: int = 10
     needs: tuple[str, ...] = ()  # inputs that are read as they are
+    damage: Callable[[Random, Path, Path], str] = damage
+    check: Callable[[Case, Path, Inputs], str] | None = None  # what is wrong with the folder of outputs
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def draw(seed: int, number: int, targets: list[Target], inputs: Inputs, folder: 
     done = []
     for _ in range(times):
         try:
-            done.append(damage(rng, place, folder / "trapped"))
+            done.append(target.damage(rng, place, folder / "trapped"))
         except Exception:  # it has damaged the same place before, so that this way does not work any more
             done.append("nothing")
     return Case(number, target, tuple(done), target.build(rng, place, inputs))
@@ -64,7 +66,8 @@ def _choose_name(rng: Random, place: Path) -> Path:
     return place
 
 
-def _out(rng: Random) -> str:
+def out_name(rng: Random) -> str:
+    """The name of an output, now and then an odd one."""
     return rng.choice(ODD_NAMES) if rng.random() < 0.05 else "result"
 
 
@@ -73,13 +76,13 @@ def _ingest(source: str, *settings: str) -> Callable[[Random, Path, Inputs], Arg
         files = sorted(place.glob("*.zip")) or [place]
         options = rng.choice([[], ["--strict"], ["--color"], ["--size", "8"], ["--json"]])
         chosen = [part for one in settings if rng.random() < 0.7 for part in ("--set", one)]
-        return ["ingest", source, str(files[0]), "-o", _out(rng), "--workers", "1", *options, *chosen]
+        return ["ingest", source, str(files[0]), "-o", out_name(rng), "--workers", "1", *options, *chosen]
 
     return build
 
 
 def _store(rng: Random, place: Path, inputs: Inputs) -> Arguments:
-    name, out = str(place), _out(rng)
+    name, out = str(place), out_name(rng)
     return rng.choice([
         ["info", name, "--sheet", f"{out}.png"],
         ["info", name, "--sheet", f"{out}.png", "--json"],
@@ -110,8 +113,8 @@ def _drive_store(rng: Random, place: Path, _: Inputs) -> Arguments:
     name = str(place)
     space = rng.choice([[], ["--space", "se2"], ["--space", "se3"], ["--space", "columns:x_m,yaw_deg"]])
     return rng.choice([
-        ["patterns", name, "-o", _out(rng), "--clusters", "3", "--keep", "2", *space],
-        ["train", name, "-o", _out(rng), *SETTINGS, "--set", "split=by-recording"],
+        ["patterns", name, "-o", out_name(rng), "--clusters", "3", "--keep", "2", *space],
+        ["train", name, "-o", out_name(rng), *SETTINGS, "--set", "split=by-recording"],
         ["info", name, "--sheet", "sheet.png"],
     ])  # fmt: skip
 
@@ -123,7 +126,7 @@ def _run(rng: Random, place: Path, inputs: Inputs) -> Arguments:
         ["evaluate", name, "--json"],
         ["evaluate", name, "--task", "prediction", "-o", "result"],
         ["evaluate", name, store, "--checkpoint", "best"],
-        ["embed", name, store, "-o", _out(rng)],
+        ["embed", name, store, "-o", out_name(rng)],
         ["audit", name, "--store", store, "--no-baselines", "--limit", "40"],
         ["compare", name, str(inputs["run"])],
     ])  # fmt: skip
@@ -136,11 +139,11 @@ def _resume(rng: Random, place: Path, _: Inputs) -> Arguments:
 def _report(rng: Random, place: Path, _: Inputs) -> Arguments:
     form = rng.choice(["html", "md", "tex"])
     tasks = rng.choice([["--no-evaluate"], ["--no-evaluate"], ["--no-evaluate"], ["--task", "prediction"]])
-    return ["report", str(place), "-o", f"{_out(rng)}.{form}", *tasks]
+    return ["report", str(place), "-o", f"{out_name(rng)}.{form}", *tasks]
 
 
 def _written_report(rng: Random, place: Path, _: Inputs) -> Arguments:
-    return ["report", str(place), "-o", f"{_out(rng)}.{rng.choice(['html', 'md', 'tex'])}", "--no-evaluate"]
+    return ["report", str(place), "-o", f"{out_name(rng)}.{rng.choice(['html', 'md', 'tex'])}", "--no-evaluate"]
 
 
 def _compare(rng: Random, place: Path, _: Inputs) -> Arguments:
@@ -151,7 +154,7 @@ def _compare(rng: Random, place: Path, _: Inputs) -> Arguments:
 def _patterns_file(rng: Random, place: Path, inputs: Inputs) -> Arguments:
     store, file = str(inputs["drive_store"]), place / "patterns.json"
     return rng.choice([
-        ["train", store, "-o", _out(rng), *SETTINGS, "--set", f"patterns={file}"],
+        ["train", store, "-o", out_name(rng), *SETTINGS, "--set", f"patterns={file}"],
         ["audit", "pixels", "--store", store, "--no-baselines", "--patterns", str(file), "--limit", "40"],
     ])  # fmt: skip
 
@@ -285,7 +288,7 @@ def _odd(rng: Random, option: Any) -> Arguments:
     return [option.opts[0], rng.choice(NUMBERS if rng.random() < 0.6 else WORDS)]
 
 
-TARGETS = [
+COMMAND_TARGETS = [
     Target("norb", "norb", _ingest("norb", "part=training")),
     Target("norb-packed", "norb_gz", _ingest("norb")),
     Target("kitti", "kitti", _ingest("kitti", "camera=0")),

@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 from drives import drive_source, write_kitti, write_scenes
+from fuzz.logs import LOGS, Log
 from helpers import grid_source, write_norb
 from kitti_files import zip_folder
 
@@ -127,6 +128,16 @@ def _patterns(inputs: Inputs, path: Path) -> None:
         figure.unlink()
 
 
+def _log_store(log: Log) -> Callable[[Inputs, Path], None]:
+    def make(inputs: Inputs, path: Path) -> None:
+        from egoequiv.catalog import open_source
+        from egoequiv.store import ingest
+
+        ingest(open_source(log.source, inputs[f"log_{log.name}"] / log.file), path, progress=False)
+
+    return make
+
+
 MAKERS: dict[str, Callable[[Inputs, Path], None]] = {
     "norb": _norb(packed=False),
     "norb_gz": _norb(packed=True),
@@ -143,4 +154,6 @@ MAKERS: dict[str, Callable[[Inputs, Path], None]] = {
     "measured": _measured,
     "experiment": _experiment,
     "patterns": _patterns,
+    **{f"log_{log.name}": (lambda _, path, log=log: (log.write(path), None)[1]) for log in LOGS},
+    **{f"{log.name}_store": _log_store(log) for log in LOGS},
 }

@@ -70,6 +70,8 @@ def run_case(seed: int, number: int, targets: list[Target], inputs: Inputs, home
     seconds = time.monotonic() - begun
     said = (folder / "stderr").read_text(errors="replace")
     failure = _judge(case, code, late, said) or _changes(case, before, folder)
+    if not failure and code == 0 and case.target.check is not None:
+        failure = case.target.check(case, folder / "out", inputs)
     if not keep:
         _remove(folder)
     return Outcome(

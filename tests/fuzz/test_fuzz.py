@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from fuzz import running
-from fuzz.cases import TARGETS, Case, Target
+from fuzz.cases import Case, Target
 from fuzz.inputs import Inputs
 from fuzz.running import _changes, _judge, snapshot
+from fuzz.targets import TARGETS
 
 TESTS = Path(__file__).parents[1]
 # All that can be made in seconds: what reads files and stores, and options.

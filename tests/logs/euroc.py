@@ -58,7 +58,7 @@ def write(
 
 
 def prepare(folder: Path) -> None:
-    """A folder `V1_01_easy` with 60 pictures of each camera, and its ground truth alone."""
-    write(folder / "V1_01_easy", camera_to_world(600, 0.01, 0.3))
+    """A folder `V1_01_easy` with 120 pictures of each camera, and its ground truth alone."""
+    write(folder / "V1_01_easy", camera_to_world(1200, 0.01, 0.3))
     truth = folder / "V1_01_easy" / "mav0" / "state_groundtruth_estimate0" / "data.csv"
     (folder / "groundtruth.csv").write_text(truth.read_text())

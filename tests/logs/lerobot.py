@@ -103,31 +103,42 @@ def video_file(root: Path, episode: int, camera: str = CAMERA) -> Path:
     return root / "videos" / "chunk-000" / camera / f"episode_{episode:06d}.mp4"
 
 
+def shared_data_file(root: Path) -> Path:
+    return root / "data" / "chunk-000" / "file-000.parquet"
+
+
+def shared_video_file(root: Path, camera: str = CAMERA) -> Path:
+    return root / "videos" / camera / "chunk-000" / "file-000.mp4"
+
+
+def write_episodes(root: Path, counts: Sequence[int], edges_s: np.ndarray) -> None:
+    """`meta/episodes` of version 3: where episodes begin and end in the one video."""
+    write_table(
+        root / "meta" / "episodes" / "chunk-000" / "file-000.parquet",
+        {
+            "episode_index": np.arange(len(counts)),
+            "tasks": [["lift the cup"]] * len(counts),
+            "length": np.array(counts),
+            f"videos/{CAMERA}/chunk_index": np.zeros(len(counts), np.int64),
+            f"videos/{CAMERA}/file_index": np.zeros(len(counts), np.int64),
+            f"videos/{CAMERA}/from_timestamp": edges_s[:-1],
+            f"videos/{CAMERA}/to_timestamp": edges_s[1:],
+            "stats/action/mean": [[0.0]] * len(counts),
+        },
+    )
+
+
 def write_v3(root: Path, counts: Sequence[int] = (12, 9, 15), meta: bool = True) -> None:
     """Episodes 0, 1, ... in one table and one video."""
     write_info(root, "v3.0", len(counts))
     starts = np.cumsum([0, *counts])
     tables = [pa.table(table(count, e, int(starts[e]))) for e, count in enumerate(counts)]
-    file = root / "data" / "chunk-000" / "file-000.parquet"
-    file.parent.mkdir(parents=True)
-    pq.write_table(pa.concat_tables(tables), file)
-    folder = root / "videos" / CAMERA / "chunk-000"
-    folder.mkdir(parents=True)
-    write_video(folder / "file-000.mp4", levels(int(starts[-1])), gop=7)
+    shared_data_file(root).parent.mkdir(parents=True)
+    pq.write_table(pa.concat_tables(tables), shared_data_file(root))
+    shared_video_file(root).parent.mkdir(parents=True)
+    write_video(shared_video_file(root), levels(int(starts[-1])), gop=7)
     if meta:
-        write_table(
-            root / "meta" / "episodes" / "chunk-000" / "file-000.parquet",
-            {
-                "episode_index": np.arange(len(counts)),
-                "tasks": [["lift the cup"]] * len(counts),
-                "length": np.array(counts),
-                f"videos/{CAMERA}/chunk_index": np.zeros(len(counts), np.int64),
-                f"videos/{CAMERA}/file_index": np.zeros(len(counts), np.int64),
-                f"videos/{CAMERA}/from_timestamp": starts[:-1] / RATE_HZ,
-                f"videos/{CAMERA}/to_timestamp": starts[1:] / RATE_HZ,
-                "stats/action/mean": [[0.0]] * len(counts),
-            },
-        )
+        write_episodes(root, counts, starts / RATE_HZ)
 
 
 def png(image: np.ndarray) -> bytes:

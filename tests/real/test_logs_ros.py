@@ -40,7 +40,7 @@ def test_a_ros1_bag_of_trajectories(real_data: Path, tmp_path: Path) -> None:
     assert guess_format(path).source == "ros"
     source = open_source("ros", path)
     assert not source.has_images
-    assert "poses groundtruth of 3 topics: choose with --set poses=ORB-SLAM" in source.notes
+    assert "poses groundtruth of 3 topics: choose with --read poses=ORB-SLAM" in source.remarks
     assert {one.name: one.used for one in source.listed} == {"groundtruth": True, "ORB-SLAM": False, "S-PTAM": False}
     for topic in ("groundtruth", "ORB-SLAM", "S-PTAM"):
         recording = open_source("ros", path, poses=topic).recordings[0]

@@ -24,7 +24,7 @@ def test_what_is_there(source: Source, real_data: Path) -> None:
     assert guess_format(real_data / "seven_scenes_redkitchen").source == "seven-scenes"
     (recording,) = source.recordings
     assert len(recording) == 1000
-    assert len(source.notes) == 1
+    assert (len(source.notes), len(source.remarks)) == (0, 1)
     assert recording.times_s is not None
     assert recording.times_s[-1] == pytest.approx(33.3)
     steps = SE3Space().difference(recording.poses[:-1], recording.poses[1:])

@@ -16,7 +16,7 @@ def test_all_cameras_look_at_the_fox_and_are_held_upright(real_data: Path) -> No
     source = transforms(real_data / "fox")
     (recording,) = source.recordings
     assert len(recording) == 50
-    assert source.notes[1] == "fox: 17 of 67 pictures are missing, first 'images/0005.jpg'"
+    assert source.notes[0] == "fox: 17 of 67 pictures are missing, first 'images/0005.jpg'"
     place, turn = recording.poses[:, :3], Rotation.from_quat(recording.poses[:, 3:])
     forward, up = turn.apply([1.0, 0.0, 0.0]), turn.apply([0.0, 0.0, 1.0])
     # The point nearest to all lines of sight: instant-ngp puts it at the origin.

@@ -32,7 +32,7 @@ def test_a_camera_that_goes_forward_and_turns_left(tmp_path: Path) -> None:
     motions = SE3Space().difference(recording.poses[:-1], recording.poses[1:])
     assert motions == pytest.approx(np.tile([0.1, 0, 0, 0, 0, 3.0], (59, 1)), abs=1e-6)
     assert [recording.image(k)[0, 0] for k in (0, 1, 59)] == [0, 1, 59]  # by name, not as the file lists them
-    assert source.notes == (SCALE,)
+    assert (source.notes, source.remarks) == ((), (SCALE,))
     for below in ("", "sparse", "sparse/0", "sparse/0/images.bin"):
         assert len(colmap(tmp_path / "house" / below).recordings[0]) == 60
     for below in ("", "sparse", "sparse/0"):
@@ -83,8 +83,8 @@ def test_names_of_pictures(tmp_path: Path) -> None:
         "out.png": 103,
         "b.png": 104,
     }
-    assert "2 of 7 pictures are not where they should be; first '../../out.png', read from 'out.png'" in source.notes[1]
-    assert "2 of 7 pictures are missing" in source.notes[2]
+    assert "2 of 7 pictures are not where they should be; first '../../out.png', read from 'out.png'" in source.notes[0]
+    assert "2 of 7 pictures are missing" in source.notes[1]
     assert not any("\n" in note for note in source.notes)
 
 
@@ -95,8 +95,8 @@ def test_two_names_never_lead_to_one_picture(tmp_path: Path) -> None:
     source = colmap(tmp_path)
     (recording,) = source.recordings
     assert [recording.file_name(k) for k in range(len(recording))] == ["0000.png", "0002.png"]
-    assert "1 of 5 pictures are not where they should be; first 'right/0002.jpeg'" in source.notes[1]
-    assert "3 of 5 pictures are missing, first 'left/0000.png'" in source.notes[2]
+    assert "1 of 5 pictures are not where they should be; first 'right/0002.jpeg'" in source.notes[0]
+    assert "3 of 5 pictures are missing, first 'left/0000.png'" in source.notes[1]
 
 
 def test_each_project_has_its_own_pictures(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_file_that_is_cut_is_read_up_to_there(tmp_path: Path) -> None:
             source = colmap(tmp_path)
             assert len(source.recordings[0]) == min(5, (cut - 8 + 48) // one)
             if len(source.recordings[0]) < 5:
-                assert "cut short" in source.notes[1]
+                assert "cut short" in source.notes[0]
 
 
 @pytest.mark.parametrize("count", [2**63, 2**64 - 1, 10**12])
@@ -130,7 +130,7 @@ def test_counts_are_not_believed(tmp_path: Path, count: int) -> None:
     file = tmp_path / "sparse" / "0" / "images.bin"
     whole = file.read_bytes()
     file.write_bytes(struct.pack("<Q", count) + whole[8:])
-    assert f"cut short, 2 of {count:,} images are read" in colmap(tmp_path).notes[1]
+    assert f"cut short, 2 of {count:,} images are read" in colmap(tmp_path).notes[0]
     points = len(whole) - 2 * 24 - 8
     file.write_bytes(whole[:points] + struct.pack("<Q", count) + whole[points + 8 :])
     assert len(colmap(tmp_path).recordings[0]) == 2
@@ -150,7 +150,7 @@ def test_poses_that_are_not_valid_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "sparse" / "0" / "images.bin").write_bytes(images_bin(names, posed))
     source = colmap(tmp_path)
     assert len(source.recordings[0]) == 1
-    assert "4 of 5 poses left out" in source.notes[1]
+    assert "4 of 5 poses left out" in source.notes[0]
 
 
 def test_rows_of_a_text_model_that_are_broken(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_rows_of_a_text_model_that_are_broken(tmp_path: Path) -> None:
     file.write_text(file.read_text() + "7 0.5 0.5\n\n")
     source = colmap(tmp_path)
     assert len(source.recordings[0]) == 3
-    assert source.notes[1].endswith("images.txt: 1 rows of images cannot be read, first line 9")
+    assert source.notes[0].endswith("images.txt: 1 rows of images cannot be read, first line 9")
     file.write_text("# nothing\n")
     with data_error("no row of IMAGE_ID, QW"):
         colmap(tmp_path)

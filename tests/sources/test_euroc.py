@@ -35,7 +35,7 @@ def test_poses_are_those_of_the_camera_and_not_of_the_body(tmp_path: Path) -> No
     assert recording.times_s[:3] == pytest.approx([0, 0.005, 0.010], abs=1e-12)
     assert recording.attributes == {"start": "2014-06-25T16:58:44.907143"}
     assert recording.image(4)[0, 0] == 4
-    assert source.notes == ("camera cam0 of 2: choose with --read camera=cam1",)
+    assert source.remarks == ("camera cam0 of 2: choose with --read camera=cam1",)
     assert {one.name: one.used for one in source.listed if one.kind == "camera"} == {"cam0": True, "cam1": False}
 
 
@@ -56,7 +56,7 @@ def test_the_body_alone_is_that_of_evo(tmp_path: Path) -> None:
     assert poses[:, :3] == pytest.approx(theirs.positions_xyz, abs=1e-9)
     expected = np.array(theirs.poses_se3)[:, :3, :3] @ R_STORE_BODY.T
     assert Rotation.from_quat(poses[:, 3:]).as_matrix() == pytest.approx(expected, abs=1e-6)
-    assert "its axes are taken as up,right,forward" in source.notes[0]
+    assert "its axes are taken as up,right,forward" in source.remarks[0]
     # That is how the drone flies: its body looks where its camera does.
     motions = SE3Space().difference(poses[:-1], poses[1:])
     assert motions[:, 5] == pytest.approx(np.full(599, 0.3), abs=1e-5)

@@ -454,7 +454,7 @@ def test_no_usable_packet_at_all(drive: DriveFiles, root: Path) -> None:
 
 def test_images_without_any_packet_and_packets_without_any_image(drive: DriveFiles, root: Path) -> None:
     shutil.rmtree(drive.folder / "image_00" / "data")
-    with data_error(f"{DRIVE} has no images in {drive.folder}/image_00/data", "--set camera=none"):
+    with data_error(f"{DRIVE} has no images in {drive.folder}/image_00/data", "--read camera=none"):
         kitti(root)
     with data_error(f"{DRIVE} has no images in {drive.folder}/image_02/data"):
         kitti(root, camera=2)

@@ -45,7 +45,7 @@ def read(root: Path, **settings: Any) -> Source:
 
 
 def noted(source: Source, text: str) -> bool:
-    return any(text in note for note in source.notes)
+    return any(text in note for note in (*source.notes, *source.remarks))
 
 
 def shown(source: Source, recording: int, first: int = 0) -> list[int]:
@@ -357,6 +357,14 @@ def test_stamps_that_are_odd_are_named(tmp_path: Path) -> None:
     assert shown(source, 3) == shown(source, 4) == list(range(12))
     for text in ("out of order", "not numbers", "repeated", "time of day", "no column timestamp"):
         assert noted(source, text), text
+
+
+def test_stamps_that_are_text_are_named(tmp_path: Path) -> None:
+    write_v21(tmp_path, (12, 12))
+    write_table(data_file(tmp_path, 0), table(12, 0, timestamp=[f"x{k}" for k in range(12)]))
+    source = read(tmp_path)
+    assert [one.name for one in source.recordings] == ["episode_000001"]
+    assert noted(source, "the column timestamp has values that are not numbers")
 
 
 def test_a_broken_episode_does_not_stop_the_others(tmp_path: Path) -> None:

@@ -65,6 +65,14 @@ def test_poses_are_those_of_the_camera_in_the_axes_of_a_store(tmp_path: Path, na
     assert guess_format(tmp_path / name).source == "phone"
 
 
+def test_stamps_in_milliseconds_are_found_by_their_steps(tmp_path: Path) -> None:
+    rows = [f"{1000 * float(row.split(',')[0]):.3f},{row.split(',', 1)[1]}" for row in stray_rows(8)]
+    write_stray(tmp_path / "scan", levels(8), rows)
+    source = open_source("phone", tmp_path / "scan")
+    np.testing.assert_allclose(source.recordings[0].times_s, np.arange(8) / 60, atol=1e-5)
+    assert source.remarks[0].endswith("stamps are in ms")
+
+
 def test_the_first_camera_looks_along_minus_z_of_the_world_with_y_up(tmp_path: Path) -> None:
     write_stray(tmp_path / "scan", levels(3))
     first = Rotation.from_quat(open_source("phone", tmp_path / "scan").recordings[0].poses[0, 3:]).as_matrix()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from egoequiv.remarks import Remark
 from egoequiv.sources import Recording, Source
 from helpers import GRID, grid_recording, grid_source
 
@@ -48,3 +50,11 @@ def test_recordings_survive_pickling() -> None:
     again = pickle.loads(pickle.dumps(recording))
     assert again.image(7).tolist() == recording.image(7).tolist()
     assert again.attributes == recording.attributes
+
+
+def test_choices_and_facts_are_told_apart_from_what_was_left_out() -> None:
+    source = Source("log", GRID, [], notes=(Remark("camera a of 2"), "3 rows left out", Remark("camera a of 2")))
+    assert source.notes == ("3 rows left out",)
+    assert source.remarks == ("camera a of 2",)
+    assert replace(source, name="other").remarks == ("camera a of 2",)
+    assert type(source.remarks[0]) is str

@@ -1,6 +1,7 @@
 """Bags of ROS 1 and ROS 2 as recordings: pictures, poses, columns, clocks and choices."""
 
 import pickle
+import shutil
 import sqlite3
 from io import BytesIO
 from pathlib import Path
@@ -40,8 +41,8 @@ def test_pictures_poses_and_times_are_those_that_were_written(kind: str, tmp_pat
     np.testing.assert_allclose(recording.poses, [along_x(k) for k in range(12)], atol=1e-12)
     np.testing.assert_allclose(recording.times_s, np.arange(12) / 10, atol=1e-9)
     assert recording.attributes["start"] == "2023-11-14T22:13:20+00:00"
-    assert ["the poses do not name their body" in note for note in source.notes] == [True]
-    assert not opened(source.recordings[0].reader.path, axes="ros").notes  # type: ignore[attr-defined]
+    assert ["the poses do not name their body" in note for note in source.remarks] == [True]
+    assert not opened(source.recordings[0].reader.path, axes="ros").remarks  # type: ignore[attr-defined]
     assert "/pose (geometry_msgs/PoseStamped)" in source.convention
     copy = pickle.loads(pickle.dumps(recording))
     assert np.array_equal(copy.image(7), pictures(12)[7])
@@ -179,8 +180,8 @@ def test_choices_are_noted_and_listed(tmp_path: Path) -> None:
         bag.pose("/vicon/pose", stamp, along_x(2 * k))
     path = bag.write(tmp_path / "bag")
     source = opened(path)
-    assert "camera /camera/image_raw of 2: choose with --set camera=/side/image" in source.notes
-    assert "poses /vicon/pose of 3 topics: choose with --set poses=/odom" in source.notes
+    assert "camera /camera/image_raw of 2: choose with --read camera=/side/image" in source.remarks
+    assert "poses /vicon/pose of 3 topics: choose with --read poses=/odom" in source.remarks
     listed = {one.name: one for one in source.listed}
     assert listed["/camera/image_raw"].details == "sensor_msgs/Image, 12 messages, 9.32 Hz, 8 x 6, mono8"
     assert [one.name for one in source.listed if one.used] == ["/camera/image_raw", "/vicon/pose"]
@@ -210,7 +211,7 @@ def test_columns_and_rates(kind: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(source.recordings[0].poses, expected, atol=1e-6)
     driven = opened(path, columns="/cmd_vel.linear.x", rates="/cmd_vel.angular.z")
     np.testing.assert_allclose(driven.recordings[0].poses, [[10, k / 10] for k in range(12)], atol=1e-9)
-    assert any("were received; their headers have no stamp" in note for note in driven.notes)
+    assert any("were received; their headers have no stamp" in note for note in driven.remarks)
     store = ingest(source, tmp_path / "store", progress=False)
     assert store.space == source.space
 
@@ -241,7 +242,15 @@ def test_pictures_alone_and_poses_alone(kind: str, tmp_path: Path) -> None:
     source = opened(alone.write(tmp_path / f"a{bag_name(kind)}"))
     assert isinstance(source.space, NoMotion)
     assert source.recordings[0].poses.shape == (4, 0)
-    assert "no poses; columns can be the motion: --set columns=/cmd_vel.linear.x,/cmd_vel.angular.z" in source.notes[0]
+    assert (
+        "no poses; columns can be the motion: --read columns=/cmd_vel.linear.x,/cmd_vel.angular.z" in source.remarks[0]
+    )
+    blind = drive(kind)
+    blind.messages = [one for one in blind.messages if one[0] == "/pose"]
+    told = opened(blind.write(tmp_path / f"blind{bag_name(kind)}"), axes="ros").remarks
+    assert [text.endswith("has no pictures that can be read: its motion alone is read") for text in told] == [True]
+    shutil.rmtree(tmp_path / f"blind{bag_name(kind)}", ignore_errors=True)
+    (tmp_path / f"blind{bag_name(kind)}").unlink(missing_ok=True)
     poses = opened(drive(kind).write(tmp_path / f"b{bag_name(kind)}"), camera="none")
     assert not poses.has_images
     np.testing.assert_allclose(poses.recordings[0].poses, [along_x(k) for k in range(12)], atol=1e-12)

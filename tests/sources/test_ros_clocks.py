@@ -29,7 +29,7 @@ def test_headers_without_stamps_mean_times_of_receipt(kind: str, tmp_path: Path)
         bag.pose("/pose", 0, along_x(k), log_ns=START_NS + k * STEP_NS)
     source = opened(bag.write(tmp_path / bag_name(kind)))
     np.testing.assert_allclose(source.recordings[0].poses, [along_x(k) for k in range(6)], atol=1e-12)
-    assert sum("headers have no stamp" in note for note in source.notes) == 2
+    assert sum("headers have no stamp" in note for note in source.remarks) == 2
 
 
 def test_clocks_without_a_common_time_and_the_choice_of_stamps(tmp_path: Path) -> None:

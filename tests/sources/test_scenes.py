@@ -87,7 +87,7 @@ def test_one_part_alone_is_a_folder_of_classes_and_told_of(tmp_path: Path) -> No
     source = scenes(tmp_path)
     assert list(found(source)) == ["train/bedroom"]
     assert source.recordings[0].attributes == {}
-    assert source.notes == ("train is read as a folder of classes, because there is no other part beside it",)
+    assert source.remarks == ("train is read as a folder of classes, because there is no other part beside it",)
 
 
 def test_a_class_of_trains_is_a_class(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_a_camera_that_goes_forward_and_turns_left(tmp_path: Path) -> None:
     assert recording.poses[:, :3] == pytest.approx(camera_to_world()[:, :3, 3], abs=1e-6)
     assert recording.times_s == pytest.approx(np.arange(60) / 30)
     assert recording.file_name(2) == "frame-000002.color.jpg"
-    assert source.notes == ("7-Scenes has no times: they are frame numbers at 30 Hz, the rate of its camera",)
+    assert source.remarks == ("7-Scenes has no times: they are frame numbers at 30 Hz, the rate of its camera",)
     assert seven_scenes(tmp_path / "seq-01", rate_hz=10).recordings[0].times_s == pytest.approx(np.arange(60) / 10)
 
 
@@ -67,9 +67,9 @@ def test_poses_that_are_not_valid_are_left_out_and_counted(tmp_path: Path) -> No
     (recording,) = source.recordings
     assert [recording.image(k)[0, 0] for k in range(len(recording))] == [0, 10, 11]
     assert recording.times_s == pytest.approx(np.array([0, 10, 11]) / 30)
-    assert "2 frames have a picture or a pose alone and are left out, first 7" in source.notes[1]
-    assert "7 of 10 poses left out" in source.notes[2]
-    assert "'frame-000001.color.png'" in source.notes[2]
+    assert "2 frames have a picture or a pose alone and are left out, first 7" in source.notes[0]
+    assert "7 of 10 poses left out" in source.notes[1]
+    assert "'frame-000001.color.png'" in source.notes[1]
 
 
 def test_a_sequence_without_a_valid_pose_is_left_out(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_row_for_each_picture_with_poses_in_the_plane(tmp_path: Path) -> None:
     np.testing.assert_allclose(recording.times_s, 0.1 * k)
     np.testing.assert_allclose(recording.poses, np.stack([0.5 * k, 0.1 * k, -175.0 - k, k], axis=1))
     assert [recording.file_name(n) for n in (2, 10)] == ["2.png", "10.png"]
-    assert any("taken as radians" in note for note in source.notes)
+    assert any("taken as radians" in note for note in source.remarks)
     store = ingest(pickle.loads(pickle.dumps(source)), tmp_path / "store", progress=False)
     np.testing.assert_allclose(store.pose_columns["load"], k)
 
@@ -126,7 +126,7 @@ def test_a_video_with_a_clock_of_its_own_begins_at_the_first_row(tmp_path: Path)
     for path in (tmp_path, tmp_path / "clip.mkv", tmp_path / "clip.csv"):
         source = open_source("table", path)
         np.testing.assert_allclose(source.recordings[0].poses[:, 0], 0.1 * np.arange(20), atol=1e-6)
-        assert any("clock of its own" in note for note in source.notes)
+        assert any("clock of its own" in note for note in source.remarks)
 
 
 def test_frames_by_number_of_the_video_or_of_the_picture(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_frames_by_number_of_the_video_or_of_the_picture(tmp_path: Path) -> None
     source = open_source("table", tmp_path / "b")
     assert isinstance(source.space, ColumnsSpace)
     np.testing.assert_array_equal(source.recordings[0].poses[:, 0], k)
-    assert "frames are counted from 1" in " ".join(source.notes)
+    assert "frames are counted from 1" in " ".join(source.remarks)
 
 
 def test_places_on_earth_become_metres(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_several_tables_and_cameras_are_listed(tmp_path: Path) -> None:
     (tmp_path / "broken.csv").write_bytes(b"PK\x03\x04")
     source = open_source("table", tmp_path)
     assert isinstance(source.space, SE2Space)
-    told = " ".join(source.notes)
+    told = " ".join([*source.notes, *source.remarks])
     assert "table poses.csv of 2: choose with --read poses=battery.csv" in told
     assert "camera left of 2: choose with --read camera=right" in told
     assert "broken.csv left out" in told
@@ -237,7 +237,7 @@ def test_bad_rows_are_left_out_and_counted(tmp_path: Path) -> None:
     columns = {"file": ["1.png" if k == 2 else name for k, name in enumerate(files)], "x": x, "y": k, "z": k, **turn}
     source = open_source("table", folder_of(tmp_path, columns))
     assert source.recordings[0].poses[:, 1].tolist() == [0, 1, 5, 6, 7, 8, 9]
-    told = " ".join(source.notes)
+    told = " ".join([*source.notes, *source.remarks])
     assert "3 of 12 rows left out" in told
     assert "the first in line 5" in told
     assert "1 pictures are missing, such as 'gone.png', 1 name a picture again" in told
@@ -287,7 +287,7 @@ def test_guesses_and_what_is_refused(tmp_path: Path) -> None:
 
 def test_rows_and_frames_that_nothing_brings_together(tmp_path: Path) -> None:
     source = open_source("table", folder_of(tmp_path, {"steering": range(12)}))
-    assert any("belong together in their order" in note for note in source.notes)
+    assert any("belong together in their order" in note for note in source.remarks)
     write_csv(tmp_path / "log.csv", {"steering": range(13)})
     with pytest.raises(DataError, match="has 13 rows for 12 frames"):
         open_source("table", tmp_path)
@@ -296,7 +296,7 @@ def test_rows_and_frames_that_nothing_brings_together(tmp_path: Path) -> None:
 def test_degrees_that_are_declared_as_radians_are_noticed(tmp_path: Path) -> None:
     k = np.arange(12)
     folder = folder_of(tmp_path, {"file": names(12), "x": k, "y": k, "yaw": 30 * k})
-    assert any("taken as degrees" in note for note in open_source("table", folder).notes)
+    assert any("taken as degrees" in note for note in open_source("table", folder).remarks)
     notes = open_source("table", folder, angle_unit="rad").notes
     assert any("are they degrees" in note for note in notes)
 
@@ -307,3 +307,25 @@ def test_a_family_of_columns_with_a_hole_is_none(tmp_path: Path) -> None:
         "table", folder_of(tmp_path, {"file": names(12), "x": k, "z": k, "qx": k, "qz": k, "steering": k})
     )
     assert source.space == ColumnsSpace(("steering",))
+
+
+@pytest.mark.parametrize("cell", ["--", "x", "1 2"])
+def test_a_column_of_the_motion_with_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
+    """Without x there is no pose in the plane; what is left is other motion, and a note says why."""
+    turn = 0.1 * np.arange(12)
+    columns = {"file": names(12), "x": [*turn[:11], cell], "y": turn**2, "yaw": turn, "comment": ["fine"] * 12}
+    source = open_source("table", folder_of(tmp_path, columns))
+    assert isinstance(source.space, ColumnsSpace)
+    told = f"a column of numbers is not used: log.csv, line 13, column 'x': expected a number, found {cell!r}"
+    assert source.notes == (told,)
+
+
+@pytest.mark.parametrize("lacking", ["y", "qy", "qz"])
+def test_a_family_of_columns_with_one_missing_in_the_middle_is_none(tmp_path: Path, lacking: str) -> None:
+    place = dict.fromkeys(("x", "y", "z", "qx", "qy", "qz"), np.arange(12.0)) | {"qw": np.ones(12)}
+    place.pop(lacking)
+    source = open_source("table", folder_of(tmp_path, {"file": names(12), **place}))
+    if lacking == "y":
+        assert "log.csv: no columns look like a position, so the camera turns and never moves" in source.notes
+    else:
+        assert not isinstance(source.space, SE3Space)

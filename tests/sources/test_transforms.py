@@ -28,7 +28,7 @@ def test_a_camera_that_goes_forward_and_turns_left(tmp_path: Path, ending: str) 
     write(tmp_path / "fox", ending=ending)
     source = transforms(tmp_path / "fox")
     moved = "60 of 60 pictures are not where they should be; first './images/0000.PNG', read from 'images/0000.png'"
-    assert source.notes[1:] == ((f"fox: {moved}",) if ending == ".PNG" else ())
+    assert source.notes == ((f"fox: {moved}",) if ending == ".PNG" else ())
     (recording,) = source.recordings
     assert recording.name == "fox"
     assert recording.times_s is None
@@ -88,7 +88,7 @@ def test_frames_are_in_order_of_their_names(tmp_path: Path) -> None:
 
 def test_a_transform_of_the_world_changes_no_motion(tmp_path: Path) -> None:
     write(tmp_path, camera_to_world(3), applied_transform=np.eye(4)[:3].tolist())
-    assert "applied_transform moved the world alone" in transforms(tmp_path).notes[1]
+    assert "applied_transform moved the world alone" in transforms(tmp_path).remarks[1]
 
 
 def timed(tmp_path: Path, key: str, times: list[Any]) -> Any:
@@ -121,7 +121,7 @@ def test_times_that_are_not_a_clock_are_not_used(tmp_path: Path, key: str, times
     source = timed(tmp_path, key, times)
     assert source.recordings[0].times_s is None
     assert len(source.recordings[0]) == 3
-    assert any(words in note for note in source.notes), source.notes
+    assert any(words in note for note in (*source.notes, *source.remarks)), source.notes
 
 
 def test_frames_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
@@ -138,10 +138,10 @@ def test_frames_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     rewrite(tmp_path, content)
     source = transforms(tmp_path)
     assert [source.recordings[0].image(k)[0, 0] for k in range(2)] == [8, 7]  # by name, and "." is before "C"
-    assert "2 frames without file_path" in source.notes[1]
-    assert "1 of 7 pictures are not where they should be" in source.notes[2]
-    assert "1 of 7 pictures are missing, first 'images/nowhere.png'" in source.notes[3]
-    assert "4 of 6 poses left out" in source.notes[4]
+    assert "2 frames without file_path" in source.notes[0]
+    assert "1 of 7 pictures are not where they should be" in source.notes[1]
+    assert "1 of 7 pictures are missing, first 'images/nowhere.png'" in source.notes[2]
+    assert "4 of 6 poses left out" in source.notes[3]
 
 
 @pytest.mark.parametrize(

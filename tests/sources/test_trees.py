@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
 import zipfile
@@ -182,3 +183,32 @@ def test_a_folder_that_may_not_be_listed_is_named(folder: Path, monkeypatch: pyt
     monkeypatch.setattr("egoequiv.sources.trees.os.scandir", refuse)
     with data_error(str(folder / "b"), "Permission denied"):
         FolderTree(folder).files("b")
+
+
+def test_a_file_that_is_too_large_is_not_read(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("egoequiv.sources.trees.LARGEST", 1999)
+    assert len(tree.read("b/deep/er/three.bin")) == 256
+    with data_error("two.txt has 2,000 bytes, expected at most 1,999"):
+        tree.read("b/two.txt")
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked_and_one_that_lies_while_it_is(tmp_path: Path) -> None:
+    archive = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("picture.png", bytes(5_000_000))
+    whole = archive.read_bytes()
+    size, central = (5_000_000).to_bytes(4, "little"), whole.rfind(b"PK\x01\x02")
+    at = whole.find(size, central)
+    archive.write_bytes(whole[:at] + (2**31).to_bytes(4, "little") + whole[at + 4 :])
+    with data_error("picture.png has 2,147,483,648 bytes"):
+        ZipTree(archive).read("picture.png")
+    archive.write_bytes(whole[:at] + (100).to_bytes(4, "little") + whole[at + 4 :])
+    with data_error("picture.png cannot be unpacked"):
+        ZipTree(archive).read("picture.png")
+
+
+def test_a_huge_file_of_a_folder_is_refused_by_its_size(tmp_path: Path) -> None:
+    (tmp_path / "groundtruth.txt").touch()
+    os.truncate(tmp_path / "groundtruth.txt", 2**36)
+    with data_error("groundtruth.txt has 68,719,476,736 bytes"):
+        FolderTree(tmp_path).read("groundtruth.txt")

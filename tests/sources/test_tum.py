@@ -80,7 +80,7 @@ def test_stamps_in_nanoseconds_keep_their_digits(tmp_path: Path) -> None:
     (tmp_path / "slam.txt").write_text("".join(rows))
     source = tum(tmp_path / "slam.txt")
     assert source.recordings[0].times_s == pytest.approx(np.arange(5) * 0.010000001, abs=1e-12)
-    assert "stamps are in ns" in source.notes[0]
+    assert "stamps are in ns" in source.remarks[0]
 
 
 def test_a_folder_of_sequences_and_an_archive(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_names_with_blanks_and_pictures_without_a_list(tmp_path: Path) -> None:
     (tmp_path / "b" / "rgb.txt").unlink()
     source = tum(tmp_path / "b")
     assert len(source.recordings[0]) == 30
-    assert source.notes[0].endswith("rgb.txt is missing: the names of 30 pictures are their times")
+    assert source.remarks[0].endswith("rgb.txt is missing: the names of 30 pictures are their times")
 
 
 def test_cameras_are_chosen_and_listed(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_cameras_are_chosen_and_listed(tmp_path: Path) -> None:
     (tmp_path / "depth.txt").write_text(rows)
     (tmp_path / "accelerometer.txt").write_text("1305031102.0 0.1 0.2 9.8\n")
     source = tum(tmp_path)
-    assert source.notes == ("camera rgb of 2: choose with --read camera=depth",)
+    assert source.remarks == ("camera rgb of 2: choose with --read camera=depth",)
     assert {one.name: one.used for one in source.listed if one.kind == "camera"} == {"rgb": True, "depth": False}
     with pytest.raises(ConfigError, match=r"camera='imu': .* has depth, rgb, or none"):
         tum(tmp_path, camera="imu")

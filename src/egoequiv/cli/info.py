@@ -63,8 +63,9 @@ def info(
     for name, values in described["attributes"].items():
         shown = escape(f"{name}: {', '.join(values[:12])}")
         console.print(f"attribute   {shown}{' ...' if len(values) > 12 else ''}")
-    for note in described["notes"]:
-        console.print(f"note        {escape(note)}")
+    for kind in ("remark", "note"):
+        for text in described[f"{kind}s"]:
+            console.print(f"{kind:12}{escape(text)}")
     if described["contact_sheet"]:
         say(f"contact sheet: {picture}")
 
@@ -92,6 +93,7 @@ def _describe(store: Any) -> dict[str, Any]:
         },
         "settings": dict(store.meta["settings"]),
         "notes": list(store.meta.get("notes", [])),
+        "remarks": list(store.meta.get("remarks", [])),
     }
 
 

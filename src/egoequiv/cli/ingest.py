@@ -82,14 +82,15 @@ def ingest(
             on_progress=lambda done, total: progress("frames", done, total),
             inputs=inputs,
         )
-    notes = list(store.meta.get("notes", []))
-    for note in notes[:NOTES_SHOWN]:
-        say(f"note: {note}")
-    if len(notes) > NOTES_SHOWN:
-        say(f"note: {len(notes) - NOTES_SHOWN} more notes are in {out / 'store.json'}")
+    notes, remarks = (list(store.meta.get(key, [])) for key in ("notes", "remarks"))
+    for kind, texts in (("remark", remarks), ("note", notes)):
+        for text in texts[:NOTES_SHOWN]:
+            say(f"{kind}: {text}")
+        if len(texts) > NOTES_SHOWN:
+            say(f"{kind}: {len(texts) - NOTES_SHOWN} more {kind}s are in {out / 'store.json'}")
     if as_json:
         counts = {"frames": len(store), "recordings": len(store.recording_names)}
-        print_json({"store": str(out), **counts, "notes": notes})
+        print_json({"store": str(out), **counts, "notes": notes, "remarks": remarks})
     else:
         shape = " x ".join(map(str, store.image_shape)) if store.has_images else "poses alone"
         say(f"{len(store):,} frames of {len(store.recording_names)} recordings, {shape}, in {out}")

@@ -78,10 +78,11 @@ def inspection_blocks(found: Inspection, path: Path, title: str, commands: list[
             for one in found.listed
         ]
         blocks.append(Grid.of("In the log", ("kind", "name", "details", "read"), cells, is_words=True))
-    if found.notes:
-        more = len(found.notes) - NOTES_SHOWN
-        shown = [*found.notes[:NOTES_SHOWN], *([f"{more} more notes, see --json"] if more > 0 else [])]
-        blocks.append(Points([f"note: {note}" for note in shown]))
+    for kind, texts in (("remark", found.remarks), ("note", found.notes)):
+        more = len(texts) - NOTES_SHOWN
+        shown = [*texts[:NOTES_SHOWN], *([f"{more} more {kind}s, see --json"] if more > 0 else [])]
+        if shown:
+            blocks.append(Points([f"{kind}: {text}" for text in shown]))
     return [*blocks, Text("Next:"), *(Code(f"  {command}") for command in commands)]
 
 

@@ -95,8 +95,9 @@ def _open(store: str) -> FrameStore:
         source = open_source("kitti", path, camera="none")
     except DataError as problem:
         raise DataError(f"{path} is neither a frame store (it has no store.json) nor KITTI raw: {problem}") from problem
-    for note in source.notes:
-        say(f"note: {note}")
+    for kind, texts in (("remark", source.remarks), ("note", source.notes)):
+        for text in texts:
+            say(f"{kind}: {text}")
     with TemporaryDirectory() as folder:  # poses alone are held in memory once they are read
         return replace(ingest(source, Path(folder) / "poses"), path=path)
 

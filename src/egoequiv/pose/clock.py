@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.remarks import Remark
 
 Nanoseconds = NDArray[np.int64]
 Indices = NDArray[np.int64]
@@ -55,7 +56,7 @@ def read_clock(values: NDArray[np.float64] | NDArray[np.int64], where: str, unit
     if unit == "auto":
         found = _unit_of(values[finite].astype(np.float64))
         if found != "s":
-            notes.append(f"{where}: stamps are in {found}")
+            notes.append(Remark(f"{where}: stamps are in {found}"))
     times = to_ns(values[finite], found, where)
     kept, more = _in_order(times, where)
     return Stamps(times[kept], finite[kept], (*notes, *more))

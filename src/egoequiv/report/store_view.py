@@ -70,9 +70,10 @@ def store_report(store: FrameStore, max_gap_s: float = 1.0) -> Report:
         Section(title, [as_picture(figure, title, caption) if figure is not None else Text(lacking, "missing")])
         for title, (figure, caption, lacking) in drawn.items()
     ]
-    notes = [str(note) for note in store.meta.get("notes", [])]
-    if notes:
-        sections.append(Section("What was left out when the store was made", [Points(notes)]))
+    told = {"notes": "What was left out when the store was made", "remarks": "What was chosen when the store was made"}
+    for key, title in told.items():
+        if store.meta.get(key):
+            sections.append(Section(title, [Points([str(text) for text in store.meta[key]])]))
     return Report(f"Store {store.place}", _lead(store, tracks), _facts(store, tracks), [_findings(store), *sections])
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.conventions import are_unit_quaternions
+from egoequiv.remarks import Remark
 from egoequiv.sources.colmap_model import PosedImage, read_images
 from egoequiv.sources.logged import LoggedRecording
 from egoequiv.sources.posed_pictures import posed_pictures
@@ -40,7 +41,9 @@ def colmap(path: Path, *, images: str = "", camera: str = "") -> Source:
     if not path.is_dir():
         raise DataError(f"{path} is not a folder: expected a COLMAP model, or a project with sparse/0")
     models, others = _find_models(path)
-    notes = ["the scale of a COLMAP model is arbitrary: metres are units of the model, and there are no times"]
+    notes: list[str] = [
+        Remark("the scale of a COLMAP model is arbitrary: metres are units of the model, and there are no times")
+    ]
     listed = [
         *(Listed("model", model or ".", "", True) for model in models),
         *(Listed("model", model, "not read: give its folder as the path", False) for model in others),

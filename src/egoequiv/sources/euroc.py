@@ -12,6 +12,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.conventions import parse_transform
 from egoequiv.pose.track import Interpolation
+from egoequiv.remarks import Remark
 from egoequiv.sources.logged import LoggedRecording, Timing
 from egoequiv.sources.recording import Listed, Recording, Source
 from egoequiv.sources.sequences import TimeUnit, folders_with, is_in, join, name_of, read_each, tree_at
@@ -75,7 +76,9 @@ def euroc(
     else:
         recordings = read_each(_sequences(tree), sequence, reader.notes)
     if not has_images and not axes:
-        reader.notes.append(f"poses of the body; its axes are taken as {turned}, as of the EuRoC drone: else set axes")
+        reader.notes.append(
+            Remark(f"poses of the body; its axes are taken as {turned}, as of the EuRoC drone: else set axes")
+        )
     how = f"moved to the camera by T_BS of sensor.yaml or mount; {interpolation} interpolation at its times; camera"
     return Source(
         "euroc",
@@ -151,7 +154,7 @@ def _choose_camera(tree: Tree, folder: str, camera: str, reader: TimedSequences)
     others = [name for name in cameras if name != chosen]
     reader.listed += [Listed("camera", name, join(name, _DATA), False, f"camera={name}") for name in others]
     if others and not camera:
-        reader.notes.append(f"camera {chosen} of {len(cameras)}: choose with --read camera={others[0]}")
+        reader.notes.append(Remark(f"camera {chosen} of {len(cameras)}: choose with --read camera={others[0]}"))
     return chosen
 
 

@@ -42,7 +42,8 @@ class Inspection:
     still: float | None = None  # share of the steps without any motion
     listed: tuple[Listed, ...] = ()
     convention: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was left out or is wrong
+    remarks: tuple[str, ...] = ()  # choices and facts
 
     def as_json(self) -> dict[str, Any]:
         """Plain values under the same names."""
@@ -87,6 +88,7 @@ def inspect_source(source: Source) -> Inspection:
         listed=source.listed,
         convention=source.convention,
         notes=source.notes,
+        remarks=source.remarks,
         **_motion(source),
     )
 

@@ -173,7 +173,7 @@ def _stamped(
     """The numbered files of a stream with their times: file number k has the time of row k, counted from 0."""
     names = [name for name in drive.tree.files(f"{folder}/data") if name.lower().endswith(suffix)]
     if not names:
-        hint = "; for the poses alone add --set camera=none" if what == "images" else ""
+        hint = "; for the poses alone add --read camera=none" if what == "images" else ""
         raise _LeftOutError(f"{drive.name} has no {what} in {drive.tree.where(f'{folder}/data')}{hint}")
     path = f"{folder}/timestamps.txt"
     where = drive.tree.where(path)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.remarks import Remark
 from egoequiv.sources.lerobot_cameras import Camera, choose_camera, find_cameras
 from egoequiv.sources.lerobot_episodes import Episodes, Match
 from egoequiv.sources.lerobot_features import Feature, find_feature, numeric_features
@@ -135,9 +136,9 @@ def _sampled(files: LeRobotFiles, columns: list[str]) -> Iterator[pa.Table]:
 def _choices(cameras: list[Camera], chosen: Camera, motion: Motion) -> Iterator[str]:
     others = [one.name for one in cameras if one is not chosen and one.is_there]
     if others:
-        yield f"camera {chosen.name} of {len(others) + 1}: choose another with --read camera={others[0]}"
+        yield Remark(f"camera {chosen.name} of {len(others) + 1}: choose another with --read camera={others[0]}")
     if motion.note:
-        yield motion.note
+        yield Remark(motion.note)
 
 
 def _listed(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.pose.clock import Nanoseconds, read_clock
+from egoequiv.remarks import Remark
 from egoequiv.sources.lerobot_cameras import Camera, disagreements
 from egoequiv.sources.lerobot_files import LeRobotFiles, episode_name, read_table, same_numbers, table_episode
 from egoequiv.sources.lerobot_frames import TablePictures, check_clocks, match_rows
@@ -105,7 +106,10 @@ class Episodes:
         where = f"{file}, {name}, timestamp"
         for column, scale in (("timestamp", 1.0), ("frame_index", 1.0 / self.files.rate_hz)):
             if column in table.column_names:
-                values = table[column].to_numpy() * scale
+                try:
+                    values = np.asarray(table[column].to_numpy(), np.float64) * scale
+                except (ValueError, TypeError):
+                    raise DataError(f"{file}: the column {column} has values that are not numbers") from None
                 break
         else:
             values = np.arange(table.num_rows) / self.files.rate_hz
@@ -116,7 +120,7 @@ class Episodes:
         if not len(stamps.times_ns):
             raise DataError(f"{where}: no stamp can be used")
         if stamps.times_ns[0] > _EPOCH_S * 1e9:
-            self._say("stamps are the time of day, counted from the first of them", name)
+            self._say(Remark("stamps are the time of day, counted from the first of them"), name)
             return stamps.times_ns - stamps.times_ns[0], stamps.rows
         return stamps.times_ns, stamps.rows
 
@@ -186,7 +190,8 @@ class Episodes:
         """What was odd, each once with some of its episodes, and what was left out."""
         for what, episodes in self.odd.items():
             more = f" and {len(episodes) - _SHOWN} more" if len(episodes) > _SHOWN else ""
-            yield f"{what}: {', '.join(episodes[:_SHOWN])}{more}"
+            text = f"{what}: {', '.join(episodes[:_SHOWN])}{more}"
+            yield Remark(text) if isinstance(what, Remark) else text
         yield from self.left[:_SHOWN]
         if len(self.left) > _SHOWN:
             yield f"{len(self.left) - _SHOWN} more recordings or tables are left out"

@@ -269,7 +269,7 @@ def _posed(capture: Capture) -> tuple[LoggedRecording, list[str]]:
         first = f"the first is pose {int(lost[0]) + 1}"
         notes.append(f"{capture.where}: {len(lost)} of {len(whole)} poses are not numbers or not rotations, {first}")
     usable = np.flatnonzero(whole)
-    stamps = read_clock(capture.stamps[usable], capture.where, "s")
+    stamps = read_clock(capture.stamps[usable], capture.where)
     notes += stamps.notes
     rows = usable[stamps.rows]
     numbers, first_of = np.unique(capture.numbers[rows], return_index=True)

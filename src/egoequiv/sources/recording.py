@@ -13,6 +13,7 @@ from PIL import Image as PillowImage
 
 from egoequiv.errors import BrokenFrameError
 from egoequiv.pose import MotionSpace
+from egoequiv.remarks import Remark
 
 Image = NDArray[np.uint8]
 Decoded = Image | PillowImage.Image | BrokenFrameError  # a frame, or why there is none
@@ -99,9 +100,15 @@ class Source:
     settings: Mapping[str, Any] = field(default_factory=dict)  # what made it, for the store's record
     pose_names: tuple[str, ...] = ()  # all pose columns, where they are more than the space's own
     has_images: bool = True  # a drive may have its poses alone
-    notes: tuple[str, ...] = ()  # what was left out, in words
+    notes: tuple[str, ...] = ()  # what was left out or is wrong, in words
     listed: tuple[Listed, ...] = ()  # what the log holds, read or not
     convention: str = ""  # where poses come from and how they were turned into T_world_camera, in words
+    remarks: tuple[str, ...] = ()  # choices and facts, in words; given among the notes as `Remark`
+
+    def __post_init__(self) -> None:
+        remarks = [*self.remarks, *(note for note in self.notes if isinstance(note, Remark))]
+        object.__setattr__(self, "remarks", tuple(str(note) for note in dict.fromkeys(remarks)))
+        object.__setattr__(self, "notes", tuple(note for note in self.notes if not isinstance(note, Remark)))
 
     @property
     def pose_columns(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from egoequiv.pose.clock import read_clock
 from egoequiv.pose.conventions import axes_matrix, parse_transform
 from egoequiv.pose.driving import integrate
 from egoequiv.pose.track import ColumnTrack, PoseTrack
+from egoequiv.remarks import Remark
 from egoequiv.sources.ros_bags import Topic
 from egoequiv.sources.ros_frames import FrameTree, is_optical, plain_name, usable_poses
 from egoequiv.sources.ros_streams import Stream, body_of, read_frames
@@ -129,13 +130,15 @@ def _mount(
             return fixed, axes, f"camera {camera_frame} placed on {body} by tf; camera axes {axes}"
         notes.append(
             f"{topics.bag.path}: tf does not say how camera frame {camera_frame!r} sits on {body!r}, so poses are "
-            f"those of {body!r}: give --set mount='x y z qx qy qz qw'"
+            f"those of {body!r}: give --read mount='x y z qx qy qz qw'"
         )
     axes = _axes(wish, body)
     if camera_frame and not body and wish.axes == "auto":
         notes.append(
-            f"{topics.bag.path}: the poses do not name their body; they are taken as those of the camera, x forward, y "
-            "left, z up: else give --set axes=opencv, or mount"
+            Remark(
+                f"{topics.bag.path}: the poses do not name their body; they are taken as those of the camera, x "
+                "forward, y left, z up: else give --read axes=opencv, or mount"
+            )
         )
     return None, axes, f"taken as those of the camera; axes {axes}"
 

@@ -11,6 +11,7 @@ from egoequiv.errors import DataError
 from egoequiv.pose import ColumnsSpace, MotionSpace, NoMotion, SE3Space
 from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.pose.track import ColumnTrack, PoseTrack
+from egoequiv.remarks import Remark
 from egoequiv.sources.logged import FrameReader, LoggedRecording, Timing, seconds_since_first, values_at_frames
 from egoequiv.sources.recording import Listed
 from egoequiv.sources.ros_bags import BagPath, Topic, open_bag
@@ -109,6 +110,8 @@ def read_bag(path: BagPath, wishes: Wishes) -> BagRecording:
     elif motion.tracks:
         frame_ns, timing = motion.tracks[0].times_ns, replace(wishes.timing, offset_s=0.0)
         reader = NoPictures(path.path, len(frame_ns))
+        if wishes.camera != "none":
+            notes.append(Remark(f"{path.path} has no pictures that can be read: its motion alone is read"))
     else:
         have = ", ".join(f"{one.name} ({one.kind.replace('/msg/', '/')})" for one in choice.topics.all)
         raise DataError(f"{path.path} has no camera and no poses to read; its topics are: {have or 'none'}")
@@ -152,7 +155,9 @@ def _motion(choice: _Choice, streams: dict[str, Stream], by_header: bool, wishes
     if found is None:
         could = [one.choose for one in choice.topics.listed(()) if one.kind == "columns"]
         if could and wishes.pose.poses != "none":
-            choice.notes.append(f"{choice.topics.bag.path} has no poses; columns can be the motion: --set {could[0]}")
+            choice.notes.append(
+                Remark(f"{choice.topics.bag.path} has no poses; columns can be the motion: --read {could[0]}")
+            )
         return _Motion([], NoMotion(), "")
     choice.notes.extend(found.notes)
     return _Motion([found.track], SE3Space(), found.convention)
@@ -187,7 +192,7 @@ def _recording(
         if not len(kept):
             raise DataError(
                 f"{path.path}: no frame has a pose: frames are from {_span(frame_ns)}, the motion from "
-                f"{_span(track.times_ns)}: check --set stamps=receive, offset_s or max_gap_s"
+                f"{_span(track.times_ns)}: check --read stamps=receive, offset_s or max_gap_s"
             )
         rows, values = rows[kept], np.concatenate([values[kept], found], axis=1)
         choice.notes.extend(notes)

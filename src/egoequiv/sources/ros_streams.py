@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose.clock import Nanoseconds
+from egoequiv.remarks import Remark
 from egoequiv.sources.ros_bags import OpenBag
 from egoequiv.sources.ros_frames import FrameTree, build_tree
 from egoequiv.sources.ros_topics import ODOMETRY, TRANSFORM, Topics
@@ -66,7 +67,8 @@ class Stream:
             found.append(f"{self.where}: {zero} of {len(self)} messages have no stamp in their header; left out")
         if not by_header:
             why = "have a stamp" if self.is_stamped else "have no stamp"
-            found.append(f"{self.where}: times are those at which messages were received; their headers {why}")
+            text = f"{self.where}: times are those at which messages were received; their headers {why}"
+            found.append(Remark(text))
         return found
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from egoequiv.errors import DataError
+from egoequiv.remarks import Remark
 from egoequiv.sources.recording import Listed
 from egoequiv.sources.ros_bags import OpenBag, Topic
 from egoequiv.sources.ros_frames import plain_name
@@ -107,7 +108,7 @@ class Topics:
         if wish == "auto":
             if len(self.cameras) > 1:
                 chosen, other = self.cameras[0].topic.name, self.cameras[1].topic.name
-                notes.append(f"camera {chosen} of {len(self.cameras)}: choose with --set camera={other}")
+                notes.append(Remark(f"camera {chosen} of {len(self.cameras)}: choose with --read camera={other}"))
             return self.cameras[0] if self.cameras else None
         found = next((one for one in self.pictures if one.topic.name.strip("/") == wish.strip("/")), None)
         if found is None:
@@ -122,7 +123,7 @@ class Topics:
             likely = [one for one in self.poses if not _WISH.search(one.name)]
             if len(self.poses) > 1 and likely:
                 chosen, other = self.poses[0].name, self.poses[1].name
-                notes.append(f"poses {chosen} of {len(self.poses)} topics: choose with --set poses={other}")
+                notes.append(Remark(f"poses {chosen} of {len(self.poses)} topics: choose with --read poses={other}"))
             return likely[0] if likely else None
         found = next((one for one in self.poses if one.name.strip("/") == wish.strip("/")), None)
         if found is None:

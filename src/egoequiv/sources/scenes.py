@@ -15,6 +15,7 @@ from PIL import Image as PillowImage
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import NoMotion
+from egoequiv.remarks import Remark
 from egoequiv.sources.pictures import PictureRecording, crop_picture, open_picture
 from egoequiv.sources.recording import Source
 from egoequiv.sources.sun397 import PARTITIONS, ClassFolder, count_names, is_letter, is_sun397, sun397_classes
@@ -91,7 +92,9 @@ def _read_classes(root: Path, tree: Tree, partition: int | None) -> tuple[list[C
     else:
         classes = [ClassFolder("", name, name, files) for name, files in tree.images.items() if name]
         alone = [part for part in parts if any(name.startswith(f"{part}/") for name in tree.images)]
-        notes = [f"{part} is read as a folder of classes, because there is no other part beside it" for part in alone]
+        notes = [
+            Remark(f"{part} is read as a folder of classes, because there is no other part beside it") for part in alone
+        ]
         parts, strays, empty = [], [""], tree.empty
     if empty:
         notes.append(count_names("class folders without images", empty))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import CAMERA_POSES, SE3Space
+from egoequiv.remarks import Remark
 from egoequiv.sources.logged import LoggedRecording
 from egoequiv.sources.posed_pictures import posed_pictures
 from egoequiv.sources.recording import Listed, Source
@@ -36,7 +37,9 @@ def seven_scenes(path: Path, *, rate_hz: float = _KINECT_HZ) -> Source:
     if not 0 < rate_hz < 1e6:
         raise ConfigError(f"rate_hz must be above 0, found {rate_hz:g}")
     tree = tree_at(path)
-    notes = [f"7-Scenes has no times: they are frame numbers at {rate_hz:g} Hz, the rate of its camera"]
+    notes: list[str] = [
+        Remark(f"7-Scenes has no times: they are frame numbers at {rate_hz:g} Hz, the rate of its camera")
+    ]
     folders = folders_with(tree, _is_sequence)
     if not folders:
         packed = [name for name in tree.files("") if re.fullmatch(r"seq-[0-9]+\.zip", name)]

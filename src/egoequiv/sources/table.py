@@ -13,6 +13,7 @@ import numpy as np
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import CAMERA_POSES, NoMotion
 from egoequiv.pose.track import ColumnRule, Interpolation
+from egoequiv.remarks import Remark
 from egoequiv.signatures import checked_settings
 from egoequiv.sources import table_columns as usual
 from egoequiv.sources.logged import LoggedRecording, seconds_since_first
@@ -105,13 +106,17 @@ def _open(path: Path, root: Path, settings: TableSettings) -> Source:
     choice = choose_columns(found, settings, keys.names, has_time=bool(keys.time))
     motion = read_motion(found, choice, settings, groups)
     notes += [*found.notes, *motion.notes]
+    spoiled = [found.spoiled(one) for one in found.columns if one not in keys.names]
+    notes += [f"a column of numbers is not used: {problem}" for problem in spoiled if problem]
     if not choice.names:
         rest = [one for one in found.columns if one not in keys.names and found.is_numeric(one)]
         hint = f"; its columns of numbers: {', '.join(rest[:10])} (--read columns={rest[0]})" if rest else ""
         notes.append(f"{found.path.name}: no column looks like motion{hint}")
+    if choice.kind == "pose" and not choice.position:
+        notes.append(f"{found.path.name}: no columns look like a position, so the camera turns and never moves")
     if choice.kind == "pose" and not settings.axes and not settings.mount:
         notes.append(
-            "poses are taken as those of a camera that looks along x (axes ros): choose with --read axes=opencv"
+            Remark("poses are taken as those of a camera that looks along x (axes ros): choose with --read axes=opencv")
         )
     extras, extra_names = _extras(found, keys, motion.choice.names, motion.good, motion.space.pose_names)
     times = find_times([root, *(root / one for one in disk.pictures)], settings, found.path)
@@ -165,7 +170,7 @@ def _choose_table(
         return None, listed
     if len(worth) > 1:
         other = next(one for one in worth if one != best)
-        notes.append(f"table {best.name} of {len(worth)}: choose with --read poses={other.name}")
+        notes.append(Remark(f"table {best.name} of {len(worth)}: choose with --read poses={other.name}"))
     return read_table(best), listed
 
 
@@ -262,7 +267,7 @@ def _without_table(path: Path, disk: OnDisk, settings: TableSettings, notes: lis
     if len({one.times_s is None for one in recordings}) > 1:
         notes.append("some recordings have times and others none, so none are used")
         recordings = [LoggedRecording(r.name, r.poses, None, r.reader, r.rows) for r in recordings]
-    notes.append("pictures without a table: nothing is known of their motion")
+    notes.append(Remark("pictures without a table: nothing is known of their motion"))
     listed += [Listed("camera", one.name, f"{len(one):,} frames") for one in recordings]
     described = {"path": str(path), "camera": settings.camera, "rate_hz": settings.rate_hz}
     return Source("table", NoMotion(), recordings, described, notes=tuple(notes), listed=tuple(listed))

@@ -13,6 +13,7 @@ import numpy as np
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose.clock import Nanoseconds, read_clock
+from egoequiv.remarks import Remark
 from egoequiv.sources import table_columns as usual
 from egoequiv.sources.logged import FrameReader, PictureFiles, VideoFrames
 from egoequiv.sources.table_columns import find, words_of
@@ -114,7 +115,7 @@ def choose_camera(disk: OnDisk, asked: str, like: str, notes: list[str]) -> str:
     chosen = next((c for c in disk.cameras if like and PurePosixPath(c).stem == like), disk.cameras[0])
     if len(disk.cameras) > 1:
         other = next(c for c in disk.cameras if c != chosen)
-        notes.append(f"camera {chosen or '.'} of {len(disk.cameras)}: choose with --read camera={other or '.'}")
+        notes.append(Remark(f"camera {chosen or '.'} of {len(disk.cameras)}: choose with --read camera={other or '.'}"))
     return chosen
 
 

@@ -23,6 +23,7 @@ from egoequiv.pose import (
 )
 from egoequiv.pose.clock import Nanoseconds
 from egoequiv.pose.conventions import QUATERNION_ORDERS, parse_transform
+from egoequiv.remarks import Remark
 from egoequiv.sources import table_columns as usual
 from egoequiv.sources.oxts import mercator_m
 from egoequiv.sources.table_columns import Word, declared, find, find_family, words_of
@@ -162,8 +163,10 @@ def read_motion(table: Table, choice: Choice, settings: TableSettings, groups: I
             choice = Choice("columns", columns=tuple(dict.fromkeys((*choice.columns, *_controls(words).columns))))
             values, notes = _values(table, choice, settings, []), []
             notes.append(
-                f"{', '.join(choice.columns)}: not in even steps with each angle once in a recording, so they are "
-                "columns and not a turntable"
+                Remark(
+                    f"{', '.join(choice.columns)}: not in even steps with each angle once in a recording, so they are "
+                    "columns and not a turntable"
+                )
             )
         space = grid or _space(choice)
     good: NDArray[np.bool_] = np.asarray(np.isfinite(values).all(axis=1))

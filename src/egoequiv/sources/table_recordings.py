@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import DataError
 from egoequiv.pose import ColumnTrack, PoseTrack
 from egoequiv.pose.clock import Nanoseconds, read_clock
+from egoequiv.remarks import Remark
 from egoequiv.sources.logged import (
     FrameReader,
     LoggedRecording,
@@ -111,7 +112,9 @@ class Rows:
                 f"{self.table.path.name} has {len(rows)} rows for {len(reader)} frames of {camera or 'the folder'}, "
                 f"and nothing says which belong together: {hint}"
             )
-        self.notes.append(f"{name}: rows and frames are as many, {len(rows)}, and belong together in their order")
+        self.notes.append(
+            Remark(f"{name}: rows and frames are as many, {len(rows)}, and belong together in their order")
+        )
         stamps = self._stamps_of(rows)
         return self._recording(name, reader, np.arange(len(rows)), rows, frame_ns if stamps is None else stamps)
 
@@ -126,10 +129,12 @@ class Rows:
             at = {number: place for place, number in enumerate(known)}
             return np.array([at.get(number, -1) for number in places.tolist()], np.int64)
         if len(places) and places.min() == 1 and places.max() == len(reader):
-            self.notes.append(f"{name}: frames are counted from 1")
+            self.notes.append(Remark(f"{name}: frames are counted from 1"))
             places = places - 1
         if self.keys.time and (places >= len(reader)).mean() > 0.1:
-            self.notes.append(f"{name}: column {self.keys.frame!r} counts more than the frames, so times are used")
+            self.notes.append(
+                Remark(f"{name}: column {self.keys.frame!r} counts more than the frames, so times are used")
+            )
             return None
         return places
 
@@ -141,8 +146,10 @@ class Rows:
         assert stamps is not None
         if isinstance(reader, VideoFrames) and len(stamps) and not _overlap(stamps, frame_ns):
             self.notes.append(
-                f"{name}: the video has a clock of its own, so its first frame is put at the first row "
-                "(--read offset_s= moves them)"
+                Remark(
+                    f"{name}: the video has a clock of its own, so its first frame is put at the first row "
+                    "(--read offset_s= moves them)"
+                )
             )
             frame_ns = frame_ns - frame_ns[0] + stamps[0]
         track = self.motion.track(rows, stamps, self.table.path.name)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from egoequiv.remarks import Remark
 from egoequiv.sources.table_columns import Word
 from egoequiv.sources.table_settings import TableSettings
 
@@ -42,7 +43,9 @@ def in_degrees(
         unit = "deg" if largest > limit else "rad"
         words, other = ("degrees", "rad") if unit == "deg" else ("radians", "deg")
         notes.append(
-            f"{what}: taken as {words}{a_second}, the largest is {largest:.4g} (if not: --read angle_unit={other})"
+            Remark(
+                f"{what}: taken as {words}{a_second}, the largest is {largest:.4g} (if not: --read angle_unit={other})"
+            )
         )
     elif unit == "rad" and largest > 2 * limit:
         notes.append(f"{what}: {largest:.4g} is much in radians{a_second}: are they degrees (--read angle_unit=deg)?")

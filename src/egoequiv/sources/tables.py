@@ -87,6 +87,15 @@ class Table:
         except DataError:
             return False
 
+    def spoiled(self, name: str) -> str:
+        """The value that keeps a column of numbers from being one; "" if it is one, or is mostly text."""
+        try:
+            self.numbers(name)
+        except DataError as problem:
+            whole = sum(_is_number(text) for text in self.texts(name))
+            return str(problem) if 2 * whole > len(self) else ""
+        return ""
+
     def times(self, name: str) -> Numbers:
         """A column of times as numbers; dates such as 2024-05-01T12:00:00.25Z become nanoseconds since 1970."""
         try:
@@ -104,6 +113,14 @@ class Table:
             for name, values in self.columns.items()
         }
         return Table(self.path, columns, self.lines[rows], self.notes)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _whole(value: Any) -> int:

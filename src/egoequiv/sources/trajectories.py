@@ -14,6 +14,7 @@ from egoequiv.errors import DataError
 from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.pose.conventions import are_unit_quaternions
 from egoequiv.pose.track import PoseTrack
+from egoequiv.remarks import Remark
 from egoequiv.sources.logged import (
     LoggedRecording,
     NoFrames,
@@ -115,7 +116,7 @@ class TimedSequences:
         parent, _, file = table.rpartition("/")
         if file not in tree.files(parent):
             names = pictures_in(tree, folder)
-            self.notes.append(f"{where} is missing: the names of {len(names)} pictures are their times")
+            self.notes.append(Remark(f"{where} is missing: the names of {len(names)} pictures are their times"))
             return stamps_of([name.rpartition(".")[0] for name in names]), names
         rows = [(line, re.split(r"[,\s]+", row, maxsplit=1)) for line, row in data_rows(decode(tree.read(table)))]
         whole = [words for _, words in rows if len(words) == 2 and words[1]]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import DataError
 from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.clock import read_clock
+from egoequiv.remarks import Remark
 from egoequiv.sources.logged import LoggedRecording
 from egoequiv.sources.posed_pictures import posed_pictures
 from egoequiv.sources.recording import Listed, Recording, Source
@@ -59,7 +60,9 @@ def transforms(path: Path, *, axes: str = "opengl", time_unit: TimeUnit = "auto"
     found = [join(folder, file) for folder in folders for file in _files_of(tree, folder, only)]
     if not found:
         raise DataError(f"{path} has no transforms.json or transforms_train.json: expected a nerfstudio or ngp scene")
-    notes = ["the scale of these scenes is arbitrary, unless they were measured: metres are units of the scene"]
+    notes: list[str] = [
+        Remark("the scale of these scenes is arbitrary, unless they were measured: metres are units of the scene")
+    ]
     listed: list[Listed] = []
 
     def scene(file: str) -> LoggedRecording:
@@ -103,7 +106,9 @@ def _scene(
     if len(frames) < len(content["frames"]):
         notes.append(f"{where}: {len(content['frames']) - len(frames)} frames without file_path are left out")
     if "applied_transform" in content:
-        notes.append(f"{name}: applied_transform moved the world alone, so the motions of the camera are as they were")
+        notes.append(
+            Remark(f"{name}: applied_transform moved the world alone, so the motions of the camera are as they were")
+        )
     frames.sort(key=lambda frame: in_order_of_capture(frame["file_path"]))
     rows, times_s = _times(frames, where, time_unit, notes)
     frames = [frames[row] for row in rows]
@@ -150,7 +155,9 @@ def _times(
             notes.append(f"{where}: only {len(values)} of {len(frames)} frames have a {key}, so times are not used")
             return as_they_are, None
         if key == "time" and time_unit == "auto" and min(values) >= 0 and max(values) <= 1:
-            notes.append(f"{where}: time runs from 0 to 1, a share and not seconds: for seconds, set time_unit=s")
+            notes.append(
+                Remark(f"{where}: time runs from 0 to 1, a share and not seconds: for seconds, set time_unit=s")
+            )
             return as_they_are, None
         clock = read_clock(_clock(values), f"{where}, {key}", time_unit)
         if len(clock.rows) < len(frames):

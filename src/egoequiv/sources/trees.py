@@ -18,6 +18,8 @@ from egoequiv.errors import DataError
 # What the zipfile module raises on damaged bytes; RuntimeError also for encrypted files and unknown compression.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, RuntimeError, ValueError)
 
+LARGEST = 1 << 30  # bytes of one file: no picture and no table of poses is as large
+
 
 class Tree(ABC):
     """A tree of files; paths are relative to its root and written with slashes."""
@@ -32,7 +34,7 @@ class Tree(ABC):
 
     @abstractmethod
     def read(self, path: str) -> bytes:
-        """The contents of one file; raise `DataError` if it is missing or damaged."""
+        """The contents of one file; raise `DataError` if it is missing, damaged, or larger than `LARGEST`."""
 
     @abstractmethod
     def where(self, path: str) -> str:
@@ -62,7 +64,9 @@ class FolderTree(Tree):
 
     def read(self, path: str) -> bytes:
         try:
-            return (self.root / path).read_bytes()
+            with open(self.root / path, "rb") as file:
+                _check_size(os.fstat(file.fileno()).st_size, self.where(path))
+                return file.read()
         except OSError as problem:
             raise DataError(f"{self.root / path} cannot be read: {problem.strerror}") from problem
 
@@ -101,7 +105,12 @@ class ZipTree(Tree):
 
     def read(self, path: str) -> bytes:
         try:
-            return _opened(self.archive).read(path)
+            archive = _opened(self.archive)
+            _check_size(archive.getinfo(path).file_size, self.where(path))
+            with archive.open(path) as file:  # the size in the directory may be a lie
+                contents = file.read(LARGEST + 1)
+            _check_size(len(contents), self.where(path))
+            return contents
         except KeyError:
             raise DataError(f"{self.where(path)} is not in the archive") from None
         except (*_DAMAGE, OSError) as problem:
@@ -109,6 +118,11 @@ class ZipTree(Tree):
 
     def where(self, path: str) -> str:
         return f"{self.archive}/{path}"
+
+
+def _check_size(size: int, where: str) -> None:
+    if size > LARGEST:
+        raise DataError(f"{where} has {size:,} bytes, expected at most {LARGEST:,}: it is no picture or table of a log")
 
 
 def _opened(archive: Path) -> zipfile.ZipFile:

@@ -9,6 +9,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.conventions import parse_transform
 from egoequiv.pose.track import Interpolation
+from egoequiv.remarks import Remark
 from egoequiv.sources.logged import LoggedRecording, Timing
 from egoequiv.sources.recording import Listed, Recording, Source
 from egoequiv.sources.sequences import (
@@ -113,7 +114,7 @@ def _choose(tree: Tree, folder: str, camera: str, reader: TimedSequences) -> str
     others = [name for name in cameras if name != chosen]
     reader.listed += [Listed("camera", name, f"{name}.txt", False, f"camera={name}") for name in others]
     if others and not camera:
-        reader.notes.append(f"camera {chosen} of {len(cameras)}: choose with --read camera={others[0]}")
+        reader.notes.append(Remark(f"camera {chosen} of {len(cameras)}: choose with --read camera={others[0]}"))
     return chosen
 
 

@@ -170,9 +170,10 @@ def _check_meta(path: Path, meta: Mapping[str, Any]) -> None:
         raise DataError(f"{path}: expected {FORMAT} version {VERSION}; ingest the data again")
     if not isinstance(meta.get("settings"), dict) or not isinstance(meta.get("source"), str):
         raise DataError(f"{path} does not say where the frames come from; ingest the data again")
-    notes = meta.get("notes", [])
-    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        raise DataError(f"{path}: expected a list of texts under 'notes'; ingest the data again")
+    for key in ("notes", "remarks"):
+        texts = meta.get(key, [])
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise DataError(f"{path}: expected a list of texts under {key!r}; ingest the data again")
 
 
 def _read_index(path: Path) -> pa.Table:

@@ -88,8 +88,9 @@ def store_at(
         on_progress=on_progress,
         inputs=inputs,
     )
-    for note in store.meta.get("notes", []):
-        say(f"note: {note}")
+    for kind in ("remark", "note"):
+        for text in store.meta.get(f"{kind}s", []):
+            say(f"{kind}: {text}")
     return str(folder)
 
 

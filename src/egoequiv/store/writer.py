@@ -68,7 +68,8 @@ def ingest(
         color: whether to keep colour; by default pictures are turned to gray.
         workers: how many processes decode.
         overwrite: whether a store that is there already is replaced.
-        strict: whether a picture that cannot be read is an error; by default it is left out, and a note says so.
+        strict: whether anything that would be left out, a picture that cannot be read too, is an error; by default a
+            note says so. Remarks, which leave nothing out, are none.
         engine: where the work is done, in place of `workers`. All machines of a Ray cluster have to see the source's
             files and `out`.
         progress: whether to show on stderr how far it is.
@@ -113,6 +114,7 @@ def _description(
         "settings": dict(source.settings),
         "space": source.space.describe(),
         "notes": [*source.notes, *_broken_notes(broken)],
+        "remarks": list(source.remarks),
         "frames": shape[0] - len(broken),
         "image_shape": list(shape[1:]),
         "images_blake2b": _digest(folder / IMAGES) if source.has_images else None,
