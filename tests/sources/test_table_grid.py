@@ -66,4 +66,4 @@ def test_a_steering_angle_is_no_turntable(tmp_path: Path) -> None:
     write_csv(tmp_path / "log.csv", columns)
     source = open_source("table", tmp_path)
     assert source.space == ColumnsSpace(("angle", "throttle"))
-    assert any("not a turntable" in note for note in source.notes)
+    assert any("not a turntable" in note for note in source.remarks)
