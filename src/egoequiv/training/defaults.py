@@ -18,6 +18,7 @@ from egoequiv.training.config import TrainConfig
 SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
 LOG_ITERATIONS = 3_000  # where a log is learned from in one command: a few minutes on two cores
 MANY_AXES, SPACE_CLUSTERS, SPACE_KEPT = 3, 12, 8  # a hand-held camera has more motions than a car
+MANY_FRAMES = 300  # from which on so many motions have pairs enough
 SPLITS = ("split", "label_split", "holdout_split")  # decided together
 
 WHY_SPLIT = {
@@ -71,7 +72,7 @@ def settings_for_log(place: str, labels: str | None = None) -> dict[str, tuple[A
         chosen["use_labels"] = (False, f"{labels} holds numbers: they are not learned from, evaluate reads them")
     elif labels is not None:
         del chosen["use_labels"]
-    if len(store.space.axes) > MANY_AXES:
+    if len(store.space.axes) > MANY_AXES and len(store) >= MANY_FRAMES:
         why = f"{SPACE_CLUSTERS} clusters of motions, {SPACE_KEPT} of them kept, because the camera moves in space"
         chosen |= {"clusters": (SPACE_CLUSTERS, why), "keep": (SPACE_KEPT, "")}
     if not store.space.axes and store.times_s is None:
