@@ -17,7 +17,7 @@ from fuzz.mutations import damage
 def _damage(log: Log) -> Callable[[Random, Path, Path], str]:
     def choose(rng: Random, root: Path, mark: Path) -> str:
         kind = rng.random()
-        if log.tables and kind < 0.5:
+        if (log.tables or log.ordered) and kind < 0.5:
             return damage_table(rng, log, root, mark)
         return impostor(rng, root, mark) if kind < 0.6 else damage(rng, root, mark)
 

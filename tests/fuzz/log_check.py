@@ -11,13 +11,13 @@ from egoequiv.store import FrameStore
 CLOCK_S = 0.002  # videos have whole milliseconds
 TELLABLE = (
     "reorder", "repeat", "lose_rows", "no_rows", "odd_cell", "cut_row", "swap_columns", "milliseconds", "encoding",
-    "parquet", "scene", "bag", "delete", "empty", "folder_in_place", "loop", "dangling", "huge", "empty_folder",
+    "parquet", "scene", "scan", "bag", "delete", "empty", "folder_in_place", "loop", "dangling", "huge", "empty_folder",
     "no_permission",
 )  # fmt: skip
 # Rows that are there and cannot be used: whoever leaves them out has to say so.
 SPOILED = (
     "odd_cell", "parquet:nan", "parquet:null", "scene:nan", "scene:mirror", "scene:scale", "scene:short", "scene:zero",
-    "bag:nan", "bag:zero",
+    "bag:nan", "bag:zero", "scan:nan", "scan:zero",
 )  # fmt: skip
 
 

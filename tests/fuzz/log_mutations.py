@@ -18,7 +18,7 @@ import numpy as np
 from fuzz.logs import Log, drive_bag
 from fuzz.mutations import LARGE, Trap
 
-ODD_CELLS = ("nan", "inf", "-inf", "", "x", "1e400", "--", "１２")
+ODD_CELLS = ("nan", "inf", "-inf", "", "x", "1e400", "--")
 
 
 def reorder(rng: Random, lines: list[str]) -> list[str]:
@@ -115,8 +115,8 @@ LINES: tuple[Callable[[Random, list[str]], list[str]], ...] = (
 
 def damage_table(rng: Random, log: Log, root: Path, mark: Path) -> str:
     """Damage a table with poses or times in a way that its reader can know of; say how."""
-    files = sorted(path for glob in log.tables for path in root.glob(glob))
-    path = rng.choice(files)
+    ordered = {path for glob in log.ordered for path in root.glob(glob)}
+    path = rng.choice(sorted({path for glob in log.tables for path in root.glob(glob)} | ordered))
     if path.stat().st_size > LARGE:  # it was made so before
         return "nothing"
     if path.name.startswith("drive") and log.source == "ros":
@@ -124,10 +124,10 @@ def damage_table(rng: Random, log: Log, root: Path, mark: Path) -> str:
     if path.suffix == ".parquet":
         return _parquet(rng, path)
     if path.suffix == ".json":
-        return _scene(rng, path)
+        return _scene(rng, path) if log.source == "transforms" else _scan(rng, path)
     if rng.random() < 0.15:
         return _encoding(rng, path)
-    way = rng.choice(LINES)
+    way = rng.choice((odd_cell, cut_row, no_rows) if path in ordered else LINES)
     lines = path.read_text().splitlines()
     path.write_text("\n".join(way(rng, lines)) + ("" if way is cut_row else "\n"), encoding="utf-8")
     return f"{way.__name__} {path.name}"
@@ -197,6 +197,29 @@ def _scene(rng: Random, path: Path) -> str:
     return f"scene:{way} {path.name}"
 
 
+def _scan(rng: Random, path: Path) -> str:
+    """The metadata of Record3D, with other poses or times."""
+    content = json.loads(path.read_text())
+    poses, stamps = content["poses"], content["frameTimestamps"]
+    way = rng.choice(["lose", "none", "nan", "zero", "short", "back", "repeat", "text", "unit"])
+    at = rng.randrange(len(poses))
+    if way == "lose":
+        del poses[at:], stamps[at:]
+    elif way == "none":
+        content["poses"] = []
+    elif way == "back":
+        stamps[at] -= 100.0
+    elif way == "repeat":
+        stamps[at] = stamps[at - 1] if at else stamps[1]
+    elif way == "unit":
+        content["frameTimestamps"] = [1000 * stamp for stamp in stamps]
+    else:
+        changed = {"nan": [float("nan")] * 7, "zero": [0.0] * 7, "short": poses[at][:5], "text": "x"}
+        poses[at] = changed[way]
+    path.write_text(json.dumps(content))
+    return f"scan:{way} {path.name}"
+
+
 def _bag(rng: Random, log: Log, path: Path) -> str:
     """The bag again, with other messages."""
     bag = drive_bag(log.name.removeprefix("ros-"))
@@ -242,11 +265,10 @@ def impostor(rng: Random, root: Path, mark: Path) -> str:
         path.write_bytes(pickle.dumps(Trap(mark), protocol=rng.choice([0, 2, 4])))
     else:
         packed = io.BytesIO()
-        with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            names = ["metadata", "rgbd/0.jpg", "groundtruth.txt", "transforms.json", path.name]
-            for name in names:
-                archive.writestr(
-                    f"../../{mark.name}" if way == "slip" else name, b"\x00" * (30_000_000 if way == "bomb" else 10)
-                )
+        with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(packed, "w") as archive:
+            content = b"\x00" * (30_000_000 if way == "bomb" else 10)
+            for name in ("metadata", "rgbd/0.jpg", "groundtruth.txt", "transforms.json", path.name):
+                member = zipfile.ZipInfo(f"../../{mark.name}" if way == "slip" else name)  # without the time of day
+                archive.writestr(member, content, zipfile.ZIP_DEFLATED)
         path.write_bytes(packed.getvalue())
     return f"impostor:{way} {path.name}"

@@ -147,12 +147,17 @@ def _odometry(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Log:
-    """A log of one format; `tables` are the files with poses or times whose rows say themselves what they belong to."""
+    """A log of one format.
+
+    `tables` are files with poses or times whose rows say themselves what they belong to. In `ordered` ones a row
+    belongs to something by its place, so that another order is as good as the first.
+    """
 
     name: str
     source: str
     write: Callable[[Path], object]
     tables: tuple[str, ...] = ()
+    ordered: tuple[str, ...] = ()
     file: str = ""  # the log is this file of the folder, and not the folder
     most: float = 0.02  # by how many metres or degrees a motion may be off, see `fuzz.log_check`
 
@@ -160,9 +165,21 @@ class Log:
 LOGS = [
     Log("tum", "tum", lambda path: tum.write(path, uneven_camera(4 * FRAMES, 4), every=4), ("*.txt",)),
     Log("euroc", "euroc", lambda path: euroc.write(path, uneven_camera(60, 5), every=5), ("mav0/*/data.csv",)),
-    Log("seven-scenes", "seven-scenes", lambda path: seven_scenes.write(path / "seq-01", uneven_camera(FRAMES))),
+    Log(
+        "seven-scenes",
+        "seven-scenes",
+        lambda path: seven_scenes.write(path / "seq-01", uneven_camera(FRAMES)),
+        (),
+        ("*/*.pose.txt",),
+    ),
     Log("colmap", "colmap", lambda path: colmap.write(path / "sparse" / "0", uneven_camera(FRAMES))),
-    Log("colmap-text", "colmap", lambda path: colmap.write(path / "sparse" / "0", uneven_camera(FRAMES), text=True)),
+    Log(
+        "colmap-text",
+        "colmap",
+        lambda path: colmap.write(path / "sparse" / "0", uneven_camera(FRAMES), text=True),
+        (),
+        ("sparse/0/images.txt",),
+    ),
     Log("transforms", "transforms", lambda path: transforms.write(path, uneven_camera(FRAMES)), ("transforms.json",)),
     Log("donkey", "donkey", lambda path: donkey.write(path, donkey.drive(2 * FRAMES), per_catalog=10), ("*.catalog",)),
     Log("table", "table", _table, ("poses.csv",)),
@@ -172,9 +189,16 @@ LOGS = [
     Log("lerobot-2", "lerobot", _lerobot("v2.1"), ("data/*/*.parquet",)),
     Log("lerobot-3", "lerobot", _lerobot("v3.0"), ("data/*/*.parquet",)),
     Log("stray", "phone", _stray, ("odometry.csv",)),
-    Log("record3d", "phone", _record3d),
+    Log("record3d", "phone", _record3d, ("metadata.json",)),
     Log("r3d", "phone", _r3d, file="kitchen.r3d"),
     *(Log(f"ros-{kind}", "ros", _bag(kind), ("drive.bag",) if kind == "ros1" else ("drive",)) for kind in ROS_KINDS),
-    Log("kitti-log", "kitti", lambda path: write_kitti(path, 1, [(1.0, 8.0, 0.0), (0.6, 5.0, 25.0)], 8), most=0.5),
-    Log("odometry-log", "kitti-odometry", _odometry),
+    Log(
+        "kitti-log",
+        "kitti",
+        lambda path: write_kitti(path, 1, [(1.0, 8.0, 0.0), (0.6, 5.0, 25.0)], 8),
+        (),
+        ("*/*/*/timestamps.txt", "*/*/oxts/data/*.txt"),
+        most=0.5,
+    ),
+    Log("odometry-log", "kitti-odometry", _odometry, (), ("poses/*.txt", "sequences/*/times.txt")),
 ]

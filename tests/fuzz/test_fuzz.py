@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from egoequiv.catalog import open_source
+from egoequiv.sources.logged import LoggedRecording
+from egoequiv.store import FrameStore, ingest
+from egoequiv.store.frame_store import INDEX
 from fuzz import running
 from fuzz.cases import Case, Target
 from fuzz.inputs import Inputs
+from fuzz.log_check import wrong_poses
+from fuzz.logs import LOGS, Log
 from fuzz.running import _changes, _judge, snapshot
 from fuzz.targets import TARGETS
 
@@ -31,6 +42,52 @@ def test_a_part_of_the_campaign() -> None:
     done = run("fuzz.__main__", "--cases", 150, "--seed", 7, "--only", *QUICK)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "150 cases, 0 failures" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_part_of_the_campaign_with_logs() -> None:
+    done = run("fuzz.__main__", "--cases", 60, "--seed", 11, "--only", "log-")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "60 cases, 0 failures" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
+    return Inputs(tmp_path_factory.mktemp("logs"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)
+def test_poses_of_another_frame_are_seen(log: Log, logs: Inputs, tmp_path: Path) -> None:
+    """A whole log passes; with the poses, or the times, of the frames beside it, it does not."""
+    whole = logs[f"{log.name}_store"]
+    assert wrong_poses(whole, whole, (), log.most) == ""
+    store = FrameStore.open(whole)
+    for prefix, words in (("pose_", "wrong pose"), ("time", "times are wrong")):
+        shutil.copytree(whole, tmp_path / prefix)
+        index = pq.read_table(tmp_path / prefix / INDEX)
+        columns = [name for name in index.column_names if name.startswith(prefix)]
+        if not columns or (prefix == "time" and store.times_s is None) or (prefix == "pose_" and log.source == "video"):
+            continue
+        for name in columns:
+            values = index[name].to_numpy().copy()
+            values[:-1] = values[1:] if prefix == "pose_" else 1.5 * values[:-1]
+            index = index.set_column(index.column_names.index(name), name, pa.array(values))
+        pq.write_table(index, tmp_path / prefix / INDEX)
+        assert words in wrong_poses(tmp_path / prefix, whole, (), log.most)
+
+
+@pytest.mark.slow
+def test_frames_that_are_lost_without_a_word_are_seen(logs: Inputs, tmp_path: Path) -> None:
+    (log,) = (log for log in LOGS if log.name == "tum")
+    source = open_source("tum", logs["log_tum"], max_gap_s=1.0)
+    (recording,) = source.recordings
+    assert isinstance(recording, LoggedRecording)
+    rows = np.arange(8)
+    short = replace(recording, poses=recording.poses[rows], times_s=recording.times_s[rows], rows=recording.rows[rows])  # type: ignore[index]
+    ingest(replace(source, recordings=[short]), tmp_path / "store", progress=False)
+    assert "4 of 12 frames are lost" in wrong_poses(tmp_path / "store", logs["tum_store"], ("odd_cell x",), log.most)
+    assert wrong_poses(tmp_path / "store", logs["tum_store"], ("lose_rows x",), log.most) == ""
 
 
 @pytest.mark.slow
@@ -86,10 +143,10 @@ def test_files_are_watched(case: Case, tmp_path: Path) -> None:
 def test_a_case_is_the_same_each_time(tmp_path: Path) -> None:
     from fuzz.cases import draw
 
-    targets = [one for one in TARGETS if one.input in ("scenes", "sun397")]
+    targets = [one for one in TARGETS if one.input in ("scenes", "sun397", "log_tum", "log_donkey", "log_r3d")]
     inputs = Inputs(tmp_path / "inputs")
     folders = [tmp_path / name for name in ("a", "b")]
-    for number in range(8):
+    for number in range(16):
         cases = [draw(3, number, targets, inputs, folder / str(number)) for folder in folders]
         assert cases[0].damaged == cases[1].damaged
     assert snapshot(folders[0]) == snapshot(folders[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -445,3 +446,14 @@ def test_what_is_not_there_is_one_line(tmp_path: Path) -> None:
     video_file(tmp_path, 0).write_bytes(b"")
     with pytest.raises(DataError, match="no episode can be read: recording episode_000000 left out: "):
         read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["info.json", "episodes.jsonl"])
+def test_metadata_of_many_gigabytes_is_not_read(tmp_path: Path, name: str) -> None:
+    write_v21(tmp_path)
+    os.truncate(tmp_path / "meta" / name, 2**36)
+    if name == "info.json":
+        with pytest.raises(DataError, match=r"info\.json has 68,719,476,736 bytes"):
+            read(tmp_path)
+    else:
+        assert noted(read(tmp_path), "episodes.jsonl has 68,719,476,736 bytes")

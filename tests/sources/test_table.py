@@ -329,3 +329,10 @@ def test_a_family_of_columns_with_one_missing_in_the_middle_is_none(tmp_path: Pa
         assert "log.csv: no columns look like a position, so the camera turns and never moves" in source.notes
     else:
         assert not isinstance(source.space, SE3Space)
+
+
+def test_positions_without_a_rotation_are_told_of(tmp_path: Path) -> None:
+    source = open_source("table", folder_of(tmp_path, {"file": names(12), "x": np.arange(12), "y": np.arange(12)}))
+    assert isinstance(source.space, ColumnsSpace)
+    told = "log.csv: no columns look like a rotation, so the motion is the change of the position in the world"
+    assert told in source.remarks

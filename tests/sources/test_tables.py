@@ -1,5 +1,6 @@
 """Tables of people: CSV in its dialects, JSON lines and Parquet."""
 
+import os
 import pickle
 import zipfile
 from pathlib import Path
@@ -137,3 +138,10 @@ def test_values_that_are_no_numbers_are_named_with_their_place(tmp_path: Path) -
         table.numbers("x")
     with pytest.raises(DataError, match=r"log\.csv, line 2, column 'y': expected a number, found 'a'"):
         table.numbers("y")
+
+
+def test_a_text_that_is_too_large_for_memory_is_refused_by_its_size(tmp_path: Path) -> None:
+    path = written(tmp_path, "a,b\n1,2\n")
+    os.truncate(path, 2**36)
+    with pytest.raises(DataError, match=r"log\.csv has 68,719,476,736 bytes, expected at most .* write it as Parquet"):
+        read_table(path)

@@ -1,5 +1,6 @@
 """Frames of video files."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -100,3 +101,12 @@ def test_a_codec_that_is_not_known_is_named(tmp_path: Path) -> None:
     (tmp_path / "clip.mp4").write_bytes(contents.replace(b"avc1", b"zzzz"))
     with pytest.raises(DataError, match=r"clip\.mp4: no decoder is known"):
         index_video(tmp_path / "clip.mp4")
+
+
+def test_a_video_that_is_mostly_holes_is_refused_before_it_is_searched(tmp_path: Path) -> None:
+    write_video(tmp_path / "a.mkv", pictures(4), codec="ffv1")
+    os.truncate(tmp_path / "a.mkv", 2**36)
+    with pytest.raises(
+        DataError, match=r"a\.mkv has 68,719,476,736 bytes, of which [0-9,]+ were written: copy it again"
+    ):
+        index_video(tmp_path / "a.mkv")

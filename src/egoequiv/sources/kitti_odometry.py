@@ -15,6 +15,7 @@ from egoequiv.pose import DRIVING_POSES, PlanarSpace, driving_poses
 from egoequiv.sources.kitti_calibration import R_OPTICAL_VEHICLE
 from egoequiv.sources.pictures import PictureRecording, open_picture
 from egoequiv.sources.recording import Source
+from egoequiv.sources.trees import check_size
 
 Array = NDArray[np.float64]
 
@@ -187,6 +188,7 @@ def _way_driven(position_m: Array, heading: Array) -> Array:
 def _read_numbers(path: Path, columns: int) -> Array:
     """The rows of a file of numbers; (N, columns)."""
     try:
+        check_size(path.stat().st_size, str(path))
         lines = path.read_text("utf-8").rstrip().splitlines()
     except FileNotFoundError:
         raise DataError(f"{path} is missing: it comes with the calibration files of KITTI odometry") from None

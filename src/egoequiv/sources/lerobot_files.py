@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from egoequiv.errors import DataError
+from egoequiv.sources.trees import FolderTree
 from egoequiv.sources.video_frames import SUFFIXES
 
 _EPISODE = re.compile(r"episode[_-](\d{1,18})")  # versions 2.x: a table and a video for each episode
@@ -98,7 +99,12 @@ class LeRobotFiles:
                 self.notes.append(f"{file} cannot be read and is left out ({str(problem).splitlines()[0]})")
         lines = self.root / "meta" / "episodes.jsonl"
         if lines.is_file():
-            for number, line in enumerate(lines.read_text("utf-8", "replace").splitlines(), 1):
+            try:
+                text = FolderTree(lines.parent).read(lines.name).decode("utf-8", "replace")
+            except DataError as problem:
+                self.notes.append(f"{problem}; left out")
+                return
+            for number, line in enumerate(text.splitlines(), 1):
                 try:
                     row = json.loads(line) if line.strip() else {}
                 except (ValueError, RecursionError):
@@ -170,9 +176,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 def _read_info(file: Path) -> dict[str, Any]:
     try:
-        info = json.loads(file.read_bytes())
-    except OSError as problem:
-        raise DataError(f"{file} cannot be read: {problem.strerror}") from problem
+        info = json.loads(FolderTree(file.parent).read(file.name))
     except (ValueError, RecursionError) as problem:
         raise DataError(f"{file} is not JSON ({str(problem).splitlines()[0]})") from problem
     if not isinstance(info, dict):

@@ -112,6 +112,9 @@ def _open(path: Path, root: Path, settings: TableSettings) -> Source:
         rest = [one for one in found.columns if one not in keys.names and found.is_numeric(one)]
         hint = f"; its columns of numbers: {', '.join(rest[:10])} (--read columns={rest[0]})" if rest else ""
         notes.append(f"{found.path.name}: no column looks like motion{hint}")
+    if choice.kind == "columns" and choice.position:
+        what = "the motion is the change of the position in the world"
+        notes.append(Remark(f"{found.path.name}: no columns look like a rotation, so {what}"))
     if choice.kind == "pose" and not choice.position:
         notes.append(f"{found.path.name}: no columns look like a position, so the camera turns and never moves")
     if choice.kind == "pose" and not settings.axes and not settings.mount:

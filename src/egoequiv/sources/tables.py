@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.sources.text_tables import Column, left_out, read_csv, read_lines, unique_names
+from egoequiv.sources.trees import LARGEST
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 LINE_SUFFIXES = (".jsonl", ".ndjson")
@@ -151,6 +152,8 @@ def read_table(path: Path, most: int | None = None) -> Table:
     try:
         if suffix == PARQUET_SUFFIX:
             return _read_parquet(path, most)
+        if (size := path.stat().st_size) > LARGEST:
+            raise DataError(f"{path} has {size:,} bytes, expected at most {LARGEST:,} of text: write it as Parquet")
         with open(path, "rb") as file:
             encoding = _encoding(path, file.read(_HEAD))
         with open(path, encoding=encoding, newline="") as text:

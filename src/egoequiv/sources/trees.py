@@ -65,7 +65,7 @@ class FolderTree(Tree):
     def read(self, path: str) -> bytes:
         try:
             with open(self.root / path, "rb") as file:
-                _check_size(os.fstat(file.fileno()).st_size, self.where(path))
+                check_size(os.fstat(file.fileno()).st_size, self.where(path))
                 return file.read()
         except OSError as problem:
             raise DataError(f"{self.root / path} cannot be read: {problem.strerror}") from problem
@@ -106,10 +106,10 @@ class ZipTree(Tree):
     def read(self, path: str) -> bytes:
         try:
             archive = _opened(self.archive)
-            _check_size(archive.getinfo(path).file_size, self.where(path))
+            check_size(archive.getinfo(path).file_size, self.where(path))
             with archive.open(path) as file:  # the size in the directory may be a lie
                 contents = file.read(LARGEST + 1)
-            _check_size(len(contents), self.where(path))
+            check_size(len(contents), self.where(path))
             return contents
         except KeyError:
             raise DataError(f"{self.where(path)} is not in the archive") from None
@@ -120,7 +120,8 @@ class ZipTree(Tree):
         return f"{self.archive}/{path}"
 
 
-def _check_size(size: int, where: str) -> None:
+def check_size(size: int, where: str) -> None:
+    """Refuse a file that is too large to be part of a log."""
     if size > LARGEST:
         raise DataError(f"{where} has {size:,} bytes, expected at most {LARGEST:,}: it is no picture or table of a log")
 

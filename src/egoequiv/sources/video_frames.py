@@ -28,6 +28,10 @@ def av() -> ModuleType:
     return found
 
 
+_BLOCK = 512  # bytes, in which stat counts what is on disk
+_SPARSE, _SMALL = 100, 1 << 28  # a video that is mostly holes: less than a hundredth of it, of a size that matters
+
+
 @dataclass(frozen=True)
 class VideoIndex:
     """The frames of a video in the order in which they are shown; no picture is decoded for it."""
@@ -48,6 +52,9 @@ class VideoIndex:
 def index_video(path: Path) -> VideoIndex:
     """Read the times and key frames of a video file from its packets."""
     status = _stat(path)
+    on_disk = status.st_blocks * _BLOCK
+    if 0 < on_disk * _SPARSE < status.st_size - _SMALL:  # to look for packets in what was never written takes hours
+        raise DataError(f"{path} has {status.st_size:,} bytes, of which {on_disk:,} were written: copy it again")
     return _indexed(path, status.st_mtime_ns, status.st_size)
 
 
