@@ -205,6 +205,16 @@ def test_the_marks_are_the_files_that_runs_and_stores_have() -> None:
     assert MARKS == {"a store": [(META,)], "a run": [(CONFIG, MODEL), (CONFIG, DATA)]}
 
 
+def test_what_a_run_has_recorded_is_not_followed_through_links(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path such as /proc/self/cwd/evil.py is a full path, and leads to the current folder on every machine."""
+    monkeypatch.chdir(folder)
+    (folder / "evil.py").write_text("")
+    (folder / "link").symlink_to(folder)
+    for place in (Path("/proc/self/cwd"), folder / "link"):
+        with pytest.raises(ConfigError, match="whose full path is"):
+            check_recorded("shape", [f"{place}/evil.py:mine"], folder / "run")
+
+
 def test_what_a_run_has_recorded_may_not_lie_in_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = folder / "run"
     run.mkdir()

@@ -177,6 +177,10 @@ def check_recorded(kind: str, names: Iterable[str], folder: Path) -> None:
         places = [_full_path(of_file["place"])] if of_file else places_of(of_module["place"]) if of_module else []
         if any(place.is_relative_to(inside) for place in places):
             raise ConfigError(f"{folder} names the {kind} {name}, which lies inside it: no code is run from a run")
+        if of_file and str(places[0]) != of_file["place"]:  # a link, such as /proc/self/cwd, may lead anywhere
+            raise ConfigError(
+                f"{folder} names the {kind} {name}, whose full path is {places[0]}: no code is run by another path"
+            )
         if of_file and not is_trusted_file(places[0]):
             raise ConfigError(
                 f"{folder} names the {kind} {name}, which you did not name: if you trust this code, start in a folder "

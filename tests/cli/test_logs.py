@@ -1,6 +1,7 @@
 """Logs as they are: inspected, ingested by a guess, learned from, embedded and audited by their path alone."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from PIL import Image
 
 from egoequiv.store import FrameStore
+from egoequiv.store.logs import store_at
 from logs import euroc
 from logs.motion import camera_to_world
 from running import Cli
@@ -80,18 +82,38 @@ def test_one_command_from_a_log_to_rho(cli: Cli, drives: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_changed_log_is_ingested_again(cli: Cli, drives: Path, tmp_path: Path) -> None:
-    import shutil
-
+def test_the_frames_of_a_run_are_never_replaced(cli: Cli, drives: Path, tmp_path: Path) -> None:
     log = shutil.copytree(drives, tmp_path / "log")
     cli("train", log, "-o", "run", "--iterations", 0)
-    before = FrameStore.open("run-frames").fingerprint()
-    picture = next(log.rglob("*.png"))
-    Image.fromarray(np.zeros((32, 64), np.uint8)).save(picture)
+    frames = Path("run-frames/frames.npy").read_bytes()
+    assert "holds a run already" in cli("train", tmp_path, "-o", "run", code=2).err
     next(log.rglob("oxts/data/0000000003.txt")).unlink()
-    cli("train", log, "-o", "run2", "--iterations", 0)
-    cli("train", log, "-o", "run", "--iterations", 0, "--resume", code=2)  # its frames are other ones now
-    assert FrameStore.open("run2-frames").fingerprint() != before
+    assert "holds other frames than" in cli("train", log, "-o", "run", "--resume", code=2).err
+    assert Path("run-frames/frames.npy").read_bytes() == frames
+    assert "setting 'lerning_rate'" in cli("train", log, "-o", "new", "--set", "lerning_rate=1", code=2).err
+    assert not Path("new-frames").exists()  # settings are checked before the log is read
+
+
+def test_what_changes_a_log_is_seen(tmp_path: Path) -> None:
+    """A table given as a file: its pictures, also behind a link, and its rows belong to it."""
+    (tmp_path / "elsewhere").mkdir()
+    for k in range(12):
+        Image.fromarray(np.full((8, 9), 9 * k, np.uint8)).save(tmp_path / "elsewhere" / f"{k}.png")
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "img").symlink_to(tmp_path / "elsewhere")
+    rows = "\n".join(f"img/{k}.png,{k / 10},{k},0,0" for k in range(12))
+    (tmp_path / "log" / "log.csv").write_text(f"file,time,x,y,yaw\n{rows}\n")
+
+    def store() -> str:
+        return store_at(tmp_path / "log" / "log.csv")
+
+    first = store()
+    assert store() == first
+    Image.fromarray(np.full((8, 9), 200, np.uint8)).save(tmp_path / "elsewhere" / "3.png")
+    second = store()
+    assert second != first
+    (tmp_path / "log" / "log.csv").write_text(f"file,time,x,y,yaw\n{rows}\n".replace(",5,", ",55,"))
+    assert store() not in (first, second)
 
 
 @pytest.mark.parametrize(

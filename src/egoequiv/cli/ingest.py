@@ -118,7 +118,7 @@ def _inputs(source: Source, settings: dict[str, Any], size: tuple[int, int] | No
     path = source.settings.get("path")
     if path is None or source.name not in SOURCES:
         return None
-    return inputs_digest(Path(path), LogOptions(source.name, settings, size, color))
+    return inputs_digest(source, Path(path), LogOptions(source.name, settings, size, color))
 
 
 def _list_sources() -> None:

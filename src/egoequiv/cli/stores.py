@@ -31,11 +31,13 @@ def local_store(
     size: str | None = None,
     color: bool = False,
     like: Path | None = None,
+    may_replace: bool = True,
 ) -> str:
     """The place of a store that can be opened at once: a URL is fetched, and a log is ingested, with a bar.
 
     With `like`, the folder of a run, images get the size and colour that its network takes.
     """
+    from egoequiv.engines import LocalEngine
     from egoequiv.errors import ConfigError
     from egoequiv.models.checkpoint import load_spec
     from egoequiv.store.logs import LogOptions, is_store, store_at
@@ -53,7 +55,13 @@ def local_store(
     options = LogOptions(source, parse_settings(settings or []), wanted, color)
     with progress_bar() as progress:
         return store_at(
-            place, folder, options, say=say, on_progress=lambda done, total: progress("frames", done, total)
+            place,
+            folder,
+            options,
+            may_replace=may_replace,
+            engine=LocalEngine(),
+            say=say,
+            on_progress=lambda done, total: progress("frames", done, total),
         )
 
 

@@ -83,14 +83,35 @@ def train(
     values: dict[str, Any] = {**parse_settings(settings or []), **({"use_labels": False} if no_labels else {})}
     values |= {name: value for name, value in given.items() if value is not None}
     is_log = False
+    is_begun = _check(values, out, resume)
     if store is not None:
         with stopped_as("what was decoded is kept, go on with the same command"):
-            values["data"] = local_store(store, frames_of(out), source=source, settings=read, size=size, color=color)
+            values["data"] = local_store(
+                store,
+                frames_of(out),
+                source=source,
+                settings=read,
+                size=size,
+                color=color,
+                may_replace=not is_begun,
+            )
         is_log = values["data"] != store
     run = _train(_settings(values, out, resume, is_log), out, resume, tensorboard)
     if run is None:  # another of the processes that torchrun started speaks
         return
     _report(run, as_json, is_log)
+
+
+def _check(values: dict[str, Any], out: Path, resume: bool) -> bool:
+    """Whether a run is there already; what is wrong with the settings or the folder is said before a log is read."""
+    from egoequiv.training import make_config
+    from egoequiv.training.run_folder import CONFIG, RunFolder
+
+    RunFolder(out).check_free(resume)
+    is_begun = (out / CONFIG).exists()
+    if not is_begun:
+        make_config({"data": ".", **values})
+    return is_begun
 
 
 def frames_of(out: Path) -> Path:
@@ -178,8 +199,9 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     near = closeness(config.split, f"{config.max_gap_s:g} s")
     say(f"split {config.split}: {leaked} of {frames} validation frames have {near}{LEAKS if leaked else ''}")
     if is_log:
-        measure_basics(out)
         place = shlex.quote(str(out))
+        with stopped_as(f"the run is trained, measure it with: egoequiv evaluate {place}"):
+            measure_basics(out)
         say(f"next: egoequiv embed {place} {shlex.quote(config.data)} -o features.parquet")
         say(f"      egoequiv report {place} -o report.html")
         return

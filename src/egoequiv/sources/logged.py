@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from egoequiv.pose.clock import Nanoseconds
 from egoequiv.pose.track import ColumnRule, ColumnTrack, Interpolation, PoseTrack, longest_gap_ns
 from egoequiv.sources.pictures import open_picture
 from egoequiv.sources.recording import Decoded, Image, Recording
-from egoequiv.sources.trees import Tree
+from egoequiv.sources.trees import FolderTree, Tree, ZipTree
 from egoequiv.sources.video_frames import VideoIndex, decode_video
 
 Array = NDArray[np.float64]
@@ -38,6 +38,10 @@ class FrameReader(ABC):
 
     def file_name(self, frame: int) -> str | None:
         """The name of the picture file of a frame, if it has one of its own."""
+        return None
+
+    def files_read(self) -> Collection[Path] | None:
+        """The files that frames are decoded from; None where that is not known."""
         return None
 
 
@@ -64,6 +68,11 @@ class PictureFiles(FrameReader):
     def file_name(self, frame: int) -> str | None:
         return Path(self.files[frame]).name
 
+    def files_read(self) -> Collection[Path] | None:
+        if isinstance(self.tree, FolderTree):
+            return [self.tree.root / file for file in self.files]
+        return [self.tree.archive] if isinstance(self.tree, ZipTree) else None
+
 
 @dataclass(frozen=True)
 class VideoFrames(FrameReader):
@@ -81,6 +90,9 @@ class VideoFrames(FrameReader):
 
     def starts(self) -> Sequence[int]:
         return [int(start) for start in self.index.starts]
+
+    def files_read(self) -> Collection[Path] | None:
+        return [self.index.path]
 
 
 @dataclass(frozen=True)
@@ -123,6 +135,9 @@ class LoggedRecording(Recording):
 
     def file_name(self, frame: int) -> str | None:
         return self.reader.file_name(int(self.rows[frame]))
+
+    def files_read(self) -> Collection[Path] | None:
+        return self.reader.files_read()
 
 
 @dataclass(frozen=True)

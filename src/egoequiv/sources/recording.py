@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,10 @@ class Recording(ABC):
 
     def file_name(self, frame: int) -> str | None:
         """The name of the picture file that a frame comes from; None where it comes from none."""
+        return None
+
+    def files_read(self) -> Collection[Path] | None:
+        """The files that its frames are decoded from; None where that is not known."""
         return None
 
     def frame(self, frame: int) -> Frame:

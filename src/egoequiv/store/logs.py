@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
+from inspect import getsourcefile
 from pathlib import Path
 from typing import Any
 
-from egoequiv.catalog import open_log
+import numpy as np
+
+from egoequiv.catalog import DOOR, open_log
 from egoequiv.engines import Engine
 from egoequiv.errors import DataError
 from egoequiv.files import read_json
+from egoequiv.names import is_code
 from egoequiv.progress import Progress
 from egoequiv.sources import Source
 from egoequiv.sources.inspection import first_image_size, suggested_size
@@ -44,6 +49,7 @@ def store_at(
     folder: Path | None = None,
     options: LogOptions | None = None,
     *,
+    may_replace: bool = True,
     engine: Engine | None = None,
     say: Say | None = None,
     on_progress: Progress | None = None,
@@ -54,6 +60,7 @@ def store_at(
         place: a store, a URL of one, or any log that `egoequiv inspect` understands.
         folder: where the store of a log goes; by default below the cache folder.
         options: the source and its settings, size and colour.
+        may_replace: whether a store of another log, or of this log before it changed, may be replaced in `folder`.
         engine: where frames are decoded.
         say: gets a line about what is done.
         on_progress: gets frames done and frames in all.
@@ -70,20 +77,25 @@ def store_at(
     say, options, path = say or _silent, options or LogOptions(), Path(place)
     if not path.exists():
         raise DataError(f"{path} does not exist: give a store, or a log that `egoequiv inspect` understands")
-    inputs = inputs_digest(path, options)
+    source, title = open_log(path, options.source, **options.settings)
+    inputs = inputs_digest(source, path, options)
     folder = folder or cache_folder() / "logs" / f"{path.resolve().name}-{inputs[:16]}"
-    if made_from(folder) == inputs:
+    made = made_from(folder)
+    if made == inputs:
         say(f"{path}: ingested before, in {folder}")
         return str(folder)
-    source, title = open_log(path, options.source, **options.settings)
+    if made is not None and (not made or not may_replace):
+        raise DataError(
+            f"{folder} holds other frames than {path} gives now (another log, other settings, or the log has changed): "
+            "choose another -o, or remove it"
+        )
     say(f"{path} is {title} (source {source.name})")
-    size = options.size or _default_size(source)
     store = ingest(
         source,
         folder,
-        size=size,
+        size=options.size or _default_size(source),
         color=options.color,
-        overwrite=made_from(folder) is not None,
+        overwrite=made is not None,
         engine=engine,
         on_progress=on_progress,
         inputs=inputs,
@@ -100,24 +112,56 @@ def _default_size(source: Source) -> tuple[int, int] | None:
     return None if found is None else suggested_size(found)
 
 
-def inputs_digest(path: Path, options: LogOptions) -> str:
-    """What identifies the files of a log and how they are read: names, sizes and times of change."""
-    digest = sha256(repr((full_place(str(path)), options.source, sorted(options.settings.items()))).encode())
-    digest.update(repr((options.size, options.color)).encode())
-    files = [path] if path.is_file() else sorted(_files_below(path))
-    for file in files:
+def inputs_digest(source: Source, path: Path, options: LogOptions) -> str:
+    """What identifies the frames of a log.
+
+    These are poses, times and labels as they were read, the program that reads them, and the files of the pictures by
+    name, size and time of change: those that the recordings name, or else all below the path.
+    """
+    given = (source.name, sorted((key, str(value)) for key, value in options.settings.items()))
+    digest = sha256(repr((full_place(str(path)), given, options.size, options.color, _program_digest())).encode())
+    if options.source is not None and is_code(options.source):
+        digest.update(Path(getsourcefile(DOOR.find(options.source)) or ".").read_bytes())
+    files: set[Path] = set()
+    for recording in source.recordings:
+        for part in (recording.poses, recording.times_s):
+            digest.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
+        labels = None if recording.labels is None else list(recording.labels)
+        digest.update(repr((recording.name, labels, sorted(recording.attributes.items()))).encode("utf-8", "replace"))
+        read = recording.files_read()
+        files |= _files_below(path) if read is None else set(read)
+    for file in sorted(files):
         try:
             status = file.stat()
         except OSError:
             continue
-        digest.update(
-            repr((str(file.relative_to(path)), status.st_size, status.st_mtime_ns)).encode("utf-8", "replace")
-        )
+        digest.update(repr((str(file), status.st_size, status.st_mtime_ns)).encode("utf-8", "replace"))
     return digest.hexdigest()
 
 
-def _files_below(folder: Path) -> list[Path]:
-    return [Path(root) / name for root, _, names in os.walk(folder) for name in names]
+@cache
+def _program_digest() -> str:
+    """What identifies the code that reads logs: a corrected reader reads them again."""
+    root = Path(__file__).parents[1]
+    files = sorted(file for folder in ("pose", "sources", "store") for file in (root / folder).rglob("*.py"))
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+@cache
+def _files_below(path: Path) -> frozenset[Path]:
+    """All files below a folder, through links too, but not those of stores and runs, which commands write there."""
+    if path.is_file():
+        return frozenset([path])
+    found: set[Path] = set()
+    seen: set[str] = set()
+    for root, folders, names in os.walk(path, followlinks=True):
+        real = os.path.realpath(root)
+        if real in seen or META in names or ("config.json" in names and "model.json" in names):
+            folders.clear()
+            continue
+        seen.add(real)
+        found |= {Path(root) / name for name in names}
+    return frozenset(found)
 
 
 def made_from(folder: Path) -> str | None:

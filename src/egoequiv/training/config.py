@@ -49,6 +49,9 @@ class TrainConfig(BaseModel):
     patterns: StorePath | None = Field(None, description="mined patterns: the file that `egoequiv patterns` wrote")
     clusters: PositiveInt = Field(6, description="clusters of motions, where patterns are mined")
     keep: PositiveInt = Field(3, description="of them, how many are kept as patterns")
+    keep_from: Literal["training", "both"] = Field(
+        "training", description="kept motions occur in training frames, or by their poses in both parts of the split"
+    )
     max_gap_s: Annotated[float, Field(gt=0)] = Field(1.0, description="motion pairs are at most this far apart")
     motion_pairs: int = Field(48_000, ge=4, le=MOST, description="mined pairs at most, one in four with a pattern")
     neighbour_gap_s: Annotated[float, Field(gt=0)] = Field(2.0, description="neighbours are at most this far apart")

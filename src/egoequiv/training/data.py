@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import read_json
+from egoequiv.models.maps import FEWEST_SCORED
 from egoequiv.pairs import (
     MinedPatterns,
     MotionPatterns,
@@ -19,10 +20,12 @@ from egoequiv.pairs import (
     composite_names,
     count_leaked,
     declare_patterns,
+    find_motion_pairs,
     make_split,
     mine_patterns,
     split_frames,
 )
+from egoequiv.pairs.naming import NO_MOTION
 from egoequiv.pairs.splits import AUTO, GIVEN, PAPER
 from egoequiv.pose import space_named
 from egoequiv.store import FrameStore
@@ -115,9 +118,19 @@ def choose_patterns(store: FrameStore, split: Split, config: TrainConfig) -> Mot
         return patterns
     if config.motions is not None or store.space.named_motions():
         return declare_patterns(store.space, config.motions or atomic_names(store.space))
-    return mine_patterns(
-        store, split.train, clusters=config.clusters, keep=config.keep, max_gap_s=config.max_gap_s
-    ).patterns
+    keep = config.keep if config.keep_from == "training" else config.clusters
+    found = mine_patterns(store, split.train, clusters=config.clusters, keep=keep, max_gap_s=config.max_gap_s).patterns
+    return found if config.keep_from == "training" else _in_both(found, store, split, config)
+
+
+def _in_both(found: MinedPatterns, store: FrameStore, split: Split, config: TrainConfig) -> MinedPatterns:
+    """Those of all clusters that move most and have pairs in both parts, by poses alone: others cannot be measured."""
+    counts = [
+        find_motion_pairs(store, rows, found, config.max_gap_s).counts() for rows in (split.train, split.validation)
+    ]
+    moving = [name for name in found.names if name != NO_MOTION] or list(found.names)
+    often = [name for name in moving if min(count[name] for count in counts) >= FEWEST_SCORED]
+    return found.only((often or moving)[: config.keep])
 
 
 def motions_of(store: FrameStore, split: Split, config: TrainConfig) -> MotionPatterns | None:

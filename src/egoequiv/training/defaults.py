@@ -18,6 +18,7 @@ from egoequiv.training.config import TrainConfig
 SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
 LOG_ITERATIONS = 3_000  # where a log is learned from in one command: a few minutes on two cores
 MANY_AXES, SPACE_CLUSTERS, SPACE_KEPT = 3, 12, 8  # a hand-held camera has more motions than a car
+MOVING = 0.05  # share of the largest spread from which on a component counts as moving
 MANY_FRAMES = 300  # from which on so many motions have pairs enough
 SPLITS = ("split", "label_split", "holdout_split")  # decided together
 
@@ -72,7 +73,9 @@ def settings_for_log(place: str, labels: str | None = None) -> dict[str, tuple[A
         chosen["use_labels"] = (False, f"{labels} holds numbers: they are not learned from, evaluate reads them")
     elif labels is not None:
         del chosen["use_labels"]
-    if len(store.space.axes) > MANY_AXES and len(store) >= MANY_FRAMES:
+    if store.space.axes and not store.space.named_motions():
+        chosen["keep_from"] = ("both", "motions are kept that occur, by their poses, in training and in validation")
+    if len(store) >= MANY_FRAMES and _moving_axes(store) > MANY_AXES:
         why = f"{SPACE_CLUSTERS} clusters of motions, {SPACE_KEPT} of them kept, because the camera moves in space"
         chosen |= {"clusters": (SPACE_CLUSTERS, why), "keep": (SPACE_KEPT, "")}
     if not store.space.axes and store.times_s is None:
@@ -84,6 +87,17 @@ def settings_for_log(place: str, labels: str | None = None) -> dict[str, tuple[A
         why = "the log has no poses, so features are learned from time alone: method temporal"
         chosen["method"] = ("temporal", why)
     return chosen
+
+
+def _moving_axes(store: FrameStore) -> int:
+    """How many components of the motion vary, beside the others of their unit: three for a robot on the floor."""
+    i = np.flatnonzero(np.diff(store.recording) == 0)
+    if not store.space.axes or not len(i):
+        return 0
+    spread = store.space.difference(store.poses[i], store.poses[i + 1]).std(axis=0)
+    units = [axis.unit for axis in store.space.axes]
+    most = [max(spread[k] for k, other in enumerate(units) if other == unit) for unit in units]
+    return int((spread > MOVING * np.maximum(most, 1e-12)).sum())
 
 
 def is_settled(config: TrainConfig) -> bool:

@@ -51,21 +51,27 @@ class RunFolder:
 
     def begin(self, config: TrainConfig, fingerprint: str, resume: bool) -> None:
         """Claim the folder for a config; with `resume`, check that config and data are those the run began with."""
+        self.check_free(resume)
+        if (self.path / CONFIG).exists():
+            self.check_same(config)
+            self._check_data(fingerprint, config)
+            return
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_json(self.path / DATA, {"fingerprint": fingerprint})
+        write_json(self.path / CONFIG, config.model_dump())
+
+    def check_free(self, resume: bool) -> None:
+        """Refuse a folder in which no run can begin, or with `resume` go on."""
         if (self.path / CONFIG).exists():
             if not resume:
                 raise DataError(
                     f"{self.path} holds a run already: pass --resume to go on with it, or choose another -o"
                 )
-            self.check_same(config)
-            self._check_data(fingerprint, config)
             return
         if self.path.exists() and not self.path.is_dir():
             raise DataError(f"{self.path} is a file: choose another folder for the run")
         if self.path.exists() and not resume and any(self.path.iterdir()):
             raise DataError(f"{self.path} is not empty and holds no run: choose another -o")
-        self.path.mkdir(parents=True, exist_ok=True)
-        write_json(self.path / DATA, {"fingerprint": fingerprint})
-        write_json(self.path / CONFIG, config.model_dump())
 
     def config(self) -> TrainConfig:
         """The config the run began with."""
