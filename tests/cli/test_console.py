@@ -51,7 +51,8 @@ def test_a_slow_stage_is_named_followed_and_ended(lines: LogLines, clock: Clock,
         lines.update("frames", done, 20_000)
         lines.look()
     counts = ("0", "6,000", "12,000", "18,000", "20,000")
-    assert said == [f"frames: {done}/20,000" for done in counts]
+    assert [line.split("/")[0] for line in said] == [f"frames: {done}" for done in counts]
+    assert said[1] == "frames: 6,000/20,000, 171/s, 1:21 left"  # 6,000 in 35 s
     lines.update("frames", 20_000, 20_000)
     assert len(said) == 5
 
@@ -85,7 +86,7 @@ def test_a_stage_may_come_again(lines: LogLines, clock: Clock, said: list[str]) 
         for done in range(3):
             lines.update("composing", done, 2)
             clock.now_s += 4
-    assert said == ["composing: 1/2", "composing: 2/2"] * 2
+    assert said == ["composing: 1/2, 0.25/s, 0:04 left", "composing: 2/2"] * 2
 
 
 def test_a_pipe_gets_lines_and_no_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

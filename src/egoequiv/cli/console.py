@@ -14,10 +14,12 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from egoequiv.cli.log_lines import lines_for_log
 
@@ -41,6 +43,13 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
+class Rate(ProgressColumn):
+    """How much is done in a second."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if not task.speed else f"{task.speed:,.3g}/s")
+
+
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     """A function `(what, done, total)` that shows how far each `what` is, on stderr; long work says what it took.
@@ -48,7 +57,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     A terminal gets one bar for each; a log file gets lines, few and far between.
     """
     start = time.monotonic()
-    columns = (MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    columns = (MofNCompleteColumn(), Rate(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     with bars(*columns) if messages.is_terminal else lines_for_log(say) as update:
         yield update
     took_s = time.monotonic() - start

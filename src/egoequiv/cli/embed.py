@@ -24,7 +24,7 @@ def embed(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Write the features of every frame of a store or a log, with the recording, frame and file name of each.
+    """Write the features of every frame of a store or a log, with recording, frame and file name of each.
 
     A Parquet file has the columns recording, frame, file, time_s and label, as far as the store has them, and
     features, a list of numbers. A .npy file has the features alone, in the order of the store, and

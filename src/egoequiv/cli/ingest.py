@@ -128,6 +128,7 @@ def _list_sources() -> None:
     from egoequiv.report.terminal import print_blocks
     from egoequiv.sources.formats import FORMATS
 
-    known = {one.source: (one.title, one.looks_for) for one in FORMATS}
+    known = {one.source: (one.title, one.looks_for) for one in reversed(FORMATS)}  # of two, the more specific
+    known["scenes"] = ("labelled pictures", "a folder for each class, perhaps below train and test")
     rows = [(name, *known.get(name, ("", "rendered here, or named by you"))) for name in DOOR.names()]
     print_blocks([Grid.of("Sources", ("source", "format", "looks for"), rows, is_words=True)], output())

@@ -25,7 +25,7 @@ def inspect(
     settings: ReadSettings = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a log holds: format, cameras, topics or columns, rates, ranges, gaps, poses, and what to type next.
+    """Say what a log holds: format, cameras, rates, ranges, gaps, poses, and what to type next.
 
     The format is guessed from names and first bytes. Nothing is written, and one image is decoded.
 

@@ -24,6 +24,15 @@ class _Stage:
     total: int = 0
     said: int | None = None  # how much was done when it was last said
     said_s: float = 0.0
+    first: int = 0  # what was done when it began
+
+    def pace(self, now_s: float) -> str:
+        """How much is done in a second, and how long the rest takes; nothing where that is not known."""
+        took_s, done = now_s - self.began_s, self.done - self.first
+        if took_s <= 0 or done <= 0 or self.done >= self.total:
+            return ""
+        left_s = (self.total - self.done) * took_s / done
+        return f", {done / took_s:,.3g}/s, {int(left_s) // 60}:{int(left_s) % 60:02d} left"
 
 
 class LogLines:
@@ -41,7 +50,7 @@ class LogLines:
         with self._lock:
             stage = self._stages.get(what)
             if stage is None or done < stage.done:
-                stage = self._stages[what] = _Stage(what, self._clock())
+                stage = self._stages[what] = _Stage(what, self._clock(), first=done)
             stage.done, stage.total = done, total
             self._current = stage
         self.look()
@@ -53,7 +62,7 @@ class LogLines:
             if stage is None or stage.said == stage.done or not self._is_due(stage, now_s):
                 return
             stage.said, stage.said_s, self._last_s = stage.done, now_s, now_s
-            self._say(f"{stage.what}: {stage.done:,}/{stage.total:,}")
+            self._say(f"{stage.what}: {stage.done:,}/{stage.total:,}{stage.pace(now_s)}")
 
     def _is_due(self, stage: _Stage, now_s: float) -> bool:
         if stage.said is None:

@@ -47,7 +47,9 @@ def train(
     ] = None,
     per_class: Annotated[int | None, typer.Option(show_default="6", help="Labelled images a class.")] = None,
     no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False,
-    iterations: Annotated[int | None, typer.Option(show_default="15000", help="How long to train.")] = None,
+    iterations: Annotated[
+        int | None, typer.Option(show_default="15000, for a log 3000", help="How long to train.")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(show_default="0", help="Draws initial weights and labelled images.")
     ] = None,

@@ -20,7 +20,7 @@ def view(
     read: ReadSettings = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write one page: the way from above, poses and speed against time, gaps, motions, and frames along time.
+    """Write one page that shows whether a log is sane: the way, motion against time, gaps, motions, frames.
 
     Example: egoequiv view drives -o view.html
     """

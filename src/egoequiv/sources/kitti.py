@@ -86,7 +86,18 @@ def kitti(
     if not recordings:
         raise DataError(f"{path}: no drive can be used: {notes[-1]}")
     settings = {"path": str(path), "camera": camera, "drives": drives, "pose_of": pose_of}
-    return Source("kitti", PlanarSpace(), recordings, settings, DRIVING_POSES, camera != "none", tuple(notes))
+    place = "GPS/IMU unit" if pose_of == "imu" else "camera"
+    return Source(
+        "kitti",
+        PlanarSpace(),
+        recordings,
+        settings,
+        DRIVING_POSES,
+        camera != "none",
+        tuple(notes),
+        convention=f"GPS/IMU packet nearest to each image, pose of the {place} in metres, x forward, y left, z up; "
+        "forward_m is the integral of the speed",
+    )
 
 
 class _LeftOutError(Exception):
