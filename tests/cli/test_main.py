@@ -1,5 +1,6 @@
 """The list of commands, which is shown without importing them."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -63,12 +64,22 @@ def test_ctrl_c_is_told_once_with_the_way_to_go_on(
     out = tmp_path / "a run"
     train = ["train", small_store.path, "-o", out]
     assert cli(*train, code=130).err == "stopped; nothing was trained yet, begin again with the same command\n"
-    out.mkdir()
-    (out / "config.json").touch()
-    said = cli(*train, code=130).err
+
+    def stopped_after(*files: str) -> str:
+        def begin(*_: object, **__: object) -> None:
+            out.mkdir()
+            for file in files:
+                (out / file).touch()
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("egoequiv.training.run_training", begin)
+        said = cli(*train, code=130).err
+        shutil.rmtree(out)
+        return said
+
+    said = stopped_after("config.json")
     assert said.startswith("stopped; go on from the beginning, because none is saved yet, with: egoequiv train -o ")
-    (out / "last.safetensors").touch()
-    said = cli(*train, code=130).err
+    said = stopped_after("config.json", "last.safetensors")
     assert said == f"stopped; go on from the last checkpoint with: egoequiv train -o '{out}' --resume\n"
     monkeypatch.setitem(TABLES, "norb", stopping)
     said = cli("reproduce", "norb", "--quick", "-o", tmp_path / "table", code=130).err
