@@ -307,6 +307,11 @@ def test_pairs_kept_apart_are_fitted_on_one_part_and_measured_on_the_other(small
     assert (apart.pairs_fitted, apart.pairs_scored) == (len(training), len(pairs))
     assert same.rho < 0.01
     assert apart.rho > 1.5
-    few = training.take(np.arange(2))
-    (lacking,) = errors_of_pairs(z, everything, small_store, pairs, training=few)
-    assert lacking.why_undefined() == "2 training pairs are too few to fit a map, 4 are needed"
+    for count in (1, 2):  # they show fewer dimensions than the two that all features have
+        few = training.take(np.arange(count))
+        (lacking,) = errors_of_pairs(z, everything, small_store, pairs, training=few)
+        assert lacking.why_undefined() == f"{count} training pairs are too few to fit a map, 6 are needed"
+    (enough,) = errors_of_pairs(z, everything, small_store, pairs, training=training.take(np.arange(6)))
+    assert enough.why_undefined() is None
+    (unmeasured,) = errors_of_pairs(z, everything, small_store, pairs.take(np.arange(1)), training=training)
+    assert unmeasured.why_undefined() == "1 validation pairs are too few to measure a map, 20 are needed"

@@ -16,10 +16,12 @@ def write_video(
     gop: int = 12,
     pts: np.ndarray | None = None,
     turned: int = 0,
+    b_frames: int | None = None,
 ) -> None:
     """Write images (N, H, W) or (N, H, W, 3) as a video; ffv1 keeps every pixel. `pts` are times in milliseconds.
 
-    A player turns the pictures by `turned` degrees to the left before it shows them.
+    A player turns the pictures by `turned` degrees to the left before it shows them. Up to `b_frames` frames in a row
+    need a later one to be decoded; by default as many as the codec likes.
     """
     gray = images.ndim == 3
     with av.open(str(path), "w") as container:
@@ -27,6 +29,8 @@ def write_video(
         stream.height, stream.width = images.shape[1:3]
         stream.pix_fmt = ("gray" if gray else "bgr0") if codec == "ffv1" else "yuv420p"
         stream.codec_context.gop_size = gop
+        if b_frames is not None:
+            stream.codec_context.max_b_frames = b_frames
         if turned:
             stream.set_display_rotation(turned)
         stream.codec_context.time_base = Fraction(1, 1000) if pts is not None else Fraction(1, rate)

@@ -60,7 +60,7 @@ def test_a_drive_ends_at_a_pause_a_reset_and_a_new_session(tmp_path: Path) -> No
     source = donkey(tmp_path / "tub")
     assert [(r.name, len(r)) for r in source.recordings] == [(f"tub/{k}", n) for k, n in enumerate((5, 5, 5, 5, 4), 1)]
     assert source.notes == ("tub: 1 of 6 drives have a single frame and are left out",)
-    assert [len(r) for r in donkey(tmp_path / "tub", max_gap_s=60.0).recordings] == [10, 5, 5, 4]
+    assert [len(r) for r in donkey(tmp_path / "tub", pause_s=60.0).recordings] == [10, 5, 5, 4]
 
 
 def test_records_a_little_out_of_order_are_sorted(tmp_path: Path) -> None:
@@ -84,6 +84,33 @@ def test_records_marked_as_deleted(tmp_path: Path) -> None:
     kept = donkey(tmp_path, deleted="keep")
     assert kept.frame_count == 20
     assert kept.notes == ()
+
+
+def test_rates_are_integrated_over_records_that_are_left_out(tmp_path: Path) -> None:
+    """The throttle is 1 in records 5 to 14 alone; none of them is a frame, and the car drove all the same."""
+    records = [record(k, START_MS + 50 * k, throttle=float(5 <= k < 15)) for k in range(20)]
+    records[7]["cam/image_array"] = "lost.jpg"
+    write(tmp_path, records, deleted=[5, 6, *range(8, 15)])
+    (tmp_path / "images" / "lost.jpg").unlink()
+    (recording,) = donkey(tmp_path).recordings
+    assert recording.poses[:, 1].tolist() == [0.0] * 10
+    assert recording.poses[:, 3] == pytest.approx([0.0] * 5 + [0.5] * 5)
+    assert recording.times_s == pytest.approx([0, 0.05, 0.1, 0.15, 0.2, 0.75, 0.8, 0.85, 0.9, 0.95])
+    (late,) = donkey(tmp_path, deleted="keep").recordings
+    assert late.poses[-1, 3] == pytest.approx(0.5)
+
+
+def test_gaps_that_are_integrated_across_are_named(tmp_path: Path) -> None:
+    records = drive(40)
+    write(tmp_path / "tub", [*records[:10], *records[30:]])
+    source = donkey(tmp_path / "tub")
+    assert source.notes == (
+        "tub: the rates have 1 gaps, 1.05 s together, the longest 1.05 s: there the integral is a guess, as if they "
+        "changed evenly in between",
+    )
+    assert donkey(tmp_path / "tub", rates="").notes == ()
+    assert [len(one) for one in donkey(tmp_path / "tub", pause_s=1.0).recordings] == [10, 10]
+    assert donkey(tmp_path / "tub", pause_s=1.0).notes == ()
 
 
 def test_broken_records_are_counted(tmp_path: Path) -> None:
@@ -128,8 +155,8 @@ def test_other_columns(tmp_path: Path) -> None:
         donkey(tmp_path, columns="speed")
     with pytest.raises(ConfigError, match="has no column 'cam/left'"):
         donkey(tmp_path, camera="cam/left")
-    with pytest.raises(ConfigError, match="max_gap_s must be"):
-        donkey(tmp_path, max_gap_s=-1.0)
+    with pytest.raises(ConfigError, match="pause_s must be"):
+        donkey(tmp_path, pause_s=-1.0)
 
 
 def test_a_tub_before_version_2(tmp_path: Path) -> None:

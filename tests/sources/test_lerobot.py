@@ -38,7 +38,7 @@ from logs.lerobot import (
     write_v3,
     write_v21,
 )
-from logs.video import write_video
+from logs.video import moving_pictures, write_video
 
 
 def read(root: Path, **settings: Any) -> Source:
@@ -98,6 +98,23 @@ def test_a_file_inside_stands_for_the_data_set_and_a_table_for_its_episode(tmp_p
     assert len(read(tmp_path / "meta" / "info.json").recordings) == 2
     (one,) = read(data_file(tmp_path, 1)).recordings
     assert one.name == "episode_000001"
+
+
+def test_other_logs_below_a_data_set_are_what_they_are(tmp_path: Path) -> None:
+    write_v21(tmp_path)
+    own = (tmp_path / "meta" / "info.json", data_file(tmp_path, 1), video_file(tmp_path, 1))
+    assert {guess_format(path).source for path in (tmp_path, *own)} == {"lerobot"}
+    others = {"raw/run.bag": "ros", "data/run.bag": "ros", "raw/clip.mp4": "video", "videos/my clip.mp4": "video"}
+    for name, source in others.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        if source == "ros":
+            (tmp_path / name).write_bytes(b"#ROSBAG V2.0\n")
+        else:
+            write_video(tmp_path / name, moving_pictures(3))
+        assert guess_format(tmp_path / name).source == source
+    (tmp_path / "raw" / "poses.csv").write_text("file,x,y\nclip.mp4,0,1\nclip.mp4,1,1\n")
+    assert guess_format(tmp_path / "raw" / "poses.csv").source == "table"
+    assert guess_format(tmp_path / "raw").source == "ros"
 
 
 def test_files_are_found_where_the_metadata_is_wrong(tmp_path: Path) -> None:

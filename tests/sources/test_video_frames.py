@@ -1,11 +1,13 @@
 """Frames of video files."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from egoequiv.catalog import open_source
 from egoequiv.errors import BrokenFrameError, DataError
 from egoequiv.pose import NoMotion
 from egoequiv.sources import Source
@@ -44,6 +46,73 @@ def test_every_frame_is_the_one_that_was_written(tmp_path: Path, codec: str, gop
             assert np.abs(gray.astype(int) - written).mean(axis=(1, 2)).argmin() == frame
             if codec == "ffv1":
                 assert (gray == written[frame]).all()
+
+
+def nearest(image: object, written: np.ndarray) -> int:
+    """The number of the picture that was written which is most like a decoded one."""
+    return int(np.abs(np.asarray(image)[..., 0].astype(int) - written).mean(axis=(1, 2)).argmin())
+
+
+@pytest.mark.parametrize(("gop", "b_frames"), [(1, 0), (2, 1), (12, 3), (250, 2)])
+@pytest.mark.parametrize(
+    ("name", "codec"),
+    [
+        ("clip.avi", "mpeg4"),
+        ("clip.avi", "libx264"),
+        ("clip.mpg", "mpeg2video"),
+        ("clip.ts", "libx264"),
+        ("clip.mkv", "libx264"),
+        ("clip.mp4", "libx264"),
+    ],
+)
+def test_no_container_loses_or_shifts_a_frame(tmp_path: Path, name: str, codec: str, gop: int, b_frames: int) -> None:
+    written = pictures(40)
+    write_video(tmp_path / name, written, codec=codec, gop=gop, b_frames=b_frames)
+    clip = recording(tmp_path / name)
+    assert len(clip) == 40
+    # A program stream does not stamp every frame: the decoder guesses the others, and may be a frame off.
+    within_s = 1.1 / 30 if name == "clip.mpg" else 1.1e-3
+    np.testing.assert_allclose(clip.times_s - clip.times_s[0], np.arange(40) / 30, atol=within_s)
+    starts = list(clip.starts())
+    for first, end in [*zip(starts, [*starts[1:], 40], strict=True), (7, 31), (39, 40)]:
+        assert [nearest(image, written) for image in clip.images(range(first, end))] == list(range(first, end))
+
+
+def test_times_in_disorder_are_even_ones_and_that_is_said(tmp_path: Path) -> None:
+    """AVI has no times of its own, and H.264 with frames out of order leaves those that are guessed in disorder."""
+    write_video(tmp_path / "clip.avi", pictures(40), gop=12, b_frames=3)
+    assert index_video(tmp_path / "clip.avi").notes == (
+        f"{tmp_path / 'clip.avi'}: the times of its frames are missing or in disorder; they are taken as even, "
+        "30 frames a second",
+    )
+    assert open_source("video", tmp_path).remarks == index_video(tmp_path / "clip.avi").notes
+    write_video(tmp_path / "clip.ts", pictures(40), gop=12, b_frames=3)
+    assert index_video(tmp_path / "clip.ts").notes == ()
+
+
+def test_a_jump_that_ends_behind_the_frame_is_made_good(tmp_path: Path) -> None:
+    """In a transport stream a jump to the time of a frame ends at a key frame after it."""
+    written = pictures(40)
+    write_video(tmp_path / "clip.ts", written, gop=12, b_frames=3)
+    index = index_video(tmp_path / "clip.ts")
+    ticks = np.round(index.times_ns * 9e-5).astype(np.int64)  # 90,000 a second
+    jumping = VideoFrames(replace(index, pts=ticks, starts=np.arange(0, 40, 5), is_counted=False))
+    for first in range(0, 40, 5):
+        wanted = range(first, first + 5)
+        assert [nearest(image, written) for image in jumping.read(wanted)] == list(wanted)
+
+
+def test_a_damaged_transport_stream_gives_the_frames_that_are_left(tmp_path: Path) -> None:
+    path, written = tmp_path / "clip.ts", pictures(60)
+    write_video(path, written, gop=10)
+    contents = bytearray(path.read_bytes())
+    contents[len(contents) // 2 : len(contents) // 2 + 1000] = bytes(1000)
+    path.write_bytes(contents)
+    clip = recording(path)
+    decoded = list(clip.images(range(len(clip))))
+    assert len(decoded) > 30
+    assert not any(isinstance(image, BrokenFrameError) for image in decoded)
+    assert nearest(decoded[-1], written) == 59
 
 
 def test_a_video_in_pieces_gives_the_same_store_as_in_one(tmp_path: Path) -> None:

@@ -251,12 +251,12 @@ def errors_of_pairs(
             fit = training.of(name)
             fit_groups, _ = groups_for_interval(store, fit.i)
             fitted_on = features[place[fit.i]], features[place[fit.j]], fit_groups
-            errors.append(_measured_apart(*fitted_on, z_i, z_j, groups, name))
-            continue
-        error = _measured(z_i, z_j, groups, name, seed)
-        if error.pairs_needed is not None:
+            error = _measured_apart(*fitted_on, z_i, z_j, groups, name)
+        else:
+            error = _measured(z_i, z_j, groups, name, seed)
+        if error.pairs_needed is not None and error.part != "validation":
             # A few pairs cannot show all dimensions that the features have, and as more are added it takes more.
-            seen = features[np.isfinite(features).all(axis=1)]
-            error = replace(error, pairs_needed=max(error.pairs_needed, fewest_pairs(seen)))
+            seen = fewest_pairs(features[np.isfinite(features).all(axis=1)]) // (1 if training is None else 2)
+            error = replace(error, pairs_needed=max(error.pairs_needed, seen))
         errors.append(error)
     return errors

@@ -13,7 +13,7 @@ from egoequiv.remarks import Remark
 from egoequiv.sources.lerobot_cameras import Camera, choose_camera, find_cameras
 from egoequiv.sources.lerobot_episodes import Episodes, Match
 from egoequiv.sources.lerobot_features import Feature, find_feature, numeric_features
-from egoequiv.sources.lerobot_files import LeRobotFiles, find_root, read_head, read_table
+from egoequiv.sources.lerobot_files import LeRobotFiles, belongs_to, find_root, read_head, read_table
 from egoequiv.sources.lerobot_motion import Motion, columns_motion, default_motion, pose_motion
 from egoequiv.sources.recording import Listed, Source
 
@@ -75,9 +75,9 @@ def lerobot(
 
 
 def is_lerobot(path: Path) -> bool:
-    """A folder with meta/info.json of a LeRobot data set, or a file below it."""
+    """A folder with meta/info.json of a LeRobot data set, that file, or one of its tables and videos."""
     root = find_root(path)
-    if root is None:
+    if root is None or not belongs_to(path, root):
         return False
     with (root / "meta" / "info.json").open("rb") as file:
         return b'"codebase_version"' in file.read(1 << 20)

@@ -134,7 +134,7 @@ class Episodes:
             self._say(f"videos are not at {template} as info.json says, but at", str(found.parent), once=True)
         index = index_video(found)
         self.details = self.details or described(index)
-        for note in disagreements(self.camera, index):
+        for note in (*index.notes, *disagreements(self.camera, index)):
             self._say(note, found.name, once=True)
         if own is not None:
             return index, 0, None

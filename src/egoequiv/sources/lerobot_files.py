@@ -132,6 +132,19 @@ def find_root(path: Path) -> Path | None:
     return None
 
 
+def belongs_to(path: Path, root: Path) -> bool:
+    """Whether a path is the folder of a data set, or a file that belongs to it: other logs may lie below the folder."""
+    parts = path.resolve().relative_to(root).parts
+    if not parts or not path.is_file():
+        return not parts
+    suffix = path.suffix.lower()
+    if parts[0] == "videos":
+        return suffix in SUFFIXES and bool(_EPISODE.fullmatch(path.stem) or _FILE.fullmatch(path.stem))
+    return (parts[0] == "data" and suffix == ".parquet") or (
+        parts[0] == "meta" and suffix in (".json", ".jsonl", ".parquet")
+    )
+
+
 def table_episode(file: Path) -> int | None:
     """The episode of a table that holds one, by its name."""
     match = _EPISODE.fullmatch(file.stem)

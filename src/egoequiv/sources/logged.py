@@ -186,6 +186,18 @@ def values_at_frames(
     return values[rows], rows, notes
 
 
+def integrated_gaps(streams: Sequence[Nanoseconds], max_gap_s: float | None, where: str) -> list[str]:
+    """A note on the gaps in streams of rates that are integrated over time; each stream is given by its times (N,)."""
+    gaps = [np.diff(times_ns)[np.diff(times_ns) > longest_gap_ns(times_ns, max_gap_s)] for times_ns in streams]
+    long = np.concatenate([np.empty(0), *gaps]) / 1e9
+    if not len(long):
+        return []
+    return [
+        f"{where}: the rates have {len(long)} gaps, {long.sum():.3g} s together, the longest {long.max():.3g} s: there "
+        "the integral is a guess, as if they changed evenly in between"
+    ]
+
+
 def seconds_since_first(times_ns: Nanoseconds) -> Array:
     """Times in seconds since the first of them; (N,) -> (N,)."""
     since: Array = (times_ns - times_ns[:1]) / 1e9

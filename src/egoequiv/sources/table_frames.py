@@ -232,6 +232,7 @@ def frame_stamps(
     if times and (stamps := times.of(files)) is not None:
         found = _clock(stamps, times.origin, notes)
     if found is None and isinstance(reader, VideoFrames):
+        notes += reader.index.notes
         return reader.index.times_ns
     if found is None and (stamps := stamps_in_names([name or "" for name in files])) is not None:
         found = _clock(stamps, "stamps in the names of pictures", notes)

@@ -30,6 +30,7 @@ def video(path: Path) -> Source:
         except DataError as problem:
             notes.append(f"recording {name} left out: {problem}")
             continue
+        notes += index.notes
         poses = np.empty((len(index), 0))
         times_s = seconds_since_first(index.times_ns)
         recordings.append(LoggedRecording(name, poses, times_s, VideoFrames(index), np.arange(len(index))))
