@@ -75,8 +75,7 @@ def fold_groups(store: FrameStore, rows: Indices) -> Indices:
     groups = np.empty(len(rows), np.int64)
     each = -(-BLOCKS // max(len(names), 1))
     for number, name in enumerate(names):
-        own = recording == name
-        times = store.times_s[rows[own]] - store.times_s[rows[own]].min()
-        share = times / times.max() if times.max() > 0 else times
-        groups[own] = number * each + np.minimum((share * each).astype(np.int64), each - 1)
+        own = np.flatnonzero(recording == name)
+        own = own[np.argsort(store.frame[rows[own]], kind="stable")]
+        groups[own] = number * each + np.arange(len(own)) * each // len(own)
     return groups
