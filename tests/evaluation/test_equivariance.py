@@ -16,8 +16,9 @@ from egoequiv.errors import DataError
 from egoequiv.evaluation import embed, equivariance, equivariance_error, errors_of_pairs, measure_equivariance
 from egoequiv.evaluation.equivariance import apply_map, fit_map
 from egoequiv.models import EgoNet, NetSpec, initialise
-from egoequiv.pairs import declare_patterns, find_motion_pairs
+from egoequiv.pairs import MotionPairs, declare_patterns, find_motion_pairs
 from egoequiv.store import FrameStore
+from helpers import bare_store
 
 seeds = st.integers(0, 999)
 
@@ -315,3 +316,14 @@ def test_pairs_kept_apart_are_fitted_on_one_part_and_measured_on_the_other(small
     assert enough.why_undefined() is None
     (unmeasured,) = errors_of_pairs(z, everything, small_store, pairs.take(np.arange(1)), training=training)
     assert unmeasured.why_undefined() == "1 validation pairs are too few to measure a map, 20 are needed"
+
+
+@pytest.mark.parametrize("count", [1, 4, 5])
+def test_pairs_of_video_have_an_interval_from_five_recordings_on(count: int) -> None:
+    rows = 100
+    store = bare_store(np.zeros((rows, 2)), np.repeat(np.arange(count), rows // count), np.arange(rows) / 10)
+    pairs = MotionPairs(np.arange(rows - 1), np.arange(1, rows), np.zeros(rows - 1, np.int64), ("on",))
+    features = np.random.default_rng(0).normal(size=(rows, 2))
+    for training in (None, pairs):
+        (error,) = errors_of_pairs(features, np.arange(rows), store, pairs, training=training)
+        assert all(math.isnan(end) == (count < 5) for end in error.interval)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from egoequiv.errors import ConfigError
-from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
+from egoequiv.evaluation.frame_features import FrameFeatures, fold_groups, groups_of
 from egoequiv.store import FrameStore
 from evaluation.grid_features import grid_store
-from helpers import data_error
+from helpers import bare_store, data_error
 
 
 def test_features_are_found_by_store_row_in_any_order() -> None:
@@ -38,3 +38,19 @@ def test_groups_are_recordings_labels_or_attributes(small_store: FrameStore) -> 
     assert len(np.unique(groups_of(small_store, "shape"))) == len(np.unique(groups_of(small_store, "label"))) == 3
     with pytest.raises(ConfigError, match="no attribute 'colour'"):
         groups_of(small_store, "colour")
+
+
+def test_folds_of_few_recordings_are_blocks_of_their_time() -> None:
+    two = bare_store(np.zeros((60, 2)), [0] * 30 + [1] * 30, [*range(30), *range(30)])
+    groups = fold_groups(two, np.arange(60))
+    assert (np.diff(groups) >= 0).all()
+    assert np.bincount(groups).tolist() == [6] * 10
+
+
+def test_folds_are_recordings_where_they_are_five_or_have_no_times() -> None:
+    many = bare_store(np.zeros((10, 2)), [0, 1, 2, 3, 4] * 2, range(10))
+    assert np.array_equal(fold_groups(many, np.arange(10)), many.recording)
+    assert len(np.unique(fold_groups(many, np.flatnonzero(many.recording < 2)))) > 2
+    photographs = bare_store(np.zeros((4, 2)), [0, 0, 1, 1])
+    assert np.array_equal(fold_groups(photographs, np.arange(4)), photographs.recording)
+    assert len(fold_groups(many, np.empty(0, np.int64))) == 0

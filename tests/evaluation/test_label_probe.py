@@ -9,7 +9,7 @@ from sklearn.metrics import mean_squared_error, r2_score
 
 from egoequiv.catalog import open_source
 from egoequiv.errors import DataError
-from egoequiv.evaluation.label_probe import _figure, groups_for_interval, label_findings
+from egoequiv.evaluation.label_probe import _figure, label_findings
 from egoequiv.evaluation.task import TaskData
 from egoequiv.pairs import Split
 from egoequiv.store import FrameStore, ingest
@@ -103,12 +103,3 @@ def test_without_a_table_nothing_is_read_and_too_few_labels_are_refused(store: F
     view = replace(store, numbers={"distance": numbers}, label_notes=("-",))
     with pytest.raises(DataError, match="5 of 60 training frames have a label, at least 10 are needed"):
         label_findings(task_data(view, np.zeros((len(store), 2))), 0)
-
-
-def test_few_recordings_are_cut_into_blocks_of_time(store: FrameStore) -> None:
-    timed = replace(store, times_s=store.frame / 10)
-    groups, kind = groups_for_interval(timed, np.flatnonzero(store.recording < 2))
-    assert (kind, len(np.unique(groups))) == ("time block", 10)
-    assert (np.diff(groups) >= 0).all()
-    assert groups_for_interval(timed, np.arange(len(store)))[1] == "recording"
-    assert groups_for_interval(store, np.flatnonzero(store.recording < 2))[1] == "recording"  # no times, no blocks

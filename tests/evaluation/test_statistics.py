@@ -160,6 +160,26 @@ def test_intervals_cover_what_they_promise(skewed: str, unequal: bool, count: in
     assert 0.93 <= held / len(sums) <= 0.985
 
 
+@pytest.mark.parametrize("correlation_s", [0.5, 5.0])
+@pytest.mark.parametrize("count", [1, 4, 5, 10])
+def test_intervals_over_recordings_of_video_cover_however_long_it_resembles_itself(
+    count: int, correlation_s: float
+) -> None:
+    """Recordings of 30 s at 10 Hz, whose values follow a first-order process: no interval, or one that covers."""
+    rng, decay = np.random.default_rng(count), np.exp(-0.1 / correlation_s)
+    shape = (1_000, count)
+    level, total = rng.normal(size=shape), np.zeros(shape)
+    for _ in range(300):
+        level = decay * level + np.sqrt(1 - decay**2) * rng.normal(size=shape)
+        total += level
+    groups, held = np.repeat(np.arange(count), 300), 0
+    for means in total / 300:
+        low, high = group_interval(means[groups], groups)
+        assert math.isnan(low) == (count < 5)
+        held += low <= 0 <= high
+    assert count < 5 or held / len(total) >= 0.93
+
+
 def test_an_interval_narrows_with_more_groups() -> None:
     rng = np.random.default_rng(3)
     widths = []

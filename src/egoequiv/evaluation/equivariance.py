@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold
 
 from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.features import embed
-from egoequiv.evaluation.frame_features import groups_for_interval
+from egoequiv.evaluation.frame_features import fold_groups
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.models import EgoNet
 from egoequiv.models.maps import FEWEST_SCORED, RANK_TOLERANCE, fewest_pairs
@@ -246,11 +246,10 @@ def errors_of_pairs(
     for name in pairs.names:
         own = pairs.of(name)
         z_i, z_j = features[place[own.i]], features[place[own.j]]
-        groups, _ = groups_for_interval(store, own.i)
+        groups = store.recording[own.i]
         if training is not None:
             fit = training.of(name)
-            fit_groups, _ = groups_for_interval(store, fit.i)
-            fitted_on = features[place[fit.i]], features[place[fit.j]], fit_groups
+            fitted_on = features[place[fit.i]], features[place[fit.j]], fold_groups(store, fit.i)
             error = _measured_apart(*fitted_on, z_i, z_j, groups, name)
         else:
             error = _measured(z_i, z_j, groups, name, seed)

@@ -12,7 +12,6 @@ import numpy as np
 from egoequiv.blocks import Grid
 from egoequiv.evaluation.equivariance import Features, MotionError, errors_of_pairs
 from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
-from egoequiv.evaluation.frame_features import groups_for_interval
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
@@ -24,10 +23,6 @@ MOST_FITTED = 10_000  # pairs of each motion, in video
 FITTED_APART = (
     "maps are fitted on pairs of training frames, by ridge regression of the change of features, and measured on pairs "
     "of validation frames"
-)
-BLOCKS_NOTE = (
-    "fewer than five recordings: intervals are over blocks of time, which resemble each other more than recordings do; "
-    "on other recordings rho may differ by more"
 )
 NOTES = (
     "rho is 0 for perfectly equivariant features and 1 for the copy baseline, a map that changes nothing",
@@ -64,8 +59,7 @@ def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) 
 
     errors = measure(data.features)
     untrained = [] if data.untrained_features is None else measure(data.untrained_features)
-    counted = {name: groups_for_interval(store, pairs.of(name).i) for name in pairs.names}
-    groups = {name: (len(np.unique(codes)), kind) for name, (codes, kind) in counted.items()}
+    groups = {name: len(np.unique(store.recording[pairs.of(name).i])) for name in pairs.names}
     on_progress("equivariance", 1, 1)
     note = (FITTED_APART if training is not None else LEAKED_PAIRS) if is_video else None
     return _finding(errors, {error.motion: error.rho for error in untrained}, groups, note)
@@ -78,7 +72,7 @@ def _thinned(pairs: MotionPairs, seed: int) -> MotionPairs:
 
 
 def _finding(
-    errors: Sequence[MotionError], untrained: dict[str, float], groups: dict[str, tuple[int, str]], note: str | None
+    errors: Sequence[MotionError], untrained: dict[str, float], groups: dict[str, int], note: str | None
 ) -> Finding:
     """Averages first, then each motion; `untrained` are the rhos of the network before training."""
     rhos = [
@@ -86,8 +80,7 @@ def _finding(
             rho_metric(f"rho_{error.motion}", motion=error.motion),
             error.rho,
             error.interval,
-            groups=groups[error.motion][0],
-            kind=groups[error.motion][1],
+            groups=groups[error.motion],
             baselines=_baselines([error], untrained),
             note=error.why_undefined() or "",
         )
@@ -106,13 +99,12 @@ def _finding(
         name="excluded_pairs", title="excluded pairs", digits=1, better="neither", within=(0.0, None), is_detail=True
     )
     count = Value(metric=excluded, value=float(sum(error.pairs_excluded for error in errors)))
-    blocks = [BLOCKS_NOTE] if any(kind != "recording" for _, kind in groups.values()) else []
     undefined = [f"{error.motion}: not defined, {error.why_undefined()}" for error in errors if error.why_undefined()]
     return Finding(
         values=[*(_mean_rho(name, own, untrained) for name, own in means.items()), *rhos, *ratios, count],
         tables=[_table(errors, rhos, undefined)],
         details={"motions": plain([asdict(error) for error in errors])},
-        notes=[*undefined, *notes_of(rhos), *blocks, *([note] if note else [])],
+        notes=[*undefined, *notes_of(rhos), *([note] if note else [])],
     )
 
 

@@ -14,7 +14,7 @@ from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
 
 Features = NDArray[np.float32] | NDArray[np.float64]
-BLOCKS = 10  # of time, where recordings are too few for an interval
+BLOCKS = 10  # of time, where recordings are too few for folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,19 +62,20 @@ def groups_of(store: FrameStore, hold_out: str) -> Indices:
     return store.recording if hold_out == "recording" else store.classes(hold_out)[0]
 
 
-def groups_for_interval(store: FrameStore, rows: Indices) -> tuple[Indices, str]:
-    """The groups that an interval is over, (M,): recordings; where they are fewer than five, blocks of their time.
+def fold_groups(store: FrameStore, rows: Indices) -> Indices:
+    """The groups that a penalty is chosen over, (M,): recordings; where they are fewer than five, blocks of their time.
 
-    Frames without times have no blocks: photographs may be in any order.
+    Frames without times have no blocks: photographs may be in any order. Blocks are for folds alone, never for an
+    interval: neighbouring ones resemble each other, and an interval over them would be much too narrow.
     """
     recording = store.recording[rows]
     names = np.unique(recording)
-    if len(names) >= FEWEST_GROUPS or store.times_s is None or not len(names):
-        return recording, "recording"
+    if len(names) >= FEWEST_GROUPS or store.times_s is None:
+        return recording
     groups = np.empty(len(rows), np.int64)
-    each = -(-BLOCKS // len(names))
+    each = -(-BLOCKS // max(len(names), 1))
     for number, name in enumerate(names):
         own = np.flatnonzero(recording == name)
         own = own[np.argsort(store.frame[rows[own]], kind="stable")]
         groups[own] = number * each + np.arange(len(own)) * each // len(own)
-    return groups, "time block"
+    return groups

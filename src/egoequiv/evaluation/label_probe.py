@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.findings import baseline_texts, cell, measured, shrink
-from egoequiv.evaluation.frame_features import groups_for_interval
+from egoequiv.evaluation.frame_features import fold_groups
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LinearProbe, TrainingPart
-from egoequiv.evaluation.statistics import group_estimate, group_interval
+from egoequiv.evaluation.statistics import group_estimate, group_interval, why_no_interval
 from egoequiv.evaluation.task import Finding, TaskData
 from egoequiv.pairs.candidates import Indices, thinned
 
@@ -31,8 +31,7 @@ class LabelledPart:
 
     rows: Indices  # (M,) store rows
     values: Array  # (M, T) numbers, or one column for each class
-    groups: Indices  # (M,)
-    kind: str  # recording, or time block
+    groups: Indices  # (M,), folds of training, recordings of validation
 
 
 def label_findings(data: TaskData, seed: int) -> Finding | None:
@@ -73,7 +72,9 @@ def _parts(data: TaskData, known: NDArray[np.bool_], values: Array, seed: int) -
             raise DataError(
                 f"{len(rows)} of {len(frames)} {part} frames have a label, at least {FEWEST} are needed: label more"
             )
-        found.append(LabelledPart(rows, values[rows], *groups_for_interval(store, rows)))
+        found.append(
+            LabelledPart(rows, values[rows], fold_groups(store, rows) if part == "training" else store.recording[rows])
+        )
     return found[0], found[1]
 
 
@@ -112,11 +113,7 @@ def _number_values(name: str, fit: LabelledPart, test: LabelledPart, read: Mappi
         figures = {kind: _figure(true, guess, test.groups, is_r2) for kind, guess in guesses.items()}
         value, interval = figures.pop("")
         known = {kind: figure for kind, (figure, _) in figures.items()}
-        values.append(
-            measured(
-                metric, value, interval, groups=groups, kind=test.kind, baselines=known, note=note if is_r2 else ""
-            )
-        )
+        values.append(measured(metric, value, interval, groups=groups, baselines=known, note=note if is_r2 else ""))
     return values
 
 
@@ -147,11 +144,15 @@ def _class_value(fit: LabelledPart, test: LabelledPart, read: Mapping[str, Array
     metric = Metric(name="label_top1", title="label top-1 %", digits=2, is_percent=True, family="top")
     groups = len(np.unique(test.groups))
     interval = (100 * low, 100 * high)
-    return measured(metric, 100 * float(own.mean()), interval, groups=groups, kind=test.kind, baselines=known)
+    return measured(metric, 100 * float(own.mean()), interval, groups=groups, baselines=known)
 
 
 def _note(name: str, fit: LabelledPart, test: LabelledPart) -> str:
+    recordings = len(np.unique(test.groups))
+    interval = (
+        f"no interval: {why}" if (why := why_no_interval(recordings)) else f"intervals over {recordings} recordings"
+    )
     return (
         f"{name}: a linear probe fitted on {len(fit.rows):,} labelled training frames, measured on {len(test.rows):,} "
-        f"validation frames; intervals over {len(np.unique(test.groups))} {test.kind}s"
+        f"validation frames; {interval}"
     )
