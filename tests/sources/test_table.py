@@ -336,3 +336,19 @@ def test_positions_without_a_rotation_are_told_of(tmp_path: Path) -> None:
     assert isinstance(source.space, ColumnsSpace)
     told = "log.csv: no columns look like a rotation, so the motion is the change of the position in the world"
     assert told in source.remarks
+
+
+def test_missing_pictures_leave_a_gap_in_time_at_a_rate(tmp_path: Path) -> None:
+    k = np.arange(12)
+    there = [0, 1, 2, 6, 7, 9, 10, 11]
+    write_pictures(tmp_path / "log", [f"{n}.png" for n in there])
+    write_csv(tmp_path / "log" / "log.csv", {"file": names(12), "x": [*k[:7], "nan", *k[8:]], "y": k, "yaw_deg": k})
+    (recording,) = open_source("table", tmp_path / "log", rate_hz=10).recordings
+    np.testing.assert_allclose(recording.times_s, [0, 0.1, 0.2, 0.6, 0.9, 1.0, 1.1])
+    assert recording.log_frames().tolist() == [0, 1, 2, 6, 9, 10, 11]
+    write_pictures(tmp_path / "alone", [f"img_{10 * n:04d}.png" for n in there])
+    (alone,) = open_source("table", tmp_path / "alone", rate_hz=10).recordings
+    np.testing.assert_allclose(alone.times_s, 0.1 * np.array(there))
+    write_pictures(tmp_path / "odd", [f"img_{n}.png" for n in (1, 4, 6, 11)])
+    (odd,) = open_source("table", tmp_path / "odd", rate_hz=10).recordings
+    np.testing.assert_allclose(odd.times_s, [0, 0.1, 0.2, 0.3])

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.pose import ColumnsSpace, integrate
 from egoequiv.pose.clock import read_clock
-from egoequiv.sources.logged import LoggedRecording, PictureFiles, seconds_since_first
+from egoequiv.sources.logged import LoggedRecording, PictureFiles, seconds_since_first, start_of
 from egoequiv.sources.recording import Listed, Recording, Source
-from egoequiv.sources.sequences import FilesThere, folders_with, is_in, join, name_of, named, present, start_of, tree_at
+from egoequiv.sources.sequences import FilesThere, folders_with, is_in, join, name_of, named, present, tree_at
 from egoequiv.sources.trees import Tree
 
 Array = NDArray[np.float64]
@@ -263,7 +263,11 @@ def _drives(
         reader = PictureFiles(tree, tuple(files[row] for row in rows))
         attributes = start_of(clock.times_ns)
         drives.append(
-            LoggedRecording(where, values[rows], times_s, reader, np.arange(len(rows)), attributes=attributes)
+            LoggedRecording(
+                *(where, values[rows], times_s, reader, np.arange(len(rows))),
+                attributes=attributes,
+                numbers=at[rows] - (at[part[0]] if number > 1 else 0),
+            )
         )
     if short:
         notes.append(f"{name}: {short} of {len(parts)} drives have a single frame and are left out")

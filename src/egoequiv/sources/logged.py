@@ -106,6 +106,7 @@ class LoggedRecording(Recording):
     rows: NDArray[np.int64]  # (N,) frames of the reader, in order
     labels: Sequence[str] | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
+    numbers: NDArray[np.int64] | None = None  # (N,) of the frames in the log, where `rows` are not
 
     def image(self, frame: int) -> Image:
         decoded = next(iter(self.images(range(frame, frame + 1))))
@@ -123,6 +124,9 @@ class LoggedRecording(Recording):
 
     def file_name(self, frame: int) -> str | None:
         return self.reader.file_name(int(self.rows[frame]))
+
+    def log_frames(self) -> NDArray[np.int64] | None:
+        return self.rows if self.numbers is None else self.numbers
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,14 @@ def values_at_frames(
             reasons.append(f"{rest} in gaps of the motion longer than {gap_s:.3g} s (max_gap_s)")
         notes.append(f"{where}: {len(asked) - len(rows)} of {len(asked)} frames left out: {', '.join(reasons)}")
     return values[rows], rows, notes
+
+
+def start_of(times_ns: Nanoseconds) -> dict[str, str]:
+    """The attribute `start`: the time of the first frame in seconds of the log's clock, with all digits."""
+    if not len(times_ns):
+        return {}
+    whole, rest = divmod(abs(int(times_ns[0])), 10**9)
+    return {"start": f"{'-' if times_ns[0] < 0 else ''}{whole}.{rest:09d}"}
 
 
 def seconds_since_first(times_ns: Nanoseconds) -> Array:

@@ -68,6 +68,10 @@ class Recording(ABC):
         """The name of the picture file that a frame comes from; None where it comes from none."""
         return None
 
+    def log_frames(self) -> NDArray[np.int64] | None:
+        """The number of each frame in the log (N,), where frames without a pose were left out; None: 0, 1, ..."""
+        return None
+
     def frame(self, frame: int) -> Frame:
         """One frame with its pose, time, label and file name."""
         return Frame(

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 import numpy as np
+from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose.clock import Nanoseconds, read_clock
@@ -224,9 +225,16 @@ def _bare_times(path: Path) -> FrameTimes | None:
 
 
 def frame_stamps(
-    reader: FrameReader, times: FrameTimes | None, rate_hz: float | None, notes: list[str]
+    reader: FrameReader,
+    times: FrameTimes | None,
+    rate_hz: float | None,
+    notes: list[str],
+    numbers: NDArray[np.int64] | None = None,
 ) -> Nanoseconds | None:
-    """The time of each frame of a reader: from a table, the video, the names of the pictures, or a rate."""
+    """The time of each frame of a reader: from a table, the video, the names of the pictures, or a rate.
+
+    At a rate, pictures that are missing leave a gap: by the `numbers` of frames, or else by those in their names.
+    """
     files = [str(name) for name in reader.files] if isinstance(reader, PictureFiles) else [None] * len(reader)
     found: Nanoseconds | None = None
     if times and (stamps := times.of(files)) is not None:
@@ -236,8 +244,19 @@ def frame_stamps(
     if found is None and (stamps := stamps_in_names([name or "" for name in files])) is not None:
         found = _clock(stamps, "stamps in the names of pictures", notes)
     if found is None and rate_hz is not None:
-        found = np.round(np.arange(len(reader)) * 1e9 / rate_hz).astype(np.int64)
+        places = _places_in_names(files) if numbers is None else numbers
+        found = np.round(places * 1e9 / rate_hz).astype(np.int64)
     return found
+
+
+def _places_in_names(files: Sequence[str | None]) -> NDArray[np.int64]:
+    """The places of pictures by the numbers in their names, where those grow in even steps; else 0, 1, ..."""
+    numbers = np.array(numbers_in_names([name or "" for name in files]) or [], np.int64)
+    steps = np.diff(numbers)
+    usual = int(np.median(steps)) if len(steps) else 0
+    if usual < 1 or (steps < 1).any() or (steps % usual).any():
+        return np.arange(len(files))
+    return (numbers - numbers[0]) // usual
 
 
 def _clock(stamps: Numbers, where: str, notes: list[str]) -> Nanoseconds | None:

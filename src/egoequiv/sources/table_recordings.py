@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -20,6 +20,7 @@ from egoequiv.sources.logged import (
     Timing,
     VideoFrames,
     seconds_since_first,
+    start_of,
     values_at_frames,
 )
 from egoequiv.sources.table_frames import FrameTimes, OnDisk, frame_stamps, numbers_in_names, resolve_file
@@ -60,10 +61,11 @@ class Rows:
     settings: TableSettings
     notes: list[str] = field(default_factory=list)
 
-    def of_files(self, name: str, rows: Indices) -> LoggedRecording:
-        """A recording with a picture file in each row."""
+    def of_files(self, name: str, rows: Indices, every: Indices) -> LoggedRecording:
+        """A recording with a picture file in each row; `every` row counts, those without a motion too."""
         rows, stamps = self._in_time(rows)
         names = self.table.texts(self.keys.file)
+        number_of = {text: number for number, text in enumerate(dict.fromkeys(names[row] for row in every))}
         found = {int(row): self._file(int(row), names[row]) for row in rows}
         there = {path: row for row, path in reversed(found.items()) if path is not None}  # the first row of each
         kept = np.array([k for k, row in enumerate(rows) if there.get(found[int(row)] or "") == row], np.int64)
@@ -74,10 +76,13 @@ class Rows:
             what += [f"{twice} name a picture again"] if twice else []
             self.notes.append(f"{name}: {len(rows) - len(kept)} of {len(rows)} rows left out: {', '.join(what)}")
         reader = PictureFiles(FolderTree(self.disk.root), tuple(str(found[int(rows[k])]) for k in kept))
-        own = (
-            stamps[kept] if stamps is not None else frame_stamps(reader, self.times, self.settings.rate_hz, self.notes)
-        )
-        return self._recording(name, reader, np.arange(len(kept)), rows[kept], own)
+        numbers = np.array([number_of[names[row]] for row in rows[kept]], np.int64)
+        if stamps is None:
+            own = frame_stamps(reader, self.times, self.settings.rate_hz, self.notes, numbers)
+        else:
+            own = stamps[kept]
+        made = self._recording(name, reader, np.arange(len(kept)), rows[kept], own)
+        return replace(made, numbers=numbers[made.rows])
 
     def _file(self, row: int, name: str) -> str | None:
         try:
@@ -185,7 +190,7 @@ class Rows:
         texts = self.table.texts(self.keys.label) if self.keys.label else None
         labels = None if texts is None else [texts[row] or None for row in rows]
         times_s = None if stamps is None else seconds_since_first(stamps)
-        start = {} if stamps is None or not len(stamps) else {"start": f"{stamps[0] / 1e9:.9f}"}
+        start = {} if stamps is None else start_of(stamps)
         return LoggedRecording(name, poses, times_s, reader, frames, labels, start)  # type: ignore[arg-type]
 
     def _extra(self, rows: Indices) -> Array:
