@@ -352,3 +352,39 @@ def test_missing_pictures_leave_a_gap_in_time_at_a_rate(tmp_path: Path) -> None:
     write_pictures(tmp_path / "odd", [f"img_{n}.png" for n in (1, 4, 6, 11)])
     (odd,) = open_source("table", tmp_path / "odd", rate_hz=10).recordings
     np.testing.assert_allclose(odd.times_s, [0, 0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "told"),
+    [
+        ("time_ms", 400, ""),
+        ("time [ms]", 400, ""),
+        ("t", 400, "log.csv, column t: stamps are in ms, so they last about as long as the frames"),
+        ("t", 40, "log.csv, column t: stamps are in ms, so they last about as long as the frames"),
+    ],
+)
+def test_whole_milliseconds_of_a_fast_sensor(tmp_path: Path, head: str, rows: int, told: str) -> None:
+    write_video(tmp_path / "clip.mkv", np.zeros((rows // 20, 16, 16), np.uint8), codec="ffv1", rate=10)
+    k = np.arange(rows)
+    write_csv(tmp_path / "log.csv", {head: 5 * k, "x": 0.005 * k, "y": 0 * k, "yaw_deg": 0 * k})
+    source = open_source("table", tmp_path)
+    (recording,) = source.recordings
+    assert len(recording) == rows // 20
+    np.testing.assert_allclose(recording.poses[:, 0], 0.1 * np.arange(rows // 20), atol=1e-9)
+    assert [note for note in source.remarks if "stamps" in note] == ([told] if told else [])
+
+
+def test_the_unit_in_the_name_of_a_time_is_not_believed_against_the_year(tmp_path: Path) -> None:
+    k = np.arange(12)
+    columns = {"file": names(12), "time_s": 1714521600000 + 100 * k, "x": k, "y": k, "yaw_deg": k}
+    source = open_source("table", folder_of(tmp_path, columns))
+    np.testing.assert_allclose(source.recordings[0].times_s, 0.1 * k)
+    assert "log.csv, column time_s: stamps are in ms" in source.remarks
+
+
+def test_times_of_frames_in_the_unit_of_their_column(tmp_path: Path) -> None:
+    write_pictures(tmp_path, names(12))
+    k = np.arange(12)
+    write_csv(tmp_path / "times.csv", {"file": names(12), "time_us": 2000 * k})
+    write_csv(tmp_path / "log.csv", {"time_us": 2000 * k, "x": k, "y": k, "yaw_deg": k})
+    np.testing.assert_allclose(open_source("table", tmp_path, poses="log.csv").recordings[0].times_s, 0.002 * k)

@@ -19,6 +19,7 @@ from egoequiv.sources import table_columns as usual
 from egoequiv.sources.logged import FrameReader, PictureFiles, VideoFrames
 from egoequiv.sources.table_columns import find, words_of
 from egoequiv.sources.table_settings import TableSettings
+from egoequiv.sources.table_units import time_unit_of
 from egoequiv.sources.tables import TEXT_SUFFIXES, Numbers, read_table
 from egoequiv.sources.trees import FolderTree
 from egoequiv.sources.video_frames import SUFFIXES as VIDEO_SUFFIXES
@@ -165,6 +166,7 @@ class FrameTimes:
     by_file: Mapping[str, int | float]
     in_order: Numbers
     origin: str
+    unit: str = "auto"
 
     def of(self, files: Sequence[str | None]) -> Numbers | None:
         """The stamps of frames; None unless every one is known."""
@@ -203,7 +205,7 @@ def read_times(path: Path) -> FrameTimes:
     if file:
         names = [PurePosixPath(name.replace("\\", "/")).name for name in table.texts(file)]
         by_file = dict(zip(names, stamps.tolist(), strict=True))
-    return FrameTimes(by_file, stamps, f"{path.name}, column {time}")
+    return FrameTimes(by_file, stamps, f"{path.name}, column {time}", time_unit_of(table, time))
 
 
 def _bare_times(path: Path) -> FrameTimes | None:
@@ -238,7 +240,7 @@ def frame_stamps(
     files = [str(name) for name in reader.files] if isinstance(reader, PictureFiles) else [None] * len(reader)
     found: Nanoseconds | None = None
     if times and (stamps := times.of(files)) is not None:
-        found = _clock(stamps, times.origin, notes)
+        found = _clock(stamps, times.origin, notes, times.unit)
     if found is None and isinstance(reader, VideoFrames):
         return reader.index.times_ns
     if found is None and (stamps := stamps_in_names([name or "" for name in files])) is not None:
@@ -256,11 +258,12 @@ def _places_in_names(files: Sequence[str | None]) -> NDArray[np.int64]:
     usual = int(np.median(steps)) if len(steps) else 0
     if usual < 1 or (steps < 1).any() or (steps % usual).any():
         return np.arange(len(files))
-    return (numbers - numbers[0]) // usual
+    places: NDArray[np.int64] = (numbers - numbers[0]) // usual
+    return places
 
 
-def _clock(stamps: Numbers, where: str, notes: list[str]) -> Nanoseconds | None:
-    found = read_clock(stamps, where)
+def _clock(stamps: Numbers, where: str, notes: list[str], unit: str = "auto") -> Nanoseconds | None:
+    found = read_clock(stamps, where, unit)
     if not np.array_equal(found.rows, np.arange(len(stamps))):
         notes.append(f"{where}: frames are not in order of time, so these times are not used")
         return None

@@ -26,6 +26,7 @@ from egoequiv.sources.logged import (
 from egoequiv.sources.table_frames import FrameTimes, OnDisk, frame_stamps, numbers_in_names, resolve_file
 from egoequiv.sources.table_motion import Motion
 from egoequiv.sources.table_settings import TableSettings
+from egoequiv.sources.table_units import time_unit_of
 from egoequiv.sources.tables import Table
 from egoequiv.sources.trees import FolderTree
 
@@ -147,7 +148,7 @@ class Rows:
         self, name: str, reader: FrameReader, frames: Indices, frame_ns: Nanoseconds, rows: Indices
     ) -> LoggedRecording:
         """Rows at their own times, interpolated at the times of frames (F,)."""
-        rows, stamps = self._in_time(rows)
+        rows, stamps = self._in_time(rows, frame_ns)
         assert stamps is not None
         if isinstance(reader, VideoFrames) and len(stamps) and not _overlap(stamps, frame_ns):
             self.notes.append(
@@ -197,12 +198,18 @@ class Rows:
         columns = [self.table.numbers(name)[rows].astype(np.float64) for name in self.extras]
         return np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
 
-    def _in_time(self, rows: Indices) -> tuple[Indices, Nanoseconds | None]:
-        """Rows in order of time with their stamps; as they are where there is no column of times."""
+    def _in_time(self, rows: Indices, like: Nanoseconds | None = None) -> tuple[Indices, Nanoseconds | None]:
+        """Rows in order of time with their stamps; as they are where there is no column of times.
+
+        Where two units are possible, stamps last about as long as those of the frames, `like`.
+        """
         if not self.keys.time:
             return rows, None
         where = f"{self.table.path.name}, column {self.keys.time}"
-        found = read_clock(self.table.times(self.keys.time)[rows], where, self.settings.time_unit)
+        unit = self.settings.time_unit
+        if unit == "auto":
+            unit = time_unit_of(self.table.taken(rows), self.keys.time, like, self.notes)
+        found = read_clock(self.table.times(self.keys.time)[rows], where, unit)
         self.notes.extend(note for note in found.notes if note not in self.notes)
         return rows[found.rows], found.times_ns
 
