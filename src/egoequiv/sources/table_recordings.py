@@ -106,8 +106,10 @@ class Rows:
                 stamps = None if all_ns is None else all_ns[places[kept]]
             return self._recording(name, reader, places[kept], rows[kept], stamps)
         frame_ns = frame_stamps(reader, self.times, self.settings.rate_hz, self.notes)
-        if self.keys.time and frame_ns is not None:
-            return self._at_times(name, reader, np.arange(len(reader)), frame_ns, rows)
+        if frame_ns is not None:
+            timed, own = self._in_time(rows, frame_ns)
+            if own is not None:
+                return self._at_times(name, reader, np.arange(len(reader)), frame_ns, timed, own)
         if len(rows) != len(reader):
             hint = (
                 "name their column (--read file=, frame= or time=)"
@@ -145,11 +147,9 @@ class Rows:
         return places
 
     def _at_times(
-        self, name: str, reader: FrameReader, frames: Indices, frame_ns: Nanoseconds, rows: Indices
+        self, name: str, reader: FrameReader, frames: Indices, frame_ns: Nanoseconds, rows: Indices, stamps: Nanoseconds
     ) -> LoggedRecording:
-        """Rows at their own times, interpolated at the times of frames (F,)."""
-        rows, stamps = self._in_time(rows, frame_ns)
-        assert stamps is not None
+        """Rows at their own times (R,), interpolated at the times of frames (F,)."""
         if isinstance(reader, VideoFrames) and len(stamps) and not _overlap(stamps, frame_ns):
             self.notes.append(
                 Remark(
@@ -179,7 +179,7 @@ class Rows:
         times_ns = np.arange(len(rows)) * 10**9 if stamps is None else stamps
         values = _values(self.motion.track(rows, times_ns, self.table.path.name)) if len(rows) else self._nothing()
         if self.settings.offset_s and stamps is not None:
-            return self._at_times(name, reader, frames, stamps, rows)
+            return self._at_times(name, reader, frames, stamps, rows, stamps)
         return self._made(name, reader, frames, np.concatenate([values, self._extra(rows)], axis=1), stamps, rows)
 
     def _nothing(self) -> Array:
