@@ -388,3 +388,28 @@ def test_times_of_frames_in_the_unit_of_their_column(tmp_path: Path) -> None:
     write_csv(tmp_path / "times.csv", {"file": names(12), "time_us": 2000 * k})
     write_csv(tmp_path / "log.csv", {"time_us": 2000 * k, "x": k, "y": k, "yaw_deg": k})
     np.testing.assert_allclose(open_source("table", tmp_path, poses="log.csv").recordings[0].times_s, 0.002 * k)
+
+
+@pytest.mark.parametrize("order", ["speed_kmh,yaw_rate_deg", "yaw_rate_deg,speed_kmh"])
+def test_a_declared_speed_and_yaw_rate_are_told_apart_by_their_names(tmp_path: Path, order: str) -> None:
+    k = np.arange(12)
+    columns = {"file": names(12), "time": 0.1 * k, "yaw_rate_deg": 5 + 0 * k, "speed_kmh": 36 + 0 * k}
+    source = open_source("table", folder_of(tmp_path, columns), rates=order)
+    assert isinstance(source.space, PlanarSpace)
+    np.testing.assert_allclose(source.recordings[0].poses[-1, :2], [11, 5.5])
+
+
+def test_two_other_rates_are_integrals(tmp_path: Path) -> None:
+    k = np.arange(12)
+    columns = {"file": names(12), "time": 0.1 * k, "gyro_x": 1 + 0 * k, "gyro_y": 2 + 0 * k}
+    source = open_source("table", folder_of(tmp_path, columns), rates="gyro_x,gyro_y")
+    assert source.space == ColumnsSpace(("integral of gyro_x", "integral of gyro_y"))
+    np.testing.assert_allclose(source.recordings[0].poses[-1, :2], [1.1, 2.2])
+
+
+def test_an_offset_moves_the_motion_of_frames_at_a_rate(tmp_path: Path) -> None:
+    k = np.arange(12)
+    folder = folder_of(tmp_path, {"file": names(12), "x": k, "y": 0 * k, "yaw_deg": 0 * k})
+    (recording,) = open_source("table", folder, rate_hz=10, offset_s=0.1).recordings
+    np.testing.assert_allclose(recording.poses[:, 0], np.arange(11), atol=1e-9)
+    assert [recording.file_name(0), recording.log_frames()[0]] == ["1.png", 1]
