@@ -62,3 +62,26 @@ def test_stamps_that_are_no_numbers() -> None:
     with pytest.raises(ConfigError, match="time unit 'min'"):
         read_clock(np.array([1.0]), "log", "min")
     assert len(read_clock(np.empty(0), "log").times_ns) == 0
+
+
+@pytest.mark.parametrize(
+    ("step", "count", "unit", "other"),
+    [
+        (1, 1000, "s", "ms"),  # 17 minutes at 1 Hz
+        (1, 10_000, "ms", "s"),  # 10 seconds at 1000 Hz
+        (5, 20, "s", "ms"),
+        (5, 1300, "ms", "s"),
+        (2000, 1000, "us", "ms"),
+        (5_000_000, 1300, "ns", "us"),
+    ],
+)
+def test_a_unit_that_can_be_two_is_told_of(step: int, count: int, unit: str, other: str) -> None:
+    stamps = read_clock(step * np.arange(count), "log")
+    scale = {"s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}[unit]
+    assert stamps.times_ns[1] == step * scale
+    assert stamps.notes == (f"log: stamps are taken as {unit}, they could be {other} (if so: time_unit={other})",)
+    assert read_clock(step * np.arange(count), "log", other).notes == ()
+
+
+def test_fractions_of_seconds_are_seconds() -> None:
+    assert read_clock(1.7 * np.arange(1000), "log").times_ns[1] == 1_700_000_000

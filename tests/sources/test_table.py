@@ -336,3 +336,80 @@ def test_positions_without_a_rotation_are_told_of(tmp_path: Path) -> None:
     assert isinstance(source.space, ColumnsSpace)
     told = "log.csv: no columns look like a rotation, so the motion is the change of the position in the world"
     assert told in source.remarks
+
+
+def test_missing_pictures_leave_a_gap_in_time_at_a_rate(tmp_path: Path) -> None:
+    k = np.arange(12)
+    there = [0, 1, 2, 6, 7, 9, 10, 11]
+    write_pictures(tmp_path / "log", [f"{n}.png" for n in there])
+    write_csv(tmp_path / "log" / "log.csv", {"file": names(12), "x": [*k[:7], "nan", *k[8:]], "y": k, "yaw_deg": k})
+    (recording,) = open_source("table", tmp_path / "log", rate_hz=10).recordings
+    np.testing.assert_allclose(recording.times_s, [0, 0.1, 0.2, 0.6, 0.9, 1.0, 1.1])
+    assert recording.log_frames().tolist() == [0, 1, 2, 6, 9, 10, 11]
+    write_pictures(tmp_path / "alone", [f"img_{10 * n:04d}.png" for n in there])
+    (alone,) = open_source("table", tmp_path / "alone", rate_hz=10).recordings
+    np.testing.assert_allclose(alone.times_s, 0.1 * np.array(there))
+    write_pictures(tmp_path / "odd", [f"img_{n}.png" for n in (1, 4, 6, 11)])
+    (odd,) = open_source("table", tmp_path / "odd", rate_hz=10).recordings
+    np.testing.assert_allclose(odd.times_s, [0, 0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "told"),
+    [
+        ("time_ms", 400, ""),
+        ("time [ms]", 400, ""),
+        ("t", 400, "log.csv, column t: stamps are in ms, so they last about as long as the frames"),
+        ("t", 40, "log.csv, column t: stamps are in ms, so they last about as long as the frames"),
+    ],
+)
+def test_whole_milliseconds_of_a_fast_sensor(tmp_path: Path, head: str, rows: int, told: str) -> None:
+    write_video(tmp_path / "clip.mkv", np.zeros((rows // 20, 16, 16), np.uint8), codec="ffv1", rate=10)
+    k = np.arange(rows)
+    write_csv(tmp_path / "log.csv", {head: 5 * k, "x": 0.005 * k, "y": 0 * k, "yaw_deg": 0 * k})
+    source = open_source("table", tmp_path)
+    (recording,) = source.recordings
+    assert len(recording) == rows // 20
+    np.testing.assert_allclose(recording.poses[:, 0], 0.1 * np.arange(rows // 20), atol=1e-9)
+    assert [note for note in source.remarks if "stamps" in note] == ([told] if told else [])
+
+
+def test_the_unit_in_the_name_of_a_time_is_not_believed_against_the_year(tmp_path: Path) -> None:
+    k = np.arange(12)
+    columns = {"file": names(12), "time_s": 1714521600000 + 100 * k, "x": k, "y": k, "yaw_deg": k}
+    source = open_source("table", folder_of(tmp_path, columns))
+    np.testing.assert_allclose(source.recordings[0].times_s, 0.1 * k)
+    assert "log.csv, column time_s: stamps are in ms" in source.remarks
+
+
+def test_times_of_frames_in_the_unit_of_their_column(tmp_path: Path) -> None:
+    write_pictures(tmp_path, names(12))
+    k = np.arange(12)
+    write_csv(tmp_path / "times.csv", {"file": names(12), "time_us": 2000 * k})
+    write_csv(tmp_path / "log.csv", {"time_us": 2000 * k, "x": k, "y": k, "yaw_deg": k})
+    np.testing.assert_allclose(open_source("table", tmp_path, poses="log.csv").recordings[0].times_s, 0.002 * k)
+
+
+@pytest.mark.parametrize("order", ["speed_kmh,yaw_rate_deg", "yaw_rate_deg,speed_kmh"])
+def test_a_declared_speed_and_yaw_rate_are_told_apart_by_their_names(tmp_path: Path, order: str) -> None:
+    k = np.arange(12)
+    columns = {"file": names(12), "time": 0.1 * k, "yaw_rate_deg": 5 + 0 * k, "speed_kmh": 36 + 0 * k}
+    source = open_source("table", folder_of(tmp_path, columns), rates=order)
+    assert isinstance(source.space, PlanarSpace)
+    np.testing.assert_allclose(source.recordings[0].poses[-1, :2], [11, 5.5])
+
+
+def test_two_other_rates_are_integrals(tmp_path: Path) -> None:
+    k = np.arange(12)
+    columns = {"file": names(12), "time": 0.1 * k, "gyro_x": 1 + 0 * k, "gyro_y": 2 + 0 * k}
+    source = open_source("table", folder_of(tmp_path, columns), rates="gyro_x,gyro_y")
+    assert source.space == ColumnsSpace(("integral of gyro_x", "integral of gyro_y"))
+    np.testing.assert_allclose(source.recordings[0].poses[-1, :2], [1.1, 2.2])
+
+
+def test_an_offset_moves_the_motion_of_frames_at_a_rate(tmp_path: Path) -> None:
+    k = np.arange(12)
+    folder = folder_of(tmp_path, {"file": names(12), "x": k, "y": 0 * k, "yaw_deg": 0 * k})
+    (recording,) = open_source("table", folder, rate_hz=10, offset_s=0.1).recordings
+    np.testing.assert_allclose(recording.poses[:, 0], np.arange(11), atol=1e-9)
+    assert [recording.file_name(0), recording.log_frames()[0]] == ["1.png", 1]

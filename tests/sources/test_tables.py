@@ -145,3 +145,26 @@ def test_a_text_that_is_too_large_for_memory_is_refused_by_its_size(tmp_path: Pa
     os.truncate(path, 2**36)
     with pytest.raises(DataError, match=r"log\.csv has 68,719,476,736 bytes, expected at most .* write it as Parquet"):
         read_table(path)
+
+
+@pytest.mark.parametrize("end", ["", '"'])
+def test_a_quote_that_swallows_rows_is_counted(tmp_path: Path, end: str) -> None:
+    rows = [f"{k},{k},ok" for k in range(200)]
+    rows[20] = '20,20,"tes'
+    rows[180] = f"180,180,ok{end}"
+    (tmp_path / "log.csv").write_text("\n".join(["a,b,c", *rows, ""]))
+    count, where = (160, "a cell") if end else (179, "line 22")
+    with pytest.raises(DataError, match=rf"{where}: a quote without its end takes {count} lines"):
+        read_table(tmp_path / "log.csv")
+    rows = [f"{k},{k},ok" for k in range(200)]
+    rows[190] = '190,190,"tes'
+    (tmp_path / "log.csv").write_text("\n".join(["a,b,c", *rows, ""]))
+    table = read_table(tmp_path / "log.csv")
+    assert len(table) == 190
+    assert any("9 lines left out" in note for note in table.notes)
+
+
+def test_a_cell_may_have_several_lines(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text('a,b\n1,"one\ntwo\nthree"\n2,x\n')
+    table = read_table(tmp_path / "log.csv")
+    assert (len(table), table.notes) == (2, ())

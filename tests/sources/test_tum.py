@@ -37,7 +37,7 @@ def test_a_sequence_with_all_that_is_known_of_it(tmp_path: Path) -> None:
     assert source.pose_columns == CAMERA_POSES
     assert source.notes == ()
     assert recording.name == "desk"
-    assert recording.attributes == {"start": "2011-05-10T12:38:22.000000"}
+    assert recording.attributes == {"start": "1305031102.000000000"}
     assert recording.times_s is not None
     assert recording.times_s[:3] == pytest.approx([0, 0.1, 0.2])
     assert recording.image(7)[0, 0] == 7

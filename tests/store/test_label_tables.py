@@ -1,5 +1,6 @@
 """A few labels in a table."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.store import FrameStore, ingest
 from egoequiv.store.label_tables import LabelPlace, with_labels
 from logs.table import write_csv, write_pictures
+from logs.video import write_video
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +142,54 @@ def test_numbers_that_are_not_finite_are_no_labels(drive: FrameStore, tmp_path: 
     (tmp_path / "labels.csv").write_text("frame,distance\n0,0.5\n1,inf\n2,1e400\n3,nan\n4,-2\n")
     view = with_labels(drive, str(tmp_path / "labels.csv"))
     np.testing.assert_array_equal(view.numbers["distance"], [0.5, np.nan, np.nan, np.nan, -2, np.nan])
+
+
+@pytest.fixture(scope="module", params=[0.0, 1714521600.0], ids=["own clock", "since 1970"])
+def late(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[FrameStore, float]:
+    """The last 10 of 15 frames, 0.1 s apart, whose poses begin late; x is the number of the frame."""
+    folder, start = tmp_path_factory.mktemp("late"), float(request.param)
+    (folder / "log").mkdir()
+    write_video(folder / "log" / "clip.mkv", np.zeros((15, 16, 16), np.uint8), codec="ffv1", rate=10)
+    k = np.arange(5, 18)
+    write_csv(folder / "log" / "times.csv", {"time": [f"{start + 0.1 * n:.3f}" for n in range(15)]})
+    poses = {"time": [f"{start + 0.1 * n:.3f}" for n in k], "x": k, "y": 0 * k, "yaw_deg": 0 * k}
+    write_csv(folder / "log" / "clip.csv", poses)
+    store = ingest(open_source("table", folder / "log", poses="clip.csv"), folder / "store", progress=False)
+    assert store.pose_columns["x_m"].round(6).tolist() == list(range(5, 15))
+    return store, start
+
+
+@pytest.mark.parametrize("key", ["frame", "time"])
+def test_labels_go_to_their_frames_where_the_first_ones_were_left_out(
+    late: tuple[FrameStore, float], tmp_path: Path, key: str
+) -> None:
+    store, start = late
+    assert store.log_frame is not None
+    assert store.log_frame.tolist() == list(range(5, 15))
+    assert set(store.attributes["start"]) == {f"{start + 0.5:.9f}"}
+    values = range(15) if key == "frame" else [f"{start + 0.1 * k:.3f}" for k in range(15)]
+    write_csv(tmp_path / "labels.csv", {key: values, "value": [k + 0.5 for k in range(15)]})
+    view = with_labels(store, str(tmp_path / "labels.csv"))
+    np.testing.assert_allclose(view.numbers["value"], store.pose_columns["x_m"] + 0.5)
+    assert any("5 of 15 rows belong to no frame" in note for note in view.label_notes)
+
+
+def test_times_since_a_first_frame_that_is_not_there_are_refused(
+    late: tuple[FrameStore, float], tmp_path: Path
+) -> None:
+    write_csv(tmp_path / "labels.csv", {"time": [0.0, 0.1], "value": [1.5, 2.5]})
+    with pytest.raises(DataError, match="the first 5 frames of recording 'log' are not in"):
+        with_labels(late[0], str(tmp_path / "labels.csv"))
+
+
+@pytest.mark.parametrize("start", ["2024-05-01T00:00:00.000000", "2024-05-01T00:00:00+00:00", "1714521600.000000000"])
+def test_the_start_of_a_recording_may_be_a_date(drives: FrameStore, tmp_path: Path, start: str) -> None:
+    store = replace(drives, attributes={"start": np.full(len(drives), start)})
+    write_csv(tmp_path / "labels.csv", {"recording": ["a"], "time": ["1714521600.4"], "label": ["x"]})
+    assert with_labels(store, str(tmp_path / "labels.csv")).labels.tolist() == [-1] * 4 + [0] + [-1] * 5
+
+
+def test_a_store_without_numbers_of_the_log_is_matched_by_its_own(drive: FrameStore, tmp_path: Path) -> None:
+    write_csv(tmp_path / "labels.csv", {"frame": [2], "label": ["x"]})
+    view = with_labels(replace(drive, log_frame=None), str(tmp_path / "labels.csv"))
+    assert view.labels.tolist() == [-1, -1, 0, -1, -1, -1]

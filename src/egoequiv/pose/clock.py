@@ -19,6 +19,9 @@ UNITS_NS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 _EPOCH_S = (1e9, 4e9)
 # The step between two stamps of a camera or a sensor is rarely longer than this; in other units it looks longer.
 _LONGEST_STEP_S = 5.0
+# Whole numbers that grow by 1 to 5 may be seconds of a slow sensor or milliseconds of a fast one. They are the latter
+# where the former would last longer than this, with a sensor of 1 Hz and with a slower one.
+_LONGEST_SLOW_S = {True: 3600.0, False: 300.0}
 _SMALL_JUMP = 10  # usual steps; a clock that goes back further has started again
 _MOST_NS = 9e18
 
@@ -54,8 +57,12 @@ def read_clock(values: NDArray[np.float64] | NDArray[np.int64], where: str, unit
         notes.append(f"{where}: {len(values) - len(finite)} of {len(values)} stamps are not numbers and are left out")
     found = unit
     if unit == "auto":
-        found = _unit_of(values[finite].astype(np.float64))
-        if found != "s":
+        found, other = unit_of(values[finite].astype(np.float64))
+        if other:
+            notes.append(
+                Remark(f"{where}: stamps are taken as {found}, they could be {other} (if so: time_unit={other})")
+            )
+        elif found != "s":
             notes.append(Remark(f"{where}: stamps are in {found}"))
     times = to_ns(values[finite], found, where)
     kept, more = _in_order(times, where)
@@ -75,20 +82,36 @@ def to_ns(values: NDArray[np.float64] | NDArray[np.int64], unit: str, where: str
     return np.round(values * scale).astype(np.int64)
 
 
-def _unit_of(values: NDArray[np.float64]) -> str:
-    """The unit of stamps: by the years that they would mean, or else by the usual step."""
-    if not len(values):
-        return "s"
-    middle = float(np.median(np.abs(values)))
+def unit_since_1970(values: NDArray[np.float64]) -> str:
+    """The unit in which stamps are times since 1970; "" where they are none."""
+    middle = float(np.median(np.abs(values))) if len(values) else 0.0
+    step = _usual_step(values)
     for power, unit in enumerate(UNITS_NS):
-        if _EPOCH_S[0] <= middle / 1000.0**power <= _EPOCH_S[1]:
+        scale = 1000.0**power
+        if _EPOCH_S[0] * scale <= middle <= _EPOCH_S[1] * scale and step <= _LONGEST_SLOW_S[True] * scale:
             return unit
+    return ""
+
+
+def _usual_step(values: NDArray[np.float64]) -> float:
     steps = np.diff(values)
-    step = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
-    for power, unit in enumerate(UNITS_NS):
-        if step <= _LONGEST_STEP_S * 1000.0**power:
-            return unit
-    return "ns"
+    return float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
+
+
+def unit_of(values: NDArray[np.float64]) -> tuple[str, str]:
+    """The unit of stamps: by the years that they would mean, or else by the usual step; and what else it may be."""
+    if unit := unit_since_1970(values):
+        return unit, ""
+    step = _usual_step(values)
+    units = list(UNITS_NS)
+    for power, unit in enumerate(units):
+        scale = 1000.0**power
+        if step <= _LONGEST_STEP_S * scale:
+            if step < scale or unit == "ns" or (values != np.floor(values)).any():
+                return unit, ""
+            long = float(np.ptp(values)) > _LONGEST_SLOW_S[step == scale] * scale
+            return (units[power + 1], unit) if long else (unit, units[power + 1])
+    return "ns", ""
 
 
 def _in_order(times: Nanoseconds, where: str) -> tuple[Indices, list[str]]:

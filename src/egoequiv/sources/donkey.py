@@ -22,9 +22,9 @@ from egoequiv.sources.donkey_tub import (
     read_tub,
     stretches,
 )
-from egoequiv.sources.logged import LoggedRecording, PictureFiles, integrated_gaps, seconds_since_first
+from egoequiv.sources.logged import LoggedRecording, PictureFiles, integrated_gaps, seconds_since_first, start_of
 from egoequiv.sources.recording import Listed, Recording, Source
-from egoequiv.sources.sequences import FilesThere, folders_with, is_in, join, name_of, named, present, start_of, tree_at
+from egoequiv.sources.sequences import FilesThere, folders_with, is_in, join, name_of, named, present, tree_at
 from egoequiv.sources.trees import Tree
 
 Array = NDArray[np.float64]
@@ -186,7 +186,13 @@ def _drives(
         poses = np.hstack([values[rows], stretch.at(clock.times_ns)])
         reader = PictureFiles(tree, tuple(files[row] for row in rows))
         attributes = start_of(clock.times_ns)
-        drives.append(LoggedRecording(where, poses, times_s, reader, np.arange(len(rows)), attributes=attributes))
+        drives.append(
+            LoggedRecording(
+                *(where, poses, times_s, reader, np.arange(len(rows))),
+                attributes=attributes,
+                numbers=at[rows] - (at[part[0]] if number > 1 else 0),
+            )
+        )
     if short:
         notes.append(f"{name}: {short} of {len(parts)} drives have a single frame and are left out")
     if rates:

@@ -99,7 +99,11 @@ class Episodes:
         said = self.files.episodes.get(number, {})
         if isinstance(said.get("length"), int) and said["length"] != table.num_rows:
             self._say("the metadata has another length than the table", f"{name} ({said['length']}, {table.num_rows})")
-        return LoggedRecording(name, values[known], times_s, reader, frames[known], attributes=_attributes(said))
+        return LoggedRecording(
+            *(name, values[known], times_s, reader, frames[known]),
+            attributes=_attributes(said),
+            numbers=usable[known],
+        )
 
     def _times(self, table: pa.Table, name: str, file: Path) -> tuple[Nanoseconds, NDArray[np.int64]]:
         """The times of rows, and the rows whose stamps can be used."""

@@ -118,6 +118,7 @@ class LoggedRecording(Recording):
     rows: NDArray[np.int64]  # (N,) frames of the reader, in order
     labels: Sequence[str] | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
+    numbers: NDArray[np.int64] | None = None  # (N,) of the frames in the log, where `rows` are not
 
     def image(self, frame: int) -> Image:
         decoded = next(iter(self.images(range(frame, frame + 1))))
@@ -138,6 +139,9 @@ class LoggedRecording(Recording):
 
     def files_read(self) -> Collection[Path] | None:
         return self.reader.files_read()
+
+    def log_frames(self) -> NDArray[np.int64] | None:
+        return self.rows if self.numbers is None else self.numbers
 
 
 @dataclass(frozen=True)
@@ -196,6 +200,14 @@ def integrated_gaps(streams: Sequence[Nanoseconds], max_gap_s: float | None, whe
         f"{where}: the rates have {len(long)} gaps, {long.sum():.3g} s together, the longest {long.max():.3g} s: there "
         "the integral is a guess, as if they changed evenly in between"
     ]
+
+
+def start_of(times_ns: Nanoseconds) -> dict[str, str]:
+    """The attribute `start`: the time of the first frame in seconds of the log's clock, with all digits."""
+    if not len(times_ns):
+        return {}
+    whole, rest = divmod(abs(int(times_ns[0])), 10**9)
+    return {"start": f"{'-' if times_ns[0] < 0 else ''}{whole}.{rest:09d}"}
 
 
 def seconds_since_first(times_ns: Nanoseconds) -> Array:

@@ -70,4 +70,5 @@ def posed_pictures(
         reader=PictureFiles(tree, tuple(there)),
         rows=rows,
         attributes=dict(attributes or {}),
+        numbers=at[rows],
     )

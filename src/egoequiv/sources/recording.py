@@ -73,6 +73,10 @@ class Recording(ABC):
         """The files that its frames are decoded from; None where that is not known."""
         return None
 
+    def log_frames(self) -> NDArray[np.int64] | None:
+        """The number of each frame in the log (N,), where frames without a pose were left out; None: 0, 1, ..."""
+        return None
+
     def frame(self, frame: int) -> Frame:
         """One frame with its pose, time, label and file name."""
         return Frame(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
@@ -12,7 +11,14 @@ from egoequiv.pose import ColumnsSpace, MotionSpace, NoMotion, SE3Space
 from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.pose.track import ColumnTrack, PoseTrack
 from egoequiv.remarks import Remark
-from egoequiv.sources.logged import FrameReader, LoggedRecording, Timing, seconds_since_first, values_at_frames
+from egoequiv.sources.logged import (
+    FrameReader,
+    LoggedRecording,
+    Timing,
+    seconds_since_first,
+    start_of,
+    values_at_frames,
+)
 from egoequiv.sources.recording import Listed
 from egoequiv.sources.ros_bags import BagPath, Topic, open_bag
 from egoequiv.sources.ros_images import BagImages, NoPictures
@@ -198,8 +204,7 @@ def _recording(
         choice.notes.extend(notes)
     if len(rows) < 2:
         raise DataError(f"{path.path} has {len(rows)} usable frame, and motion needs two")
-    start = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(frame_ns[rows[0]]) // 1000)
-    attributes = {"start": start.isoformat()}
+    attributes = start_of(frame_ns[rows])
     return LoggedRecording(path.name, values, seconds_since_first(frame_ns[rows]), reader, rows, None, attributes)
 
 

@@ -21,7 +21,6 @@ from egoequiv.sources.trees import FolderTree, Tree, ZipTree
 
 PICTURE_ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 TimeUnit = Literal["auto", "s", "ms", "us", "ns"]
-_EPOCH_NS = 10**18  # 2001; an earlier first stamp is not a date
 _LOOKED_AT = 20  # folders of each depth, to recognise a format
 _NAMED = 60  # characters of a name that messages show
 
@@ -183,10 +182,3 @@ def stream_words(times_ns: Nanoseconds, what: str) -> str:
     if not step:
         return f"{len(times_ns):,} {what}"
     return f"{len(times_ns):,} {what}, {1e9 / step:.1f} Hz, {(times_ns[-1] - times_ns[0]) / 1e9:.1f} s"
-
-
-def start_of(times_ns: Nanoseconds) -> dict[str, str]:
-    """The attribute `start`: the date and time of the first frame, where stamps count from 1970."""
-    if not len(times_ns) or times_ns[0] < _EPOCH_NS:
-        return {}
-    return {"start": str(np.datetime64(int(times_ns[0]), "ns").astype("datetime64[us]"))}

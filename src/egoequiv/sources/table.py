@@ -223,11 +223,12 @@ def _recordings(rows: Rows, groups: Any, names: Any, listed: list[Listed]) -> li
         chosen = choose_camera(rows.disk, rows.settings.camera, rows.table.path.stem, rows.notes)
     found: list[LoggedRecording] = []
     for number, name in enumerate(names):
-        own = np.flatnonzero((groups == number) & rows.motion.good)
+        every = np.flatnonzero(groups == number)
+        own = every[rows.motion.good[every]]
         camera = chosen if len(names) == 1 else rows.disk.named(name)
         try:
             if rows.keys.file:
-                found.append(rows.of_files(name, own))
+                found.append(rows.of_files(name, own, every))
             elif camera is None:
                 raise DataError(f"no folder of pictures and no video is named {name}")
             else:

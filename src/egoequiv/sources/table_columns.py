@@ -12,7 +12,7 @@ from egoequiv.sources.tables import Table
 
 # Words of a column's name (lower case, underscores, without the unit), the most usual first.
 TIME = (
-    r"timestamp|time|t|stamp|time_?stamp|ts|date_?time|sec|secs|seconds|nanoseconds",
+    r"timestamp|time|t|stamp|time_?stamp|ts|date_?time|sec|secs|seconds|milliseconds|microseconds|nanoseconds",
     r"\w+_(?:timestamp|time|stamp)",
 )
 FRAME = (r"frame|frame_?(?:id|index|number|num|no|nr|idx)|index|idx|(?:image|img)_?(?:index|id|number)",)
@@ -51,8 +51,8 @@ _SPELLINGS = {
     "deg": "deg degree degrees ° dps deg/s degps",
     "rad": "rad radian radians rad/s radps rad_s^-1",
     "s": "s sec",
-    "ms": "ms",
-    "us": "us",
+    "ms": "ms msec millis milliseconds",
+    "us": "us µs usec micros microseconds",
     "ns": "ns",
     "mps": "mps m/s m_s^-1",
     "kmh": "km/h kmh kph",

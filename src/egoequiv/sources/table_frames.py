@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 import numpy as np
+from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose.clock import Nanoseconds, read_clock
@@ -18,6 +19,7 @@ from egoequiv.sources import table_columns as usual
 from egoequiv.sources.logged import FrameReader, PictureFiles, VideoFrames
 from egoequiv.sources.table_columns import find, words_of
 from egoequiv.sources.table_settings import TableSettings
+from egoequiv.sources.table_units import time_unit_of
 from egoequiv.sources.tables import TEXT_SUFFIXES, Numbers, read_table
 from egoequiv.sources.trees import FolderTree
 from egoequiv.sources.video_frames import SUFFIXES as VIDEO_SUFFIXES
@@ -164,6 +166,7 @@ class FrameTimes:
     by_file: Mapping[str, int | float]
     in_order: Numbers
     origin: str
+    unit: str = "auto"
 
     def of(self, files: Sequence[str | None]) -> Numbers | None:
         """The stamps of frames; None unless every one is known."""
@@ -202,7 +205,7 @@ def read_times(path: Path) -> FrameTimes:
     if file:
         names = [PurePosixPath(name.replace("\\", "/")).name for name in table.texts(file)]
         by_file = dict(zip(names, stamps.tolist(), strict=True))
-    return FrameTimes(by_file, stamps, f"{path.name}, column {time}")
+    return FrameTimes(by_file, stamps, f"{path.name}, column {time}", time_unit_of(table, time))
 
 
 def _bare_times(path: Path) -> FrameTimes | None:
@@ -224,25 +227,44 @@ def _bare_times(path: Path) -> FrameTimes | None:
 
 
 def frame_stamps(
-    reader: FrameReader, times: FrameTimes | None, rate_hz: float | None, notes: list[str]
+    reader: FrameReader,
+    times: FrameTimes | None,
+    rate_hz: float | None,
+    notes: list[str],
+    numbers: NDArray[np.int64] | None = None,
 ) -> Nanoseconds | None:
-    """The time of each frame of a reader: from a table, the video, the names of the pictures, or a rate."""
+    """The time of each frame of a reader: from a table, the video, the names of the pictures, or a rate.
+
+    At a rate, pictures that are missing leave a gap: by the `numbers` of frames, or else by those in their names.
+    """
     files = [str(name) for name in reader.files] if isinstance(reader, PictureFiles) else [None] * len(reader)
     found: Nanoseconds | None = None
     if times and (stamps := times.of(files)) is not None:
-        found = _clock(stamps, times.origin, notes)
+        found = _clock(stamps, times.origin, notes, times.unit)
     if found is None and isinstance(reader, VideoFrames):
         notes += reader.index.notes
         return reader.index.times_ns
     if found is None and (stamps := stamps_in_names([name or "" for name in files])) is not None:
         found = _clock(stamps, "stamps in the names of pictures", notes)
     if found is None and rate_hz is not None:
-        found = np.round(np.arange(len(reader)) * 1e9 / rate_hz).astype(np.int64)
+        places = _places_in_names(files) if numbers is None else numbers
+        found = np.round(places * 1e9 / rate_hz).astype(np.int64)
     return found
 
 
-def _clock(stamps: Numbers, where: str, notes: list[str]) -> Nanoseconds | None:
-    found = read_clock(stamps, where)
+def _places_in_names(files: Sequence[str | None]) -> NDArray[np.int64]:
+    """The places of pictures by the numbers in their names, where those grow in even steps; else 0, 1, ..."""
+    numbers = np.array(numbers_in_names([name or "" for name in files]) or [], np.int64)
+    steps = np.diff(numbers)
+    usual = int(np.median(steps)) if len(steps) else 0
+    if usual < 1 or (steps < 1).any() or (steps % usual).any():
+        return np.arange(len(files))
+    places: NDArray[np.int64] = (numbers - numbers[0]) // usual
+    return places
+
+
+def _clock(stamps: Numbers, where: str, notes: list[str], unit: str = "auto") -> Nanoseconds | None:
+    found = read_clock(stamps, where, unit)
     if not np.array_equal(found.rows, np.arange(len(stamps))):
         notes.append(f"{where}: frames are not in order of time, so these times are not used")
         return None

@@ -49,6 +49,11 @@ class Choice:
     is_gps: bool = False
 
     @property
+    def is_drive(self) -> bool:
+        """Whether its rates are a speed and a yaw rate."""
+        return self.kind == "rates" and _is_drive(self.columns)
+
+    @property
     def names(self) -> tuple[str, ...]:
         return (*self.position, *self.rotation, *self.columns)
 
@@ -91,7 +96,7 @@ def choose_columns(table: Table, settings: TableSettings, taken: set[str], has_t
     if settings.columns:
         return Choice("columns", columns=declared(table, settings.columns, "columns"))
     if settings.rates:
-        return Choice("rates", columns=declared(table, settings.rates, "rates"))
+        return Choice("rates", columns=_rates(declared(table, settings.rates, "rates")))
     words = [word for word in words_of(table) if word.name not in taken and table.is_numeric(word.name)]
     position, rotation, is_gps = _position(table, words, settings), _rotation(table, words, settings), False
     if not position:
@@ -113,6 +118,16 @@ def choose_columns(table: Table, settings: TableSettings, taken: set[str], has_t
     if position:
         return Choice("columns", position, is_gps=is_gps)
     return _controls(words) if not rotation else Choice("columns", columns=rotation)
+
+
+def _rates(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Declared rates; a speed and a yaw rate in this order, in whichever they are given."""
+    return columns[::-1] if _is_drive(columns[::-1]) else columns
+
+
+def _is_drive(columns: tuple[str, ...]) -> bool:
+    words = [Word.of(name) for name in columns]
+    return len(words) == 2 and bool(find(words[:1], usual.SPEED) and find(words[1:], usual.YAW_RATE))
 
 
 def _controls(words: list[Word]) -> Choice:
@@ -193,7 +208,7 @@ def _values(table: Table, choice: Choice, settings: TableSettings, notes: list[s
     elif choice.rotation:
         angles = in_degrees([raw[name] for name in choice.rotation], choice.rotation, settings, notes)
         parts += list(_euler(angles).T) if choice.kind == "pose" else angles
-    if choice.kind == "rates" and len(choice.columns) == 2:
+    if choice.is_drive:
         speed, rate = choice.columns
         parts += [in_mps(raw[speed], Word.of(speed)), *in_degrees([raw[rate]], (rate,), settings, notes, is_rate=True)]
     elif choice.kind == "angles":
@@ -232,7 +247,7 @@ def _euler(angles_deg: list[Array]) -> Array:
 def _space(choice: Choice) -> MotionSpace:
     if choice.kind in ("pose", "plane"):
         return SE3Space() if choice.kind == "pose" else SE2Space()
-    if choice.kind == "rates" and len(choice.columns) == 2:
+    if choice.is_drive:
         return PlanarSpace()
     if not choice.names:
         return NoMotion()

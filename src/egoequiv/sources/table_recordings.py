@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -20,11 +20,13 @@ from egoequiv.sources.logged import (
     Timing,
     VideoFrames,
     seconds_since_first,
+    start_of,
     values_at_frames,
 )
 from egoequiv.sources.table_frames import FrameTimes, OnDisk, frame_stamps, numbers_in_names, resolve_file
 from egoequiv.sources.table_motion import Motion
 from egoequiv.sources.table_settings import TableSettings
+from egoequiv.sources.table_units import time_unit_of
 from egoequiv.sources.tables import Table
 from egoequiv.sources.trees import FolderTree
 
@@ -60,10 +62,11 @@ class Rows:
     settings: TableSettings
     notes: list[str] = field(default_factory=list)
 
-    def of_files(self, name: str, rows: Indices) -> LoggedRecording:
-        """A recording with a picture file in each row."""
+    def of_files(self, name: str, rows: Indices, every: Indices) -> LoggedRecording:
+        """A recording with a picture file in each row; `every` row counts, those without a motion too."""
         rows, stamps = self._in_time(rows)
         names = self.table.texts(self.keys.file)
+        number_of = {text: number for number, text in enumerate(dict.fromkeys(names[row] for row in every))}
         found = {int(row): self._file(int(row), names[row]) for row in rows}
         there = {path: row for row, path in reversed(found.items()) if path is not None}  # the first row of each
         kept = np.array([k for k, row in enumerate(rows) if there.get(found[int(row)] or "") == row], np.int64)
@@ -74,10 +77,13 @@ class Rows:
             what += [f"{twice} name a picture again"] if twice else []
             self.notes.append(f"{name}: {len(rows) - len(kept)} of {len(rows)} rows left out: {', '.join(what)}")
         reader = PictureFiles(FolderTree(self.disk.root), tuple(str(found[int(rows[k])]) for k in kept))
-        own = (
-            stamps[kept] if stamps is not None else frame_stamps(reader, self.times, self.settings.rate_hz, self.notes)
-        )
-        return self._recording(name, reader, np.arange(len(kept)), rows[kept], own)
+        numbers = np.array([number_of[names[row]] for row in rows[kept]], np.int64)
+        if stamps is None:
+            own = frame_stamps(reader, self.times, self.settings.rate_hz, self.notes, numbers)
+        else:
+            own = stamps[kept]
+        made = self._recording(name, reader, np.arange(len(kept)), rows[kept], own)
+        return replace(made, numbers=numbers[made.rows])
 
     def _file(self, row: int, name: str) -> str | None:
         try:
@@ -100,8 +106,10 @@ class Rows:
                 stamps = None if all_ns is None else all_ns[places[kept]]
             return self._recording(name, reader, places[kept], rows[kept], stamps)
         frame_ns = frame_stamps(reader, self.times, self.settings.rate_hz, self.notes)
-        if self.keys.time and frame_ns is not None:
-            return self._at_times(name, reader, np.arange(len(reader)), frame_ns, rows)
+        if frame_ns is not None:
+            timed, own = self._in_time(rows, frame_ns)
+            if own is not None:
+                return self._at_times(name, reader, np.arange(len(reader)), frame_ns, timed, own)
         if len(rows) != len(reader):
             hint = (
                 "name their column (--read file=, frame= or time=)"
@@ -139,11 +147,9 @@ class Rows:
         return places
 
     def _at_times(
-        self, name: str, reader: FrameReader, frames: Indices, frame_ns: Nanoseconds, rows: Indices
+        self, name: str, reader: FrameReader, frames: Indices, frame_ns: Nanoseconds, rows: Indices, stamps: Nanoseconds
     ) -> LoggedRecording:
-        """Rows at their own times, interpolated at the times of frames (F,)."""
-        rows, stamps = self._in_time(rows)
-        assert stamps is not None
+        """Rows at their own times (R,), interpolated at the times of frames (F,)."""
         if isinstance(reader, VideoFrames) and len(stamps) and not _overlap(stamps, frame_ns):
             self.notes.append(
                 Remark(
@@ -173,7 +179,7 @@ class Rows:
         times_ns = np.arange(len(rows)) * 10**9 if stamps is None else stamps
         values = _values(self.motion.track(rows, times_ns, self.table.path.name)) if len(rows) else self._nothing()
         if self.settings.offset_s and stamps is not None:
-            return self._at_times(name, reader, frames, stamps, rows)
+            return self._at_times(name, reader, frames, stamps, rows, stamps)
         return self._made(name, reader, frames, np.concatenate([values, self._extra(rows)], axis=1), stamps, rows)
 
     def _nothing(self) -> Array:
@@ -185,19 +191,25 @@ class Rows:
         texts = self.table.texts(self.keys.label) if self.keys.label else None
         labels = None if texts is None else [texts[row] or None for row in rows]
         times_s = None if stamps is None else seconds_since_first(stamps)
-        start = {} if stamps is None or not len(stamps) else {"start": f"{stamps[0] / 1e9:.9f}"}
+        start = {} if stamps is None else start_of(stamps)
         return LoggedRecording(name, poses, times_s, reader, frames, labels, start)  # type: ignore[arg-type]
 
     def _extra(self, rows: Indices) -> Array:
         columns = [self.table.numbers(name)[rows].astype(np.float64) for name in self.extras]
         return np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
 
-    def _in_time(self, rows: Indices) -> tuple[Indices, Nanoseconds | None]:
-        """Rows in order of time with their stamps; as they are where there is no column of times."""
+    def _in_time(self, rows: Indices, like: Nanoseconds | None = None) -> tuple[Indices, Nanoseconds | None]:
+        """Rows in order of time with their stamps; as they are where there is no column of times.
+
+        Where two units are possible, stamps last about as long as those of the frames, `like`.
+        """
         if not self.keys.time:
             return rows, None
         where = f"{self.table.path.name}, column {self.keys.time}"
-        found = read_clock(self.table.times(self.keys.time)[rows], where, self.settings.time_unit)
+        unit = self.settings.time_unit
+        if unit == "auto":
+            unit = time_unit_of(self.table.taken(rows), self.keys.time, like, self.notes)
+        found = read_clock(self.table.times(self.keys.time)[rows], where, unit)
         self.notes.extend(note for note in found.notes if note not in self.notes)
         return rows[found.rows], found.times_ns
 

@@ -7,15 +7,43 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from egoequiv.pose.clock import UNITS_NS, Nanoseconds, unit_of, unit_since_1970
 from egoequiv.remarks import Remark
 from egoequiv.sources.table_columns import Word
 from egoequiv.sources.table_settings import TableSettings
+from egoequiv.sources.tables import Table
 
 Array = NDArray[np.float64]
 METRES = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "km": 1e3}
 METRES_A_SECOND = {"mps": 1.0, "kmh": 1 / 3.6, "mph": 0.44704}
 _MOST_RAD = 2 * np.pi + 0.01  # a larger angle is in degrees, unless it is declared
 _MOST_RAD_A_SECOND = 20.0
+_TIME_NAMES = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
+
+
+def time_unit_of(table: Table, column: str, like: Nanoseconds | None = None, notes: list[str] | None = None) -> str:
+    """The unit of a column of times: that in its name, unless its numbers are times since 1970 in another; or auto.
+
+    Where two units are possible, the one that makes the column last about as long as the stamps `like`.
+    """
+    if not table.is_numeric(column):
+        return "auto"  # dates
+    word = Word.of(column)
+    values = table.numbers(column).astype(np.float64)
+    values = values[np.isfinite(values)]
+    said = word.unit or _TIME_NAMES.get(word.plain, "")
+    if said in UNITS_NS:
+        return said if unit_since_1970(values) in ("", said) else "auto"
+    units = [unit for unit in unit_of(values) if unit]
+    spans = [float(np.ptp(values)) * UNITS_NS[unit] for unit in units]
+    if len(units) < 2 or like is None or len(like) < 2 or not all(spans):
+        return "auto"
+    frames = max(float(like[-1] - like[0]), 1.0)
+    chosen = min(zip(units, spans, strict=True), key=lambda one: abs(np.log(one[1] / frames)))[0]
+    if notes is not None:
+        note = f"{table.path.name}, column {column}: stamps are in {chosen}, so they last about as long as the frames"
+        notes += [Remark(note)] * (note not in notes)
+    return chosen
 
 
 def in_metres(values: Array, word: Word, settings: TableSettings) -> Array:

@@ -68,9 +68,13 @@ def _rows_of_csv(
     path: Path, header: list[str], source: Iterator[str], delimiter: str, before: int, most: int | None
 ) -> Parsed:
     rows, lines, broken = [], [], []
+    swallowed, last = 0, 0  # lines that a quote without its end took into a cell
     reader = csv.reader(source, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for cells in islice(reader, most):
+            inside = [line for cell in cells if "\n" in cell for line in cell.splitlines()[1:]]
+            swallowed += sum(line.count(delimiter) >= len(header) - 1 for line in inside)
+            last = reader.line_num
             while len(cells) > len(header) and not cells[-1].strip():
                 cells.pop()  # a delimiter at the end of a line
             if not cells or not any(cells) or cells[0].startswith(("#", "%")):
@@ -81,10 +85,16 @@ def _rows_of_csv(
             else:
                 broken.append((before + reader.line_num, len(cells)))
     except csv.Error as problem:
-        broken.append((before + reader.line_num, 0))
+        broken.append((before + last + 1, 0))
+        swallowed += reader.line_num - last - 1 + sum(1 for line in source if line.strip())
         if not rows:
             raise DataError(f"{path}, line {before + reader.line_num}: {problem}") from problem
+    if swallowed > max(1, _MOST_BROKEN * (len(rows) + swallowed)):
+        where = f"line {broken[0][0]}" if broken else "a cell"
+        raise DataError(f"{path}, {where}: a quote without its end takes {swallowed:,} lines: remove or close it")
     notes = []
+    if swallowed:
+        notes.append(f"{path.name}: {swallowed:,} lines left out, which a quote without its end takes into a cell")
     if broken:
         line, count = broken[0]
         what = f"line {line} has {count} cells, expected {len(header)}" if count else f"line {line} is cut short"

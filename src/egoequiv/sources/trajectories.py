@@ -21,10 +21,11 @@ from egoequiv.sources.logged import (
     PictureFiles,
     Timing,
     seconds_since_first,
+    start_of,
     values_at_frames,
 )
 from egoequiv.sources.recording import Listed
-from egoequiv.sources.sequences import FilesThere, named, pictures_in, present, start_of, stream_words
+from egoequiv.sources.sequences import FilesThere, named, pictures_in, present, stream_words
 from egoequiv.sources.trees import Tree
 
 Array = NDArray[np.float64]
@@ -108,6 +109,7 @@ class TimedSequences:
             reader=PictureFiles(tree, tuple(files)),
             rows=rows,
             attributes=start_of(times_ns[rows]),
+            numbers=clock.rows[at][rows],
         )
 
     def _picture_list(self, tree: Tree, table: str, folder: str) -> tuple[Clock, list[str]]:

@@ -21,7 +21,7 @@ from egoequiv.pose import MotionSpace, space_from_description
 FORMAT = "egoequiv-store"
 VERSION = 1
 META, INDEX, IMAGES = "store.json", "index.parquet", "frames.npy"
-POSE_PREFIX, ATTRIBUTE_PREFIX, FILE = "pose_", "attr_", "file"
+POSE_PREFIX, ATTRIBUTE_PREFIX, FILE, LOG_FRAME = "pose_", "attr_", "file", "log_frame"
 NO_IMAGES = [0, 0, 1]  # the image shape of a store of poses alone
 KIND = "a frame store (made by `egoequiv ingest`)"
 
@@ -47,6 +47,7 @@ class FrameStore:
     files: NDArray[np.str_] | None = None  # (N,) names of picture files, empty for frames that come from none
     known_fingerprint: str | None = None  # of a copy, which a newer one may replace while this one is in use, or a view
     numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # labels that are numbers, (N,), or NaN
+    log_frame: NDArray[np.int64] | None = None  # (N,) the number of the frame in the log, of which some were left out
     label_notes: tuple[str, ...] = ()  # of a table of labels: what could not be matched
 
     @classmethod
@@ -101,6 +102,7 @@ class FrameStore:
             meta=meta,
             pose_columns=poses,
             files=_texts(table, FILE) if FILE in table.column_names else None,
+            log_frame=_integers(table, LOG_FRAME) if LOG_FRAME in table.column_names else None,
         )
 
     def __len__(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
@@ -184,8 +185,10 @@ def _alone(store: FrameStore, table: Table, recording: Indices, column: str) -> 
 
 
 def _by_number(store: FrameStore, table: Table, column: str, recording: Indices) -> Indices:
+    """By the number of the frame in the log, which counts frames that are not in the store too."""
     numbers = table.numbers(column).astype(np.float64)
-    rows = {(int(r), float(f)): row for row, (r, f) in enumerate(zip(store.recording, store.frame, strict=True))}
+    frames = store.frame if store.log_frame is None else store.log_frame
+    rows = {(int(r), float(f)): row for row, (r, f) in enumerate(zip(store.recording, frames, strict=True))}
     own = _alone(store, table, recording, column)
     return np.array([rows.get((int(r), float(f)), -1) for r, f in zip(own, numbers, strict=True)], np.int64)
 
@@ -201,10 +204,7 @@ def _by_time(store: FrameStore, table: Table, column: str, recording: Indices) -
         frames = np.flatnonzero(store.recording == number)
         times = store.times_s[frames]
         asked = np.flatnonzero(own == number)
-        start = store.attributes["start"][frames[0]] if "start" in store.attributes else ""
-        since = seconds[asked]
-        if start and _middle(since) >= _EPOCH_S[0]:
-            since = since - float(start)
+        since = _since_first(store, table, frames, seconds[asked])
         order = np.argsort(times)
         after = np.clip(np.searchsorted(times[order], since), 1, max(len(times) - 1, 1)).clip(max=len(times) - 1)
         before = np.maximum(after - 1, 0)
@@ -213,6 +213,43 @@ def _by_time(store: FrameStore, table: Table, column: str, recording: Indices) -
         is_near = np.abs(times[order][near] - since) <= half * (1 + 1e-6)
         found[asked[is_near]] = frames[order[near[is_near]]]
     return found
+
+
+def _since_first(store: FrameStore, table: Table, frames: Indices, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Times as seconds since the first frame of a recording that is in the store.
+
+    They are of the log's clock; or, where they do not meet it, seconds since the log's first frame.
+    """
+    assert store.times_s is not None
+    start = _start_s(store.attributes["start"][frames[0]]) if "start" in store.attributes else None
+    times = store.times_s[frames]
+    if start is not None:
+        since = seconds - start
+        step = float(np.median(np.diff(np.sort(times)))) if len(times) > 1 else 0.0
+        inside = (since >= times.min() - step) & (since <= times.max() + step)
+        if inside.any() or _middle(seconds) >= _EPOCH_S[0]:
+            return since
+    first = 0 if store.log_frame is None else int(store.log_frame[frames].min())
+    if first > 0:
+        name = store.recording_names[store.recording[frames[0]]]
+        raise DataError(
+            f"{table.path}: the first {first} frames of recording {name!r} are not in {store.place}, so times since "
+            "its first frame match none: name frames or files, or give times of the log's clock"
+        )
+    return seconds
+
+
+def _start_s(text: str) -> float | None:
+    """The attribute `start`: seconds, or a date in stores of before; None where it is neither."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
 
 
 def _in_seconds(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from egoequiv import __version__
 from egoequiv.engines import Engine, LocalEngine
@@ -31,6 +32,7 @@ from egoequiv.store.frame_store import (
     FORMAT,
     IMAGES,
     INDEX,
+    LOG_FRAME,
     META,
     NO_IMAGES,
     POSE_PREFIX,
@@ -237,6 +239,8 @@ def _write_index(source: Source, path: Path, broken: dict[int, str]) -> None:
     files = [_file_name(recording, k) for recording in source.recordings for k in range(len(recording))]
     if any(name is not None for name in files):
         columns[FILE] = pa.array(files, pa.string())
+    if any((numbers := recording.log_frames()) is not None and len(numbers) for recording in source.recordings):
+        columns[LOG_FRAME] = pa.array(np.concatenate([_log_frames(recording) for recording in source.recordings]))
     poses = np.concatenate([recording.poses for recording in source.recordings])
     for column, name in enumerate(source.pose_columns):
         columns[POSE_PREFIX + name] = pa.array(poses[:, column])
@@ -265,6 +269,15 @@ def _concatenated(source: Source, field: str) -> list[object]:
         own = getattr(recording, field)
         values += [None] * len(recording) if own is None else list(own)
     return values
+
+
+def _log_frames(recording: Recording) -> NDArray[np.int64]:
+    """The numbers of frames in the log; those of a recording that does not know them are their places."""
+    found = recording.log_frames()
+    numbers = np.arange(len(recording)) if found is None else np.asarray(found)
+    if numbers.shape != (len(recording),) or numbers.dtype.kind not in "iu":
+        raise DataError(f"recording {recording.name!r}: expected {len(recording)} whole numbers of frames in the log")
+    return numbers.astype(np.int64)
 
 
 def _file_name(recording: Recording, frame: int) -> str | None:
