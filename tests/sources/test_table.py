@@ -413,3 +413,45 @@ def test_an_offset_moves_the_motion_of_frames_at_a_rate(tmp_path: Path) -> None:
     (recording,) = open_source("table", folder, rate_hz=10, offset_s=0.1).recordings
     np.testing.assert_allclose(recording.poses[:, 0], np.arange(11), atol=1e-9)
     assert [recording.file_name(0), recording.log_frames()[0]] == ["1.png", 1]
+
+
+def test_drives_whose_folders_of_pictures_share_a_name_stay_apart(tmp_path: Path) -> None:
+    files = [f"drive{d}/images/{k}.png" for d in (1, 2) for k in range(6)]
+    write_pictures(tmp_path, files)
+    write_csv(tmp_path / "log.csv", {"file": files, "steering": range(12)})
+    source = open_source("table", tmp_path)
+    assert [(r.name, len(r)) for r in source.recordings] == [("drive1/images", 6), ("drive2/images", 6)]
+    elsewhere = [f"{'/home/me' if k % 2 else 'D:/data'}/{name}" for k, name in enumerate(files)]
+    write_csv(tmp_path / "log.csv", {"file": elsewhere, "steering": range(12)})
+    assert [len(r) for r in open_source("table", tmp_path).recordings] == [6, 6]
+
+
+@pytest.mark.parametrize("frames", [range(1, 10), range(10), [0, *range(2, 11)], range(2, 12)])
+def test_frames_are_counted_from_1_where_there_is_no_0(tmp_path: Path, frames: list[int]) -> None:
+    write_video(tmp_path / "clip.mkv", np.zeros((12, 16, 16), np.uint8), codec="ffv1")
+    write_csv(tmp_path / "log.csv", {"frame": frames, "steering": frames})
+    source = open_source("table", tmp_path)
+    numbers = source.recordings[0].log_frames()
+    from_1 = min(frames) == 1
+    assert numbers.tolist() == [frame - from_1 for frame in frames]
+    assert any("frames are counted from 1" in note for note in source.remarks) == from_1
+
+
+def test_a_row_0_without_a_motion_still_says_that_frames_are_counted_from_0(tmp_path: Path) -> None:
+    write_video(tmp_path / "clip.mkv", np.zeros((12, 16, 16), np.uint8), codec="ffv1")
+    write_csv(tmp_path / "log.csv", {"frame": range(9), "steering": ["nan", *range(1, 9)]})
+    assert open_source("table", tmp_path).recordings[0].log_frames().tolist() == list(range(1, 9))
+
+
+def test_pictures_of_another_camera_are_told_of(tmp_path: Path) -> None:
+    write_pictures(tmp_path / "left", names(12))
+    write_csv(tmp_path / "log.csv", {"file": [f"center/{name}" for name in names(12)], "steering": range(12)})
+    (note,) = open_source("table", tmp_path).notes
+    assert "12 of 12 pictures are read from another folder" in note
+    assert "'left/0.png' for 'center/0.png'" in note
+    for folder, count in (("/x/left", 0), ("x/left", 0), ("C:\\x\\left", 0), ("/x/center", 1)):
+        write_csv(tmp_path / "log.csv", {"file": [f"{folder}/{name}" for name in names(12)], "steering": range(12)})
+        assert len(open_source("table", tmp_path).notes) == count
+    write_pictures(tmp_path / "right" / "images", [f"r{name}" for name in names(12)])
+    write_csv(tmp_path / "log.csv", {"file": [f"front/images/r{name}" for name in names(12)], "steering": range(12)})
+    assert len(open_source("table", tmp_path).notes) == 1

@@ -29,8 +29,9 @@ from egoequiv.sources.table_frames import (
     natural,
     resolve_file,
 )
+from egoequiv.sources.table_groups import Keys, groups_of_rows
 from egoequiv.sources.table_motion import choose_columns, read_motion
-from egoequiv.sources.table_recordings import Keys, Rows, groups_of_rows
+from egoequiv.sources.table_recordings import Rows
 from egoequiv.sources.table_settings import FILE, TableSettings, read_declarations
 from egoequiv.sources.tables import SUFFIXES, Table, read_table
 from egoequiv.sources.video_frames import SUFFIXES as VIDEO_SUFFIXES
@@ -102,7 +103,7 @@ def _open(path: Path, root: Path, settings: TableSettings) -> Source:
         return _without_table(path, disk, settings, notes, listed)
     name = path.resolve().name if path.is_dir() else path.stem
     keys = _keys(found, settings, disk)
-    groups, names = groups_of_rows(keys, found, name)
+    groups, names = groups_of_rows(keys, found, name, disk, settings.outside)
     choice = choose_columns(found, settings, keys.names, has_time=bool(keys.time))
     motion = read_motion(found, choice, settings, groups)
     notes += [*found.notes, *motion.notes]
