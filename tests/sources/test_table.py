@@ -455,3 +455,50 @@ def test_pictures_of_another_camera_are_told_of(tmp_path: Path) -> None:
     write_pictures(tmp_path / "right" / "images", [f"r{name}" for name in names(12)])
     write_csv(tmp_path / "log.csv", {"file": [f"front/images/r{name}" for name in names(12)], "steering": range(12)})
     assert len(open_source("table", tmp_path).notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "turn", "settings"),
+    [("yaw_deg", 360.0, {}), ("heading", 360.0, {"columns": "heading"}), ("yaw [rad]", 2 * np.pi, {})],
+)
+def test_an_angle_alone_is_followed_past_a_whole_turn(
+    tmp_path: Path, head: str, turn: float, settings: Columns
+) -> None:
+    true = turn * (0.4 + 0.03 * np.arange(12))
+    columns = {"file": names(12), head: (true + turn / 2) % turn - turn / 2}
+    source = open_source("table", folder_of(tmp_path, columns), **settings)
+    assert isinstance(source.space, ColumnsSpace)
+    np.testing.assert_allclose(np.diff(source.recordings[0].poses[:, 0]), 0.03 * turn)
+    assert any("followed past a whole turn" in note for note in source.remarks)
+
+
+def test_steering_does_not_go_round(tmp_path: Path) -> None:
+    columns = {"file": names(12), "steering_deg": [170, -170] * 6}
+    source = open_source("table", folder_of(tmp_path, columns))
+    assert source.recordings[0].poses[:2, 0].tolist() == [170, -170]
+
+
+@pytest.mark.parametrize(
+    ("speed", "rate"),
+    [("speed_m/s", "yaw_rate_deg/s"), ("speed_m_s", "yaw_rate_deg_s"), ("speed [m/s]", "yaw_rate [deg/s]")],
+)
+def test_units_a_second_in_names(tmp_path: Path, speed: str, rate: str) -> None:
+    k = np.arange(12)
+    columns = {"file": names(12), "time_s": 0.1 * k, speed: 10 + 0 * k, rate: 5 + 0 * k}
+    source = open_source("table", folder_of(tmp_path, columns))
+    assert isinstance(source.space, PlanarSpace)
+    np.testing.assert_allclose(source.recordings[0].poses[-1, :2], [11, 5.5])
+
+
+@pytest.mark.parametrize("numbers", [range(1, 5), range(4)])
+def test_a_quaternion_whose_order_is_not_said_is_told_of(tmp_path: Path, numbers: range) -> None:
+    k = np.arange(12)
+    turn = {f"q{n}": (n == numbers[-1]) + 0 * k for n in numbers}
+    folder = folder_of(tmp_path, {"file": names(12), "x": k, "y": k, "z": k, **turn})
+    columns = ",".join(turn)
+    (note,) = open_source("table", folder).notes
+    assert note.startswith(f"log.csv: {', '.join(turn)} look like a quaternion")
+    assert f"--read rotation={columns} --read quaternion=xyzw (or wxyz)" in note
+    source = open_source("table", folder, rotation=columns, quaternion="xyzw")
+    assert isinstance(source.space, SE3Space)
+    assert source.notes == ()
