@@ -413,3 +413,92 @@ def test_an_offset_moves_the_motion_of_frames_at_a_rate(tmp_path: Path) -> None:
     (recording,) = open_source("table", folder, rate_hz=10, offset_s=0.1).recordings
     np.testing.assert_allclose(recording.poses[:, 0], np.arange(11), atol=1e-9)
     assert [recording.file_name(0), recording.log_frames()[0]] == ["1.png", 1]
+
+
+def test_drives_whose_folders_of_pictures_share_a_name_stay_apart(tmp_path: Path) -> None:
+    files = [f"drive{d}/images/{k}.png" for d in (1, 2) for k in range(6)]
+    write_pictures(tmp_path, files)
+    write_csv(tmp_path / "log.csv", {"file": files, "steering": range(12)})
+    source = open_source("table", tmp_path)
+    assert [(r.name, len(r)) for r in source.recordings] == [("drive1/images", 6), ("drive2/images", 6)]
+    elsewhere = [f"{'/home/me' if k % 2 else 'D:/data'}/{name}" for k, name in enumerate(files)]
+    write_csv(tmp_path / "log.csv", {"file": elsewhere, "steering": range(12)})
+    assert [len(r) for r in open_source("table", tmp_path).recordings] == [6, 6]
+
+
+@pytest.mark.parametrize("frames", [range(1, 10), range(10), [0, *range(2, 11)], range(2, 12)])
+def test_frames_are_counted_from_1_where_there_is_no_0(tmp_path: Path, frames: list[int]) -> None:
+    write_video(tmp_path / "clip.mkv", np.zeros((12, 16, 16), np.uint8), codec="ffv1")
+    write_csv(tmp_path / "log.csv", {"frame": frames, "steering": frames})
+    source = open_source("table", tmp_path)
+    numbers = source.recordings[0].log_frames()
+    from_1 = min(frames) == 1
+    assert numbers.tolist() == [frame - from_1 for frame in frames]
+    assert any("frames are counted from 1" in note for note in source.remarks) == from_1
+
+
+def test_a_row_0_without_a_motion_still_says_that_frames_are_counted_from_0(tmp_path: Path) -> None:
+    write_video(tmp_path / "clip.mkv", np.zeros((12, 16, 16), np.uint8), codec="ffv1")
+    write_csv(tmp_path / "log.csv", {"frame": range(9), "steering": ["nan", *range(1, 9)]})
+    assert open_source("table", tmp_path).recordings[0].log_frames().tolist() == list(range(1, 9))
+
+
+def test_pictures_of_another_camera_are_told_of(tmp_path: Path) -> None:
+    write_pictures(tmp_path / "left", names(12))
+    write_csv(tmp_path / "log.csv", {"file": [f"center/{name}" for name in names(12)], "steering": range(12)})
+    (note,) = open_source("table", tmp_path).notes
+    assert "12 of 12 pictures are read from another folder" in note
+    assert "'left/0.png' for 'center/0.png'" in note
+    for folder, count in (("/x/left", 0), ("x/left", 0), ("C:\\x\\left", 0), ("/x/center", 1)):
+        write_csv(tmp_path / "log.csv", {"file": [f"{folder}/{name}" for name in names(12)], "steering": range(12)})
+        assert len(open_source("table", tmp_path).notes) == count
+    write_pictures(tmp_path / "right" / "images", [f"r{name}" for name in names(12)])
+    write_csv(tmp_path / "log.csv", {"file": [f"front/images/r{name}" for name in names(12)], "steering": range(12)})
+    assert len(open_source("table", tmp_path).notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "turn", "settings"),
+    [("yaw_deg", 360.0, {}), ("heading", 360.0, {"columns": "heading"}), ("yaw [rad]", 2 * np.pi, {})],
+)
+def test_an_angle_alone_is_followed_past_a_whole_turn(
+    tmp_path: Path, head: str, turn: float, settings: Columns
+) -> None:
+    true = turn * (0.4 + 0.03 * np.arange(12))
+    columns = {"file": names(12), head: (true + turn / 2) % turn - turn / 2}
+    source = open_source("table", folder_of(tmp_path, columns), **settings)
+    assert isinstance(source.space, ColumnsSpace)
+    np.testing.assert_allclose(np.diff(source.recordings[0].poses[:, 0]), 0.03 * turn)
+    assert any("followed past a whole turn" in note for note in source.remarks)
+
+
+def test_steering_does_not_go_round(tmp_path: Path) -> None:
+    columns = {"file": names(12), "steering_deg": [170, -170] * 6}
+    source = open_source("table", folder_of(tmp_path, columns))
+    assert source.recordings[0].poses[:2, 0].tolist() == [170, -170]
+
+
+@pytest.mark.parametrize(
+    ("speed", "rate"),
+    [("speed_m/s", "yaw_rate_deg/s"), ("speed_m_s", "yaw_rate_deg_s"), ("speed [m/s]", "yaw_rate [deg/s]")],
+)
+def test_units_a_second_in_names(tmp_path: Path, speed: str, rate: str) -> None:
+    k = np.arange(12)
+    columns = {"file": names(12), "time_s": 0.1 * k, speed: 10 + 0 * k, rate: 5 + 0 * k}
+    source = open_source("table", folder_of(tmp_path, columns))
+    assert isinstance(source.space, PlanarSpace)
+    np.testing.assert_allclose(source.recordings[0].poses[-1, :2], [11, 5.5])
+
+
+@pytest.mark.parametrize("numbers", [range(1, 5), range(4)])
+def test_a_quaternion_whose_order_is_not_said_is_told_of(tmp_path: Path, numbers: range) -> None:
+    k = np.arange(12)
+    turn = {f"q{n}": (n == numbers[-1]) + 0 * k for n in numbers}
+    folder = folder_of(tmp_path, {"file": names(12), "x": k, "y": k, "z": k, **turn})
+    columns = ",".join(turn)
+    (note,) = open_source("table", folder).notes
+    assert note.startswith(f"log.csv: {', '.join(turn)} look like a quaternion")
+    assert f"--read rotation={columns} --read quaternion=xyzw (or wxyz)" in note
+    source = open_source("table", folder, rotation=columns, quaternion="xyzw")
+    assert isinstance(source.space, SE3Space)
+    assert source.notes == ()

@@ -29,8 +29,10 @@ from egoequiv.sources.table_frames import (
     natural,
     resolve_file,
 )
+from egoequiv.sources.table_groups import Keys, groups_of_rows
 from egoequiv.sources.table_motion import choose_columns, read_motion
-from egoequiv.sources.table_recordings import Keys, Rows, groups_of_rows
+from egoequiv.sources.table_notes import notes_on_columns
+from egoequiv.sources.table_recordings import Rows
 from egoequiv.sources.table_settings import FILE, TableSettings, read_declarations
 from egoequiv.sources.tables import SUFFIXES, Table, read_table
 from egoequiv.sources.video_frames import SUFFIXES as VIDEO_SUFFIXES
@@ -102,25 +104,11 @@ def _open(path: Path, root: Path, settings: TableSettings) -> Source:
         return _without_table(path, disk, settings, notes, listed)
     name = path.resolve().name if path.is_dir() else path.stem
     keys = _keys(found, settings, disk)
-    groups, names = groups_of_rows(keys, found, name)
+    groups, names = groups_of_rows(keys, found, name, disk, settings.outside)
     choice = choose_columns(found, settings, keys.names, has_time=bool(keys.time))
     motion = read_motion(found, choice, settings, groups)
     notes += [*found.notes, *motion.notes]
-    spoiled = [found.spoiled(one) for one in found.columns if one not in keys.names]
-    notes += [f"a column of numbers is not used: {problem}" for problem in spoiled if problem]
-    if not choice.names:
-        rest = [one for one in found.columns if one not in keys.names and found.is_numeric(one)]
-        hint = f"; its columns of numbers: {', '.join(rest[:10])} (--read columns={rest[0]})" if rest else ""
-        notes.append(f"{found.path.name}: no column looks like motion{hint}")
-    if choice.kind == "columns" and choice.position:
-        what = "the motion is the change of the position in the world"
-        notes.append(Remark(f"{found.path.name}: no columns look like a rotation, so {what}"))
-    if choice.kind == "pose" and not choice.position:
-        notes.append(f"{found.path.name}: no columns look like a position, so the camera turns and never moves")
-    if choice.kind == "pose" and not settings.axes and not settings.mount:
-        notes.append(
-            Remark("poses are taken as those of a camera that looks along x (axes ros): choose with --read axes=opencv")
-        )
+    notes += notes_on_columns(found, choice, settings, keys.names)
     extras, extra_names = _extras(found, keys, motion.choice.names, motion.good, motion.space.pose_names)
     times = find_times([root, *(root / one for one in disk.pictures)], settings, found.path)
     rows = Rows(found, keys, motion, extras, disk, times, settings, notes)

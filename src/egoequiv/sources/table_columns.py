@@ -32,6 +32,7 @@ QUATERNION = (
     *(r"q_?(?P<c>x)", r"(?:\w+_)?quat(?:ernion)?_?(?P<c>x)", r"(?:\w+_)?(?:orientation|rotation|rot)_?(?P<c>x)"),
     r"q_\w+_(?P<c>x)",
 )
+UNORDERED_QUATERNION = (r"(?:\w+_)?(?:q|quat|quaternion)_?[0-4]",)  # which of them is w is not said
 YAW = (r"(?P<c>yaw)(?:_angle)?", r"\w+_(?P<c>yaw)", r"theta")
 LATITUDE, LONGITUDE, ALTITUDE = (
     (rf"(?:\w+_)?{word}",) for word in (r"lat(?:itude)?", r"(?:lon|lng|long)(?:itude)?", r"alt(?:itude)?")
@@ -39,6 +40,7 @@ LATITUDE, LONGITUDE, ALTITUDE = (
 SPEED = (r"speed|velocity|vel|vf|v|(?:forward|vehicle|ego)_?(?:speed|velocity)|linear_?(?:velocity_)?x|\w+_speed",)
 YAW_RATE = (r"yaw_?rate|gyro_?z|wz|omega(?:_?z)?|angular_?(?:velocity_)?z|\w+_(?:yaw_?rate|gyro_z)",)
 CONTROLS = (r"(?:\w+_)?(?:steering|steering_?angle|steer|angle|throttle|gas|brake|speed|velocity|yaw_?rate|gyro_?z)",)
+TURNS = (r"(?:\w+_)?(?:yaw|roll|pitch|heading|bearing|course|azimuth|theta)(?:_angle)?",)  # go round
 AZIMUTH = (r"azimuth|az|turntable(?:_?angle)?|pan|angle|theta|rotation",)
 ELEVATION = (r"elevation|elev|el|tilt",)
 
@@ -59,6 +61,7 @@ _SPELLINGS = {
     "mph": "mph",
 }
 UNITS = {word.replace("_", " "): unit for unit, words in _SPELLINGS.items() for word in words.split()}
+_TWO_WORDS = re.compile(r"(.+)_(m|km|deg|rad)_((?<=km_)h|(?<!km_)s)")  # speed_m/s, yaw_rate_deg_s
 _BRACKETS = re.compile(r"(.*?)\s*[\[(]([^\])]*)[\])]\s*")
 
 
@@ -76,6 +79,8 @@ class Word:
         found = _BRACKETS.fullmatch(name)
         text, unit = (found[1], UNITS.get(found[2].strip().lower(), "")) if found else (name, "")
         plain = re.sub(r"[\W_]+", "_", text.strip().lower()).strip("_")
+        if not unit and (ending := _TWO_WORDS.fullmatch(plain)):
+            plain, unit = ending[1], UNITS[f"{ending[2]}/{ending[3]}"]
         head, _, last = plain.rpartition("_")
         if head and not unit and last in UNITS:
             plain, unit = head, UNITS[last]

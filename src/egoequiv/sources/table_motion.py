@@ -29,7 +29,7 @@ from egoequiv.sources.oxts import mercator_m
 from egoequiv.sources.table_columns import Word, declared, find, find_family, words_of
 from egoequiv.sources.table_grid import grid_of
 from egoequiv.sources.table_settings import TableSettings
-from egoequiv.sources.table_units import in_degrees, in_metres, in_mps
+from egoequiv.sources.table_units import in_degrees, in_metres, in_mps, turn_of
 from egoequiv.sources.tables import Table
 
 Array = NDArray[np.float64]
@@ -69,6 +69,7 @@ class Motion:
     settings: TableSettings
     convention: str = ""
     notes: list[str] = field(default_factory=list)
+    periods: tuple[float, ...] = ()  # of columns that are angles and go round; 0 for others
 
     def track(self, rows: Indices, times_ns: Nanoseconds, where: str) -> PoseTrack | ColumnTrack:
         """The rows (K,) of one recording as a track in the columns of the space."""
@@ -85,6 +86,9 @@ class Motion:
             return PoseTrack.of(times_ns, position, values[:, places:], where, axes=axes, mount=mount)
         if self.choice.kind == "plane":
             values[:, 2] = np.rad2deg(np.unwrap(np.deg2rad(values[:, 2])))
+        for place, period in enumerate(self.periods):
+            if period:
+                values[:, place] = np.unwrap(values[:, place], period=period)
         if self.choice.kind == "rates":
             times_s = (times_ns - times_ns[:1]) / 1e9
             values = np.stack([integrate(rate, times_s) for rate in values.T], axis=1)
@@ -193,7 +197,18 @@ def read_motion(table: Table, choice: Choice, settings: TableSettings, groups: I
             f"{table.path.name}: {int((~good).sum())} of {len(good)} rows left out, without a usable number in each of "
             f"{', '.join(choice.names)} (the first in line {first})"
         )
-    return Motion(choice, space, values, good, settings, _in_words(choice, space, settings), notes)
+    periods = tuple(
+        turn_of(values[good, place], Word.of(name), settings)
+        if choice.kind == "columns" and not choice.position
+        else 0.0
+        for place, name in enumerate(choice.columns)
+    )
+    notes += [
+        Remark(f"{name}: an angle, followed past a whole turn of {period:.4g}")
+        for name, period in zip(choice.columns, periods, strict=True)
+        if period
+    ]
+    return Motion(choice, space, values, good, settings, _in_words(choice, space, settings), notes, periods)
 
 
 def _values(table: Table, choice: Choice, settings: TableSettings, notes: list[str]) -> Array:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +22,7 @@ from egoequiv.sources.logged import (
     values_at_frames,
 )
 from egoequiv.sources.table_frames import FrameTimes, OnDisk, frame_stamps, numbers_in_names, resolve_file
+from egoequiv.sources.table_groups import Keys, other_folders
 from egoequiv.sources.table_motion import Motion
 from egoequiv.sources.table_settings import TableSettings
 from egoequiv.sources.table_units import time_unit_of
@@ -32,21 +31,6 @@ from egoequiv.sources.trees import FolderTree
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Keys:
-    """The columns that say to which frame a row belongs; "" where there is none."""
-
-    file: str = ""
-    frame: str = ""
-    time: str = ""
-    recording: str = ""
-    label: str = ""
-
-    @property
-    def names(self) -> set[str]:
-        return {name for name in (self.file, self.frame, self.time, self.recording, self.label) if name}
 
 
 @dataclass(frozen=True)
@@ -76,6 +60,7 @@ class Rows:
             what = [f"{len(missing)} pictures are missing, such as {missing[0]!r}"] if missing else []
             what += [f"{twice} name a picture again"] if twice else []
             self.notes.append(f"{name}: {len(rows) - len(kept)} of {len(rows)} rows left out: {', '.join(what)}")
+        self.notes.extend(other_folders(name, {names[row]: path for row, path in found.items() if path is not None}))
         reader = PictureFiles(FolderTree(self.disk.root), tuple(str(found[int(rows[k])]) for k in kept))
         numbers = np.array([number_of[names[row]] for row in rows[kept]], np.int64)
         if stamps is None:
@@ -136,8 +121,8 @@ class Rows:
         if known is not None and len(set(known) & set(places.tolist())) > len(places) / 2:
             at = {number: place for place, number in enumerate(known)}
             return np.array([at.get(number, -1) for number in places.tolist()], np.int64)
-        if len(places) and places.min() == 1 and places.max() == len(reader):
-            self.notes.append(Remark(f"{name}: frames are counted from 1"))
+        if len(places) and places.min() == 1 and not (self.table.numbers(self.keys.frame) == 0).any():
+            self.notes.append(Remark(f"{name}: frames are counted from 1, as the smallest number is 1"))
             places = places - 1
         if self.keys.time and (places >= len(reader)).mean() > 0.1:
             self.notes.append(
@@ -233,17 +218,3 @@ def _nearest(stamps: Nanoseconds, asked: Nanoseconds) -> Indices:
     after = np.minimum(after, len(stamps) - 1)
     before = np.maximum(after - 1, 0)
     return np.where(asked - stamps[before] <= stamps[after] - asked, before, after)
-
-
-def groups_of_rows(keys: Keys, table: Table, alone: str) -> tuple[Indices, Sequence[str]]:
-    """The recording of each row: by a column, or by the folder of its picture; else there is one."""
-    if keys.recording:
-        texts = [text or "unnamed" for text in table.texts(keys.recording)]
-    elif keys.file:
-        texts = [PurePosixPath(name.replace("\\", "/")).parent.name for name in table.texts(keys.file)]
-        texts = texts if len(set(texts)) > 1 and "" not in texts else [alone] * len(table)
-    else:
-        texts = [alone] * len(table)
-    names = list(dict.fromkeys(texts))
-    place = {name: number for number, name in enumerate(names)}
-    return np.array([place[text] for text in texts], np.int64), names

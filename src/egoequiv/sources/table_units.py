@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from egoequiv.pose.clock import UNITS_NS, Nanoseconds, unit_of, unit_since_1970
 from egoequiv.remarks import Remark
-from egoequiv.sources.table_columns import Word
+from egoequiv.sources.table_columns import TURNS, Word, find
 from egoequiv.sources.table_settings import TableSettings
 from egoequiv.sources.tables import Table
 
@@ -55,6 +55,18 @@ def in_metres(values: Array, word: Word, settings: TableSettings) -> Array:
 def in_mps(values: Array, word: Word) -> Array:
     """Speeds in metres a second; without any unit they are that already."""
     return values * METRES_A_SECOND.get(word.unit, 1.0)
+
+
+def turn_of(values: Array, word: Word, settings: TableSettings) -> float:
+    """A whole turn in the unit of a column, if its name is that of an angle that jumps by one; else 0."""
+    if not len(values) or not find([word], TURNS):
+        return 0.0
+    largest = float(np.abs(values).max())
+    said = word.unit if settings.angle_unit == "auto" else settings.angle_unit
+    unit = said if said in ("deg", "rad") else "deg" if largest > _MOST_RAD else "rad"
+    period = 360.0 if unit == "deg" else 2 * np.pi
+    jumps = (np.abs(np.diff(values)) > period / 2).any() and np.ptp(values) <= period * (1 + 1e-3)
+    return period if jumps else 0.0
 
 
 def in_degrees(
