@@ -77,6 +77,19 @@ def test_what_is_sent_again_and_again_without_change_is_fixed() -> None:
     np.testing.assert_allclose(tree.fixed("b", "a"), np.linalg.inv(matrix(still)))
 
 
+def test_what_moves_under_one_stamp_is_named() -> None:
+    """The clock of a publisher stands still; the first of its transforms counts, and that is said."""
+    sent = [(7, False, transform("a", "b", [k, 0, 0, 0, 0, 0, 1])) for k in range(5)]
+    tree = build_tree([*sent, *((k, False, transform("b", "c", [0, k, 0, 0, 0, 0, 1])) for k in range(5))], "bag")
+    assert tree.fixed("a", "b") is not None
+    words = "bag, transform a -> b: 5 transforms that differ have one stamp, so one of them counts for all times"
+    assert [note.startswith(words) for note in tree.notes_between("a", "b")] == [True, False]
+    np.testing.assert_allclose(tree.track("a", "c", "bag").position_m[:, 1], range(5))
+    assert any(note.startswith(words) for note in tree.notes)
+    with pytest.raises(DataError, match=r"'b' never moves in 'a': .* 5 transforms that differ have one stamp"):
+        tree.track("a", "b", "bag")
+
+
 def test_links_are_interpolated_and_times_that_one_of_them_lacks_are_left_out() -> None:
     sent = [(k * 100, False, transform("a", "b", [k, 0, 0, 0, 0, 0, 1])) for k in range(10)]
     sent += [(k * 200 + 50, False, transform("b", "c", [0, 2 * k, 0, 0, 0, 0, 1])) for k in range(3)]

@@ -121,8 +121,8 @@ class Stretch:
 
     def within(self, times_ns: Nanoseconds) -> Nanoseconds:
         """The times of its records from the first to the last of some times."""
-        found: NDArray[np.int64] = self.times_ns[(self.times_ns >= times_ns[0]) & (self.times_ns <= times_ns[-1])]
-        return found
+        first, last = np.searchsorted(self.times_ns, [times_ns[0], times_ns[-1]])
+        return self.times_ns[first : last + 1]
 
 
 def stretches(

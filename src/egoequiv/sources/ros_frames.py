@@ -85,6 +85,10 @@ class FrameTree:
         matrix[:3, :3], matrix[:3, 3] = rotation.as_matrix()[0], position[0]
         return matrix
 
+    def notes_between(self, outer: str, inner: str) -> list[str]:
+        """What is to be said of the links on the way from one frame to another."""
+        return [note for part in self.chain(outer, inner) or () for link in part for note in link.notes]
+
     def track(self, outer: str, inner: str, where: str) -> PoseTrack:
         """T_outer_inner over time, at the stamps of the link on the way that has the most of them."""
         chain = self.chain(outer, inner)
@@ -95,8 +99,9 @@ class FrameTree:
             )
         moving = [link for part in chain for link in part if not link.is_fixed]
         if not moving:
-            raise DataError(f"{where}: {inner!r} never moves in {outer!r}: all transforms between them are fixed")
-        self.notes.extend(note for link in moving for note in link.notes)
+            why = "".join(f" ({note})" for note in self.notes_between(outer, inner)[:1])
+            raise DataError(f"{where}: {inner!r} never moves in {outer!r}: all transforms between them are fixed{why}")
+        self.notes.extend(self.notes_between(outer, inner))
         times = max((link.track.times_ns for link in moving), key=len)
         position, rotation, known_rows = _walk(chain, times)
         if not known_rows.any():
@@ -176,6 +181,11 @@ def _link(parent: str, child: str, rows: list[tuple[int, bool, list[float]]], wh
     if any(row[1] for row in rows) or np.abs(values - values[-1]).max() < _STILL:
         values, times = values[-1:], times[-1:]
     clock = read_clock(times, name, "ns")
+    if len(clock.rows) == 1 < len(values):
+        notes.append(
+            f"{name}: {len(values)} transforms that differ have one stamp, so one of them counts for all times: if it "
+            "moves, use the times at which they were received, --read stamps=receive"
+        )
     values = values[clock.rows]
     track = PoseTrack.of(clock.times_ns, values[:, :3], values[:, 3:], name)
     return Link(parent, child, track, (*notes, *clock.notes))

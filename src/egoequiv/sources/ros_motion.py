@@ -13,6 +13,7 @@ from egoequiv.pose.conventions import axes_matrix, parse_transform
 from egoequiv.pose.driving import integrate
 from egoequiv.pose.track import ColumnTrack, PoseTrack
 from egoequiv.remarks import Remark
+from egoequiv.sources.logged import integrated_gaps
 from egoequiv.sources.ros_bags import Topic
 from egoequiv.sources.ros_frames import FrameTree, is_optical, plain_name, usable_poses
 from egoequiv.sources.ros_streams import Stream, body_of, read_frames
@@ -105,7 +106,8 @@ def _moving(tree: FrameTree, where: str) -> str:
     """The frame of the robot: by its usual name, or else the one with the most transforms."""
     moving = [link for link in tree.links.values() if not link.is_fixed]
     if not moving:
-        raise DataError(f"{where}: no transform in tf moves; choose other poses")
+        why = "".join(f" ({note})" for note in [note for link in tree.links.values() for note in link.notes][:1])
+        raise DataError(f"{where}: no transform in tf moves{why}; choose other poses")
     named = next((link.child for name in _BODIES for link in moving if link.child == name), None)
     return named or max(moving, key=lambda link: len(link.track.times_ns)).child
 
@@ -122,17 +124,21 @@ def _mount(
     """T_body_camera if it is known, the axes of the camera, and both in words."""
     if wish.mount is not None:
         axes = _axes(wish, camera_frame or body)
+        notes.extend(_assumed_axes(topics, wish, camera_frame))
         return parse_transform(wish.mount, "mount"), axes, f"camera placed by mount; camera axes {axes}"
     if body and camera_frame and body != camera_frame:
         fixed = _fixed(topics, body, camera_frame, by_header, notes, tree)
         if fixed is not None:
             axes = _axes(wish, camera_frame)
+            notes.extend(_assumed_axes(topics, wish, camera_frame))
             return fixed, axes, f"camera {camera_frame} placed on {body} by tf; camera axes {axes}"
         notes.append(
             f"{topics.bag.path}: tf does not say how camera frame {camera_frame!r} sits on {body!r}, so poses are "
             f"those of {body!r}: give --read mount='x y z qx qy qz qw'"
         )
     axes = _axes(wish, body)
+    if body == camera_frame:
+        notes.extend(_assumed_axes(topics, wish, camera_frame))
     if camera_frame and not body and wish.axes == "auto":
         notes.append(
             Remark(
@@ -147,12 +153,14 @@ def _fixed(
     topics: Topics, body: str, camera_frame: str, by_header: bool, notes: list[str], tree: FrameTree | None
 ) -> Array | None:
     """T_body_camera from transforms that are fixed; all of tf is read only if tf_static does not have them."""
-    if tree is not None:
-        return tree.fixed(body, camera_frame)
-    found = read_frames(topics, by_header, True, notes).fixed(body, camera_frame)
-    if found is None and topics.tf:
-        found = read_frames(topics, by_header, False, notes).fixed(body, camera_frame)
-    return found
+    ways = (True, False) if topics.tf else (True,)
+    trees = [tree] if tree is not None else (read_frames(topics, by_header, only_fixed, notes) for only_fixed in ways)
+    for one in trees:
+        found = one.fixed(body, camera_frame)
+        if found is not None:
+            notes.extend(one.notes_between(body, camera_frame))
+            return found
+    return None
 
 
 def _axes(wish: PoseWish, frame: str) -> str:
@@ -160,8 +168,25 @@ def _axes(wish: PoseWish, frame: str) -> str:
     return wish.axes if wish.axes != "auto" else "opencv" if is_optical(frame) else "ros"
 
 
+def _assumed_axes(topics: Topics, wish: PoseWish, camera_frame: str) -> list[str]:
+    """A remark where neither the user nor the name of the camera's frame says which axes it has."""
+    if wish.axes != "auto" or not camera_frame or is_optical(camera_frame):
+        return []
+    return [
+        Remark(
+            f"{topics.bag.path}: camera frame {camera_frame!r} is not named optical, so its axes are taken as ros, x "
+            "forward, y left, z up: if z points forward, give --read axes=opencv"
+        )
+    ]
+
+
 def column_track(
-    stream: Stream, by_header: bool, names: tuple[str, ...], rates: tuple[str, ...], notes: list[str]
+    stream: Stream,
+    by_header: bool,
+    names: tuple[str, ...],
+    rates: tuple[str, ...],
+    max_gap_s: float | None,
+    notes: list[str],
 ) -> ColumnTrack:
     """The columns of one topic; rates are integrated over its own stamps."""
     times, rows = stream.clock(by_header)
@@ -174,6 +199,8 @@ def column_track(
     times, values = clock.times_ns[finite], values[finite]
     if len(times) < 2:
         raise DataError(f"{stream.where}: {len(times)} messages can be used, and motion needs two")
+    if set(names) & set(rates):
+        notes.extend(integrated_gaps([times], max_gap_s, stream.where))
     for place, name in enumerate(names):
         if name in rates:
             values[:, place] = integrate(values[:, place], (times - times[0]) / 1e9)

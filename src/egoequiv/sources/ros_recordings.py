@@ -151,7 +151,7 @@ def _numbers(topic: str, choice: _Choice) -> Numbers:
 def _motion(choice: _Choice, streams: dict[str, Stream], by_header: bool, wishes: Wishes) -> _Motion:
     if choice.columns:
         tracks = [
-            column_track(streams[topic], by_header, names, wishes.rates, choice.notes)
+            column_track(streams[topic], by_header, names, wishes.rates, wishes.timing.max_gap_s, choice.notes)
             for topic, names in choice.columns.items()
         ]
         names = tuple(name for track in tracks for name in track.names)
