@@ -12,6 +12,7 @@ import numpy as np
 from egoequiv.blocks import Grid
 from egoequiv.evaluation.equivariance import Features, MotionError, errors_of_pairs
 from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
+from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
@@ -59,7 +60,8 @@ def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) 
 
     errors = measure(data.features)
     untrained = [] if data.untrained_features is None else measure(data.untrained_features)
-    groups = {name: len(np.unique(store.recording[pairs.of(name).i])) for name in pairs.names}
+    recordings = groups_of(store, "recording")
+    groups = {name: len(np.unique(recordings[pairs.of(name).i])) for name in pairs.names}
     on_progress("equivariance", 1, 1)
     note = (FITTED_APART if training is not None else LEAKED_PAIRS) if is_video else None
     return _finding(errors, {error.motion: error.rho for error in untrained}, groups, note)

@@ -17,6 +17,7 @@ from egoequiv.sources import table_columns as usual
 from egoequiv.sources.table_columns import declared, find, words_of
 from egoequiv.sources.tables import SUFFIXES, Table, read_table
 from egoequiv.store.frame_store import FrameStore
+from egoequiv.store.starts import starts_s
 
 Indices = NDArray[np.int64]
 _PLACE = re.compile(rf"(.*(?:{'|'.join(map(re.escape, SUFFIXES))}))(?::(class:)?(.+))?", re.IGNORECASE | re.DOTALL)
@@ -196,15 +197,15 @@ def _by_time(store: FrameStore, table: Table, column: str, recording: Indices) -
         raise DataError(f"{store.place} has no times: name files or frames in {table.path}")
     seconds = _in_seconds(table.times(column))
     own = _alone(store, table, recording, column)
-    found = np.full(len(table), -1, np.int64)
+    found, starts = np.full(len(table), -1, np.int64), starts_s(store)
     for number in np.unique(own[own >= 0]):
         frames = np.flatnonzero(store.recording == number)
         times = store.times_s[frames]
         asked = np.flatnonzero(own == number)
-        start = store.attributes["start"][frames[0]] if "start" in store.attributes else ""
+        start = starts[frames[0]]
         since = seconds[asked]
-        if start and _middle(since) >= _EPOCH_S[0]:
-            since = since - float(start)
+        if np.isfinite(start) and _middle(since) >= _EPOCH_S[0]:
+            since = since - start
         order = np.argsort(times)
         after = np.clip(np.searchsorted(times[order], since), 1, max(len(times) - 1, 1)).clip(max=len(times) - 1)
         before = np.maximum(after - 1, 0)
