@@ -41,6 +41,7 @@ def test_the_parts_of_a_scene_and_of_several(tmp_path: Path) -> None:
     several = seven_scenes(tmp_path)
     parts = {r.name: r.attributes.get("part") for r in several.recordings}
     assert parts == {"chess/seq-02": None, "kitchen/seq-01": "train", "kitchen/seq-02": "test"}
+    assert [r.attributes["world"] for r in several.recordings] == ["chess", "kitchen", "kitchen"]
     assert several.notes[-1].endswith("so without a part: chess/seq-02")
     for path in (tmp_path, tmp_path / "kitchen", tmp_path / "kitchen" / "seq-01"):
         assert guess_format(path).source == "seven-scenes"

@@ -48,6 +48,7 @@ def test_the_parts_of_a_scene(tmp_path: Path) -> None:
     source = transforms(tmp_path / "lego")
     found = {recording.name: (recording.attributes["part"], len(recording)) for recording in source.recordings}
     assert found == {"lego/train": ("train", 4), "lego/val": ("val", 2), "lego/test": ("test", 3)}
+    assert len({recording.attributes["world"] for recording in source.recordings}) == 1  # one map
     assert len(ingest(source, tmp_path / "store", size=(8, 8), progress=False)) == 9
     assert len(transforms(tmp_path / "lego" / "transforms_test.json").recordings[0]) == 3
 

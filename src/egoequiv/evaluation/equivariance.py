@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold
 
 from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.features import embed
-from egoequiv.evaluation.frame_features import fold_groups
+from egoequiv.evaluation.frame_features import fold_groups, groups_of
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.models import EgoNet
 from egoequiv.models.maps import FEWEST_SCORED, RANK_TOLERANCE, fewest_pairs
@@ -242,11 +242,11 @@ def errors_of_pairs(
     """
     place = np.full(len(store), -1)
     place[frames] = np.arange(len(frames))
-    errors = []
+    errors, recordings = [], groups_of(store, "recording")
     for name in pairs.names:
         own = pairs.of(name)
         z_i, z_j = features[place[own.i]], features[place[own.j]]
-        groups = store.recording[own.i]
+        groups = recordings[own.i]
         if training is not None:
             fit = training.of(name)
             fitted_on = features[place[fit.i]], features[place[fit.j]], fold_groups(store, fit.i)

@@ -12,17 +12,23 @@ import numpy as np
 from egoequiv.blocks import Grid
 from egoequiv.evaluation.equivariance import Features, MotionError, errors_of_pairs
 from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
+from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
 from egoequiv.pairs import MotionPairs
-from egoequiv.pairs.candidates import thinned
+from egoequiv.pairs.candidates import Indices, thinned
+from egoequiv.pairs.splits import PAPER, first_fitting
 
 COUNTS = {"pairs_fitted": "fitted", "pairs_scored": "scored", "pairs_excluded": "left out"}
 MOST_FITTED = 10_000  # pairs of each motion, in video
 FITTED_APART = (
     "maps are fitted on pairs of training frames, by ridge regression of the change of features, and measured on pairs "
     "of validation frames"
+)
+FITTED_ON_HALF = (
+    "maps are fitted on one half of the frames ({kind}), by ridge regression of the change of features, and measured "
+    "on the other half"
 )
 NOTES = (
     "rho is 0 for perfectly equivariant features and 1 for the copy baseline, a map that changes nothing",
@@ -42,15 +48,13 @@ def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) 
     """The task: on the validation frames of a run, with the motions it is measured for.
 
     In video, nearly the same pairs would be in two random halves. So maps are fitted on training frames there, and
-    measured on validation frames; frames on a grid are divided at random, as in the paper.
+    measured on validation frames; where all frames are measured, on halves that are recordings, or blocks of time with
+    a gap between them. Frames on a grid are divided at random, as in the paper.
     """
     on_progress("equivariance", 0, 1)
-    frames, store, split = data.split.validation, data.store, data.split
+    store, (fitted, frames, note) = data.store, _parts(data, options.seed)
     pairs = data.pairs(frames, options.motions)
-    is_video = not store.space.named_motions()
-    training = None
-    if is_video and not np.intersect1d(split.train, split.validation).size:
-        training = _thinned(data.pairs(split.train, options.motions), options.seed)
+    training = None if fitted is None else _thinned(data.pairs(fitted, options.motions), options.seed)
 
     def measure(z: Features) -> list[MotionError]:
         if training is None:
@@ -59,10 +63,23 @@ def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) 
 
     errors = measure(data.features)
     untrained = [] if data.untrained_features is None else measure(data.untrained_features)
-    groups = {name: len(np.unique(store.recording[pairs.of(name).i])) for name in pairs.names}
+    recordings = groups_of(store, "recording")
+    groups = {name: len(np.unique(recordings[pairs.of(name).i])) for name in pairs.names}
     on_progress("equivariance", 1, 1)
-    note = (FITTED_APART if training is not None else LEAKED_PAIRS) if is_video else None
     return _finding(errors, {error.motion: error.rho for error in untrained}, groups, note)
+
+
+def _parts(data: TaskData, seed: int) -> tuple[Indices | None, Indices, str | None]:
+    """The frames to fit maps on, those to measure them on, and a note; the first is None if pairs are divided."""
+    store, split = data.store, data.split
+    if store.space.named_motions():
+        return None, split.validation, None
+    if not np.intersect1d(split.train, split.validation).size:
+        return split.train, split.validation, FITTED_APART
+    halves = first_fitting(store, split.validation, seed=seed, train_fraction=0.5, max_gap_s=data.max_gap_s)
+    if halves.kind == PAPER:
+        return None, split.validation, LEAKED_PAIRS
+    return halves.train, halves.validation, FITTED_ON_HALF.format(kind=halves.kind)
 
 
 def _thinned(pairs: MotionPairs, seed: int) -> MotionPairs:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import DataError
 from egoequiv.evaluation.statistics import FEWEST_GROUPS
 from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.shared import groups_of_recordings
 from egoequiv.store import FrameStore
 
 Features = NDArray[np.float32] | NDArray[np.float64]
@@ -57,9 +58,10 @@ class FrameFeatures:
 def groups_of(store: FrameStore, hold_out: str) -> Indices:
     """The group of every frame, (N,): its recording, its label, or the value of an attribute such as `toy`.
 
-    It is -1 for frames that have no label or no value: their group is not known.
+    Recordings that ran at the same time, such as cameras of one rig, are one group. It is -1 for frames that have no
+    label or no value: their group is not known.
     """
-    return store.recording if hold_out == "recording" else store.classes(hold_out)[0]
+    return groups_of_recordings(store) if hold_out == "recording" else store.classes(hold_out)[0]
 
 
 def fold_groups(store: FrameStore, rows: Indices) -> Indices:
@@ -68,7 +70,7 @@ def fold_groups(store: FrameStore, rows: Indices) -> Indices:
     Frames without times have no blocks: photographs may be in any order. Blocks are for folds alone, never for an
     interval: neighbouring ones resemble each other, and an interval over them would be much too narrow.
     """
-    recording = store.recording[rows]
+    recording = groups_of_recordings(store)[rows]
     names = np.unique(recording)
     if len(names) >= FEWEST_GROUPS or store.times_s is None:
         return recording

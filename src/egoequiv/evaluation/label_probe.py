@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.findings import baseline_texts, cell, measured, shrink
-from egoequiv.evaluation.frame_features import fold_groups
+from egoequiv.evaluation.frame_features import fold_groups, groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LinearProbe, TrainingPart
 from egoequiv.evaluation.statistics import group_estimate, group_interval, why_no_interval
@@ -73,7 +73,11 @@ def _parts(data: TaskData, known: NDArray[np.bool_], values: Array, seed: int) -
                 f"{len(rows)} of {len(frames)} {part} frames have a label, at least {FEWEST} are needed: label more"
             )
         found.append(
-            LabelledPart(rows, values[rows], fold_groups(store, rows) if part == "training" else store.recording[rows])
+            LabelledPart(
+                rows,
+                values[rows],
+                fold_groups(store, rows) if part == "training" else groups_of(store, "recording")[rows],
+            )
         )
     return found[0], found[1]
 

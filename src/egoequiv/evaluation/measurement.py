@@ -58,7 +58,7 @@ class Measurement(BaseModel):
         split: How frames were divided.
         frames: How many frames were measured on.
         recordings: How many recordings these are of.
-        leaked: How many of the frames have a training frame close by in the same recording.
+        leaked: How many of the frames have a training frame close by (`count_leaked`).
         values: The numbers; the first says which of two runs does better.
         tables: The same for people, with more detail.
         details: A JSON object with everything else.

@@ -1,5 +1,6 @@
 """Which frames belong together: motion patterns, motion pairs, neighbour pairs and splits."""
 
+from egoequiv.pairs.leakage import closeness, count_leaked
 from egoequiv.pairs.mining import MinedPatterns, Mining, mine_patterns
 from egoequiv.pairs.motion import MotionPairs, find_motion_pairs, thin_out
 from egoequiv.pairs.neighbours import NeighbourPairs, are_neighbours, sample_neighbour_pairs
@@ -10,7 +11,7 @@ from egoequiv.pairs.patterns import (
     composite_names,
     declare_patterns,
 )
-from egoequiv.pairs.splits import Split, closeness, count_leaked, draw_labelled, make_split, split_frames
+from egoequiv.pairs.splits import Split, draw_labelled, make_split, split_frames
 
 __all__ = [
     "DeclaredPatterns",

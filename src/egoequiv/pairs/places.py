@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.pairs.candidates import Indices, recordings_of
+from egoequiv.pairs.shared import comparable_places
 from egoequiv.store import FrameStore
 
 Array = NDArray[np.float64]
@@ -67,12 +68,16 @@ def divide_places(
 
     k-means divides the positions into places, and some of them are for training. Frames of the others that are within
     `place_m` of a training frame are in neither part. The more places, the more of the way both parts see, but the
-    more frames are lost between them: the first of `NUMBERS` that loses few enough is taken.
+    more frames are lost between them: the first of `NUMBERS` that loses few enough is taken. Positions in maps that are
+    said to differ are not compared.
     """
     positions = positions_of(store)
     if positions is None:
         raise _no_positions(store)
-    positions, wanted = positions[frames], (1 - train_fraction) * len(frames)
+    positions, wanted = (
+        _apart(positions[frames], comparable_places(store)[frames], place_m),
+        (1 - train_fraction) * len(frames),
+    )
     distinct, best = len(np.unique(positions, axis=0)), (0, np.empty(0, bool), np.empty(0, bool))
     for number in NUMBERS:
         if number > distinct:
@@ -91,6 +96,15 @@ def divide_places(
             "between them: lower place_m, or choose another split"
         )
     return frames[best[1]], frames[best[2]]
+
+
+def _apart(positions: Array, maps: Indices, place_m: float) -> Array:
+    """Positions (N, D + 1) in which different maps are further from each other than they are wide, and than a place."""
+    codes, number = np.unique(maps, return_inverse=True)
+    if len(codes) < 2:
+        return positions
+    step = 2 * float(np.linalg.norm(np.ptp(positions, axis=0))) + 2 * place_m + 1.0
+    return np.column_stack([positions, number * step])
 
 
 def _some_places(positions: Array, number: int, rng: np.random.Generator, fraction: float) -> Mask:

@@ -1,4 +1,4 @@
-"""Splits into training and validation frames, and how much of one is nearly repeated in the other."""
+"""Splits into training and validation frames."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.pairs.candidates import Indices, close_pairs, recordings_of
-from egoequiv.pairs.neighbours import are_neighbours
-from egoequiv.pairs.places import distance_m, divide_places, positions_of, usual_place_m
+from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.places import divide_places, usual_place_m
+from egoequiv.pairs.shared import clocks_of, groups_of_recordings, time_to_nearest
 from egoequiv.store import FrameStore
 
 TRAIN_FRACTION = 0.67
@@ -44,11 +44,12 @@ def make_split(
     Args:
         store: The frames.
         kind: `paper` divides frames at random, as the paper does, so that most validation frames have a near copy in
-            the training part. `by-recording` and `by-ATTRIBUTE` divide whole groups; where every recording is of one
-            class and every class has two or more, `by-recording` divides class by class, by the number of frames, so
-            that both parts have every class. `by-time` divides each recording into blocks of time, with a guard gap
-            around each. `by-place` divides by where frames were taken. `given` takes the parts that came with the
-            data: training is the part called train. `auto` takes the first of these that the store allows: given,
+            the training part. `by-recording` and `by-ATTRIBUTE` divide whole groups; recordings that ran at the same
+            time (`clocks_of`) are one group of `by-recording`, and divided as one by `by-time`. Where every recording
+            is of one class and every class has two or more, `by-recording` divides class by class, by the number of
+            frames, so that both parts have every class. `by-time` divides each recording into blocks of time, with a
+            guard gap around each. `by-place` divides by where frames were taken. `given` takes the parts that came with
+            the data: training is the part called train. `auto` takes the first of these that the store allows: given,
             by-recording, by-time, by-place, paper.
         seed: Another seed, another split of the same kind.
         train_fraction: About this part of the frames is for training.
@@ -92,10 +93,12 @@ def split_frames(
     if kind == BY_PLACE:
         apart_m = usual_place_m(store, max_gap_s) if place_m is None else place_m
         return Split(*divide_places(store, frames, rng, train_fraction, apart_m), kind, apart_m)
-    units = _units(store, frames, kind)
+    units = _units(store, frames, kind, max_gap_s)
     distinct = np.unique(units)
     if len(distinct) < 2:
-        raise DataError(f"split {kind!r} needs at least two groups to divide, {store.place} has {len(distinct)}")
+        as_one = "; recordings that ran at the same time are one" if len(np.unique(store.recording[frames])) > 1 else ""
+        counted = f"{len(distinct)}{as_one if kind == BY_RECORDING else ''}"
+        raise DataError(f"split {kind!r} needs at least two groups to divide, {store.place} has {counted}")
     if kind == BY_RECORDING:
         strata = _strata(store, frames, units, distinct)
         chosen = np.concatenate([_share(rng.permutation(stratum), units, train_fraction) for stratum in strata])
@@ -159,14 +162,17 @@ def _split_by_time(
     if store.times_s is None:
         raise DataError(f"split 'by-time' needs times, {store.place} has none: choose by-recording or paper")
     train, validation = [], []
-    for rows in recordings_of(store, frames):
-        rows = rows[np.argsort(store.times_s[rows], kind="stable")]
-        times = store.times_s[rows]
+    group, times_s = clocks_of(store, max_gap_s)
+    ordered = np.sort(frames)
+    for code in np.unique(group[ordered]):
+        rows = ordered[group[ordered] == code]
+        rows = rows[np.argsort(times_s[rows], kind="stable")]
+        times = times_s[rows]
         blocks = int(np.clip((1 - train_fraction) * (times[-1] - times[0]) / (GAPS * max_gap_s), 1, MOST_BLOCKS))
         shift = rng.random() if blocks > 1 else train_fraction * rng.integers(2)  # a single cut needs one gap only
         in_train = (np.arange(len(rows)) / len(rows) * blocks + shift) % 1 < train_fraction
         train.append(rows[in_train])
-        validation.append(rows[~in_train & (_distance(times, times[in_train]) > max_gap_s)])
+        validation.append(rows[~in_train & (time_to_nearest(times, times[in_train]) > max_gap_s)])
     split = Split(np.sort(np.concatenate(train)), np.sort(np.concatenate(validation)), BY_TIME)
     if not len(split.train) or not len(split.validation):
         raise DataError(
@@ -174,14 +180,6 @@ def _split_by_time(
             "training and validation: lower max_gap_s, or choose another split"
         )
     return split
-
-
-def _distance(times: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far each time is from the nearest of the others, which are in order; (N,), (M,) -> (N,)."""
-    padded = np.concatenate([[-np.inf], others, [np.inf]])
-    after = np.searchsorted(padded, times).clip(1)
-    nearest: NDArray[np.float64] = np.minimum(padded[after] - times, times - padded[after - 1])
-    return nearest
 
 
 def _share(groups: NDArray[np.int64], units: NDArray[np.int64], fraction: float) -> NDArray[np.int64]:
@@ -215,58 +213,17 @@ def _strata(
     return list(strata.values())
 
 
-def _units(store: FrameStore, frames: Indices, kind: str) -> NDArray[np.int64]:
-    """What each frame is divided by: itself, its recording, or the value of an attribute."""
+def _units(store: FrameStore, frames: Indices, kind: str, max_gap_s: float) -> NDArray[np.int64]:
+    """What each frame is divided by: itself, its recording with those of the same time, or an attribute."""
     if kind in (PAPER, GIVEN):  # the training part of a given split is cut again at random
         return frames
     if kind == BY_RECORDING:
-        return store.recording[frames]
+        return groups_of_recordings(store, max_gap_s)[frames]
     if kind.startswith("by-"):
         codes, _ = store.classes(kind.removeprefix("by-"))
         return codes[frames]
     have = ", ".join(f"by-{name}" for name in ("recording", "time", "place", *store.attributes))
     raise ConfigError(f"split {kind!r} is not known; choose auto, paper, given, {have}")
-
-
-def count_leaked(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int:
-    """How many validation frames have a training frame of their recording within `max_gap_s` or one grid step.
-
-    If frames have neither times nor steps, one at the same place. With the split by place, one of any recording there.
-    """
-    positions = positions_of(store)
-    has_steps = store.times_s is not None or store.space.named_motions()
-    if positions is not None and (split.kind == BY_PLACE or not has_steps):
-        return _count_at_place(store, split, positions, max_gap_s)
-    in_train = np.zeros(len(store), bool)
-    in_train[split.train] = True
-    in_validation = np.zeros(len(store), bool)
-    in_validation[split.validation] = True
-    leaked = np.zeros(len(store), bool)
-    for i, j in close_pairs(store, np.concatenate([split.train, split.validation]), max_gap_s):
-        crossing = in_train[i] != in_train[j]
-        i, j = i[crossing], j[crossing]
-        near = are_neighbours(store, i, j, max_gap_s)
-        leaked[i[near]] = True
-        leaked[j[near]] = True
-    return int((leaked & in_validation).sum())
-
-
-def _count_at_place(store: FrameStore, split: Split, positions: NDArray[np.float64], max_gap_s: float) -> int:
-    """How many validation frames have a training frame at their place; each recording has its own map, but by place."""
-    place_m = usual_place_m(store, max_gap_s) if split.place_m is None else split.place_m
-    of = np.zeros_like(store.recording) if split.kind == BY_PLACE else store.recording
-    count = 0
-    for code in np.unique(of[split.validation]):
-        train, validation = (positions[rows[of[rows] == code]] for rows in (split.train, split.validation))
-        count += int((distance_m(validation, train) <= place_m).sum())
-    return count
-
-
-def closeness(kind: str, gap: str = "second") -> str:
-    """What a leaked validation frame of a split of this kind has, in words."""
-    if kind == BY_PLACE:
-        return "a training frame at the same place (within place_m)"
-    return f"a training frame of the same recording within one step or {gap}"
 
 
 def draw_labelled(

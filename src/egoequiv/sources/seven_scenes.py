@@ -51,7 +51,8 @@ def seven_scenes(path: Path, *, rate_hz: float = _KINECT_HZ) -> Source:
         scene, _, last = folder.rpartition("/")
         number = re.search(r"[0-9]+$", last)
         part = parts.get(scene, {}).get(int(number[0])) if number else None
-        return _sequence(tree, folder, name_of(path, folder), rate_hz, {"part": part} if part else {}, notes)
+        attributes = {"world": scene or "."} | ({"part": part} if part else {})  # the sequences of a scene have one map
+        return _sequence(tree, folder, name_of(path, folder), rate_hz, attributes, notes)
 
     recordings = read_each(folders, sequence, notes)
     lacking = [recording.name for recording in recordings if "part" not in recording.attributes]

@@ -120,9 +120,8 @@ def _scene(
     size = f", {width:g} x {height:g}" if _is_number(width) and _is_number(height) else ""
     listed.append(Listed("camera", last, f"{len(frames):,} frames{size}"))
     part = _FILES.get(last, "")
-    return posed_pictures(
-        name, tree, files, names, matrices, axes, notes, times_s=times_s, attributes={"part": part} if part else {}
-    )
+    attributes = {"part": part, "world": folder or "."} if part else {}  # the parts of a scene have one map
+    return posed_pictures(name, tree, files, names, matrices, axes, notes, times_s=times_s, attributes=attributes)
 
 
 def _read_json(tree: Tree, file: str) -> Any:

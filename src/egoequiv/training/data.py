@@ -56,7 +56,7 @@ class OpenedData:
 
     @cached_property
     def leaked(self) -> int:
-        """How many validation frames have a training frame of their recording close by."""
+        """How many validation frames have a training frame close by."""
         return count_leaked(self.store, self.split, self.config.max_gap_s)
 
     def fingerprint(self) -> str:
@@ -173,7 +173,7 @@ def _leakage(store: FrameStore, split: Split, config: TrainConfig) -> tuple[str,
     if not leaked:
         return ()
     return (
-        f"warning: {leaked} of {len(split.validation)} validation frames have a training frame of their recording "
+        f"warning: {leaked} of {len(split.validation)} validation frames have a training frame "
         "close by, so measures on them are too good: ingest more recordings, or frames with times or positions",
     )
 

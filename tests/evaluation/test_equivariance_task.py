@@ -1,0 +1,79 @@
+"""The task `equivariance` on video: what is fitted on, what is measured, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from egoequiv.evaluation.equivariance_task import FITTED_APART, FITTED_ON_HALF, equivariance
+from egoequiv.evaluation.findings import LEAKED_PAIRS
+from egoequiv.evaluation.task import Finding, TaskOptions
+from egoequiv.models import EgoNet, NetSpec
+from egoequiv.pairs import MotionPairs, Split
+from egoequiv.pose import SE2Space
+from evaluation.task_worlds import MadeData
+from helpers import bare_store
+
+FRAMES = 600
+
+
+@dataclass(frozen=True)
+class VideoData(MadeData):
+    """Pairs of successive frames, all of one motion; `asked` are the frames whose pairs were asked for."""
+
+    asked: list[np.ndarray] = field(default_factory=list)
+
+    def pairs(self, frames=None, patterns=None) -> MotionPairs:  # type: ignore[no-untyped-def]
+        self.asked.append(frames)
+        own = np.sort(frames)
+        on = (np.diff(own) == 1) & (np.diff(self.store.recording[own]) == 0)
+        return MotionPairs(own[:-1][on], own[1:][on], np.zeros(int(on.sum()), np.int64), ("on",))
+
+
+def video(recordings: int, *, timed: bool = True, split: Split | None = None) -> VideoData:
+    """Features that wander slowly and follow nothing: a map fitted on nearly the same pairs seems to predict them."""
+    rng = np.random.default_rng(0)
+    times = np.tile(np.arange(FRAMES // recordings) / 10, recordings) if timed else None
+    recording = np.repeat(np.arange(recordings), FRAMES // recordings)
+    store = bare_store(np.zeros((FRAMES, 3)), recording, times, SE2Space())
+    z = np.cumsum(rng.normal(size=(FRAMES, 8)), axis=0).astype(np.float32)
+    everything = Split(np.arange(FRAMES), np.arange(FRAMES), "all")
+    return VideoData(EgoNet(NetSpec("norb", (1, 1, 1))), store, split or everything, None, made=z)
+
+
+def measured(data: VideoData) -> Finding:
+    data.__dict__["untrained_features"] = None
+    return equivariance(data, TaskOptions(), lambda *_: None)
+
+
+def test_all_frames_of_several_recordings_are_halved_by_recording() -> None:
+    data = video(6)
+    found = measured(data)
+    held, fitted = data.asked
+    assert not np.intersect1d(data.store.recording[held], data.store.recording[fitted]).size
+    assert len(held) + len(fitted) == FRAMES
+    assert FITTED_ON_HALF.format(kind="by-recording") in found.notes
+    assert found.details["motions"][0]["pairs_scored"] == 3 * (FRAMES // 6 - 1)
+
+
+def test_all_frames_of_one_recording_are_halved_by_time_with_a_gap() -> None:
+    data = video(1)
+    found = measured(data)
+    held, fitted = data.asked
+    assert np.abs(data.store.times_s[held][:, None] - data.store.times_s[fitted]).min() > data.max_gap_s
+    assert FITTED_ON_HALF.format(kind="by-time") in found.notes
+    assert "fewer than five recordings: no interval" in found.notes
+
+
+def test_frames_that_cannot_be_halved_are_divided_at_random_and_it_is_said() -> None:
+    data = video(1, timed=False)
+    assert LEAKED_PAIRS in measured(data).notes
+    assert len(data.asked) == 1
+
+
+def test_a_split_is_used_as_it_is() -> None:
+    split = Split(np.arange(300), np.arange(320, FRAMES), "by-time")
+    data = video(1, split=split)
+    assert FITTED_APART in measured(data).notes
+    assert [len(rows) for rows in data.asked] == [280, 300]
