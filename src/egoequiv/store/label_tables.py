@@ -127,16 +127,17 @@ def _rows_of_frames(store: FrameStore, table: Table, keys: Mapping[str, str]) ->
     if "recording" in keys:
         numbers = {name: number for number, name in enumerate(store.recording_names)}
         recording = np.array([numbers.get(name, -2) for name in table.texts(keys["recording"])], np.int64)
+    notes: list[str] = []
     if "file" in keys and store.files is not None:
         rows = _by_file(store, table, keys["file"], recording)
     elif "frame" in keys:
         rows = _by_number(store, table, keys["frame"], recording)
     elif "time" in keys:
-        rows = _by_time(store, table, keys["time"], recording)
+        rows = _by_time(store, table, keys["time"], recording, notes)
     else:
         raise DataError(f"{store.place} does not know the files of its frames: name frames or times in {table.path}")
     lost = np.flatnonzero(rows < 0)
-    notes = [f"{table.path.name}: {len(rows) - len(lost):,} rows belong to a frame"]
+    notes.append(f"{table.path.name}: {len(rows) - len(lost):,} rows belong to a frame")
     if len(lost):
         notes.append(
             f"{table.path.name}: {len(lost):,} of {len(rows):,} rows belong to no frame of the store and are left out, "
@@ -193,7 +194,7 @@ def _by_number(store: FrameStore, table: Table, column: str, recording: Indices)
     return np.array([rows.get((int(r), float(f)), -1) for r, f in zip(own, numbers, strict=True)], np.int64)
 
 
-def _by_time(store: FrameStore, table: Table, column: str, recording: Indices) -> Indices:
+def _by_time(store: FrameStore, table: Table, column: str, recording: Indices, notes: list[str]) -> Indices:
     """The nearest frame in time, at most half a step away."""
     if store.times_s is None:
         raise DataError(f"{store.place} has no times: name files or frames in {table.path}")
@@ -204,7 +205,7 @@ def _by_time(store: FrameStore, table: Table, column: str, recording: Indices) -
         frames = np.flatnonzero(store.recording == number)
         times = store.times_s[frames]
         asked = np.flatnonzero(own == number)
-        since = _since_first(store, table, frames, seconds[asked])
+        since = _since_first(store, table, frames, seconds[asked], notes)
         order = np.argsort(times)
         after = np.clip(np.searchsorted(times[order], since), 1, max(len(times) - 1, 1)).clip(max=len(times) - 1)
         before = np.maximum(after - 1, 0)
@@ -215,7 +216,9 @@ def _by_time(store: FrameStore, table: Table, column: str, recording: Indices) -
     return found
 
 
-def _since_first(store: FrameStore, table: Table, frames: Indices, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+def _since_first(
+    store: FrameStore, table: Table, frames: Indices, seconds: NDArray[np.float64], notes: list[str]
+) -> NDArray[np.float64]:
     """Times as seconds since the first frame of a recording that is in the store.
 
     They are of the log's clock; or, where they do not meet it, seconds since the log's first frame.
@@ -227,7 +230,12 @@ def _since_first(store: FrameStore, table: Table, frames: Indices, seconds: NDAr
         since = seconds - start
         step = float(np.median(np.diff(np.sort(times)))) if len(times) > 1 else 0.0
         inside = (since >= times.min() - step) & (since <= times.max() + step)
-        if inside.any() or _middle(seconds) >= _EPOCH_S[0]:
+        is_date = _middle(seconds) >= _EPOCH_S[0]
+        if inside.any() and not is_date and abs(start) > step / 2:
+            notes.append(
+                f"{table.path.name}: times are of the log's clock, in which the first frame is at {start:.3f} s"
+            )
+        if inside.any() or is_date:
             return since
     first = 0 if store.log_frame is None else int(store.log_frame[frames].min())
     if first > 0:
