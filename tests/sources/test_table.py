@@ -502,3 +502,30 @@ def test_a_quaternion_whose_order_is_not_said_is_told_of(tmp_path: Path, numbers
     source = open_source("table", folder, rotation=columns, quaternion="xyzw")
     assert isinstance(source.space, SE3Space)
     assert source.notes == ()
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.05])
+def test_rates_are_not_integrated_over_a_gap(tmp_path: Path, offset: float) -> None:
+    write_video(tmp_path / "clip.mkv", np.zeros((40, 16, 16), np.uint8), codec="ffv1", rate=10)
+    t = np.array([0.01 * k for k in range(400) if not 100 <= k < 250])
+    columns = {"time": [f"{1714521600 + v:.2f}" for v in t], "speed": np.where(t < 1, 10, 0), "yaw_rate": 0 * t}
+    write_csv(tmp_path / "clip.csv", columns)
+    source = open_source("table", tmp_path, offset_s=offset)
+    first, second = source.recordings
+    assert [first.name, second.name] == [f"{tmp_path.name}/1", f"{tmp_path.name}/2"]
+    late = int(offset > 0)
+    assert first.log_frames().tolist() == list(range(late, 10 + late))[: len(first)]
+    np.testing.assert_allclose(np.diff(first.poses[:, 0]), 1.0, atol=1e-6)
+    np.testing.assert_allclose(np.diff(second.poses[:, 0]), 0.0, atol=1e-6)
+    assert second.log_frames()[0] == 25 + late
+    assert second.attributes["start"] == f"{1714521602.5 + 0.1 * late:.1f}00000000"
+    np.testing.assert_allclose(second.times_s[:3], [0, 0.1, 0.2])
+    assert any("cut into 2 recordings" in note for note in source.notes)
+
+
+def test_rates_of_pictures_are_cut_where_rows_are_missing(tmp_path: Path) -> None:
+    k = np.array([*range(5), 30, *range(60, 66)])
+    columns = {"file": names(12), "time": 0.1 * k, "speed": 1 + 0 * k, "yaw_rate": 0 * k, "label": k}
+    source = open_source("table", folder_of(tmp_path, columns))
+    assert [(len(r), r.file_name(0), r.labels[0]) for r in source.recordings] == [(5, "0.png", "0"), (6, "6.png", "60")]
+    assert any("1 frames between two gaps are left out" in note for note in source.notes)

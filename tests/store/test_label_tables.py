@@ -172,6 +172,8 @@ def test_labels_go_to_their_frames_where_the_first_ones_were_left_out(
     view = with_labels(store, str(tmp_path / "labels.csv"))
     np.testing.assert_allclose(view.numbers["value"], store.pose_columns["x_m"] + 0.5)
     assert any("5 of 15 rows belong to no frame" in note for note in view.label_notes)
+    told = "labels.csv: times are of the log's clock, in which the first frame is at 0.500 s"
+    assert (told in view.label_notes) == (key == "time" and start == 0)
 
 
 def test_times_since_a_first_frame_that_is_not_there_are_refused(

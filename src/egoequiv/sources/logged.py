@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +139,25 @@ class LoggedRecording(Recording):
 
     def files_read(self) -> Collection[Path] | None:
         return self.reader.files_read()
+
+    def part(self, name: str, frames: NDArray[np.int64]) -> LoggedRecording:
+        """Some of its frames (K,) as a recording of their own."""
+        times_s, start = self.times_s, {}
+        if times_s is not None:
+            if "start" in self.attributes:
+                first_ns = int(self.attributes["start"].replace(".", ""))  # with all nine digits, see `start_of`
+                start = start_of(np.array([first_ns + round(float(times_s[frames[0]]) * 1e9)]))
+            times_s = times_s[frames] - times_s[frames[:1]]
+        return replace(
+            self,
+            name=name,
+            poses=self.poses[frames],
+            times_s=times_s,
+            rows=self.rows[frames],
+            labels=None if self.labels is None else [self.labels[frame] for frame in frames],
+            attributes={**self.attributes, **start},
+            numbers=None if self.numbers is None else self.numbers[frames],
+        )
 
     def log_frames(self) -> NDArray[np.int64] | None:
         return self.rows if self.numbers is None else self.numbers

@@ -216,11 +216,11 @@ def _recordings(rows: Rows, groups: Any, names: Any, listed: list[Listed]) -> li
         camera = chosen if len(names) == 1 else rows.disk.named(name)
         try:
             if rows.keys.file:
-                found.append(rows.of_files(name, own, every))
+                found += rows.in_parts(rows.of_files(name, own, every))
             elif camera is None:
                 raise DataError(f"no folder of pictures and no video is named {name}")
             else:
-                found.append(rows.of_camera(name, own, camera))
+                found += rows.in_parts(rows.of_camera(name, own, camera))
         except DataError as problem:
             if len(names) == 1:
                 raise

@@ -125,7 +125,7 @@ def choose_columns(table: Table, settings: TableSettings, taken: set[str], has_t
 
 
 def _rates(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Declared rates; a speed and a yaw rate in this order, in whichever they are given."""
+    """Declared rates; a speed and a yaw rate come in this order."""
     return columns[::-1] if _is_drive(columns[::-1]) else columns
 
 

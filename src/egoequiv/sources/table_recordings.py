@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import DataError
 from egoequiv.pose import ColumnTrack, PoseTrack
 from egoequiv.pose.clock import Nanoseconds, read_clock
+from egoequiv.pose.track import longest_gap_ns
 from egoequiv.remarks import Remark
 from egoequiv.sources.logged import (
     FrameReader,
@@ -45,6 +46,7 @@ class Rows:
     times: FrameTimes | None
     settings: TableSettings
     notes: list[str] = field(default_factory=list)
+    parts: dict[str, Indices] = field(default_factory=dict)  # by recording, after how many gaps each of its frames lies
 
     def of_files(self, name: str, rows: Indices, every: Indices) -> LoggedRecording:
         """A recording with a picture file in each row; `every` row counts, those without a motion too."""
@@ -153,6 +155,7 @@ class Rows:
         more = ColumnTrack(stamps, self._extra(rows), self.extras).at(asked, timing.max_gap_s, timing.rule)[0]
         nearest = _nearest(stamps, asked)
         poses = np.concatenate([values, more], axis=1)
+        self._find_gaps(name, stamps, asked)
         return self._made(name, reader, frames[known], poses, frame_ns[known], rows[nearest])
 
     def _recording(
@@ -165,7 +168,29 @@ class Rows:
         values = _values(self.motion.track(rows, times_ns, self.table.path.name)) if len(rows) else self._nothing()
         if self.settings.offset_s and stamps is not None:
             return self._at_times(name, reader, frames, stamps, rows, stamps)
+        if stamps is not None:
+            self._find_gaps(name, stamps, stamps)
         return self._made(name, reader, frames, np.concatenate([values, self._extra(rows)], axis=1), stamps, rows)
+
+    def _find_gaps(self, name: str, stamps: Nanoseconds, asked: Nanoseconds) -> None:
+        """Rates are not known in gaps between rows, so an integral goes on only until the next one."""
+        if self.motion.choice.kind == "rates":
+            ends = stamps[1:][np.diff(stamps) > longest_gap_ns(stamps, self.settings.max_gap_s)]
+            self.parts[name] = np.searchsorted(ends, asked, side="right")
+
+    def in_parts(self, recording: LoggedRecording) -> list[LoggedRecording]:
+        """A recording cut at the gaps of its rates."""
+        after = self.parts.get(recording.name, np.zeros(len(recording), np.int64))
+        cuts = np.flatnonzero(np.diff(after)) + 1
+        if not len(cuts):
+            return [recording]
+        parts = [part for part in np.split(np.arange(len(recording)), cuts) if len(part) > 1]
+        alone = len(recording) - sum(map(len, parts))
+        rest = f"; {alone} frames between two gaps are left out" if alone else ""
+        self.notes.append(
+            f"{recording.name}: cut into {len(parts)} recordings, because rates are not known in gaps (max_gap_s){rest}"
+        )
+        return [recording.part(f"{recording.name}/{number}", part) for number, part in enumerate(parts, 1)]
 
     def _nothing(self) -> Array:
         return np.empty((0, len(self.motion.space.pose_names)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -18,6 +18,7 @@ from egoequiv.sources import table_columns as usual
 from egoequiv.sources.table_columns import declared, find, words_of
 from egoequiv.sources.tables import SUFFIXES, Table, read_table
 from egoequiv.store.frame_store import FrameStore
+from egoequiv.store.starts import starts_s
 
 Indices = NDArray[np.int64]
 _PLACE = re.compile(rf"(.*(?:{'|'.join(map(re.escape, SUFFIXES))}))(?::(class:)?(.+))?", re.IGNORECASE | re.DOTALL)
@@ -127,16 +128,17 @@ def _rows_of_frames(store: FrameStore, table: Table, keys: Mapping[str, str]) ->
     if "recording" in keys:
         numbers = {name: number for number, name in enumerate(store.recording_names)}
         recording = np.array([numbers.get(name, -2) for name in table.texts(keys["recording"])], np.int64)
+    notes: list[str] = []
     if "file" in keys and store.files is not None:
         rows = _by_file(store, table, keys["file"], recording)
     elif "frame" in keys:
         rows = _by_number(store, table, keys["frame"], recording)
     elif "time" in keys:
-        rows = _by_time(store, table, keys["time"], recording)
+        rows = _by_time(store, table, keys["time"], recording, notes)
     else:
         raise DataError(f"{store.place} does not know the files of its frames: name frames or times in {table.path}")
     lost = np.flatnonzero(rows < 0)
-    notes = [f"{table.path.name}: {len(rows) - len(lost):,} rows belong to a frame"]
+    notes.append(f"{table.path.name}: {len(rows) - len(lost):,} rows belong to a frame")
     if len(lost):
         notes.append(
             f"{table.path.name}: {len(lost):,} of {len(rows):,} rows belong to no frame of the store and are left out, "
@@ -193,7 +195,7 @@ def _by_number(store: FrameStore, table: Table, column: str, recording: Indices)
     return np.array([rows.get((int(r), float(f)), -1) for r, f in zip(own, numbers, strict=True)], np.int64)
 
 
-def _by_time(store: FrameStore, table: Table, column: str, recording: Indices) -> Indices:
+def _by_time(store: FrameStore, table: Table, column: str, recording: Indices, notes: list[str]) -> Indices:
     """The nearest frame in time, at most half a step away."""
     if store.times_s is None:
         raise DataError(f"{store.place} has no times: name files or frames in {table.path}")
@@ -204,7 +206,7 @@ def _by_time(store: FrameStore, table: Table, column: str, recording: Indices) -
         frames = np.flatnonzero(store.recording == number)
         times = store.times_s[frames]
         asked = np.flatnonzero(own == number)
-        since = _since_first(store, table, frames, seconds[asked])
+        since = _since_first(store, table, frames, seconds[asked], notes)
         order = np.argsort(times)
         after = np.clip(np.searchsorted(times[order], since), 1, max(len(times) - 1, 1)).clip(max=len(times) - 1)
         before = np.maximum(after - 1, 0)
@@ -215,19 +217,26 @@ def _by_time(store: FrameStore, table: Table, column: str, recording: Indices) -
     return found
 
 
-def _since_first(store: FrameStore, table: Table, frames: Indices, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+def _since_first(
+    store: FrameStore, table: Table, frames: Indices, seconds: NDArray[np.float64], notes: list[str]
+) -> NDArray[np.float64]:
     """Times as seconds since the first frame of a recording that is in the store.
 
     They are of the log's clock; or, where they do not meet it, seconds since the log's first frame.
     """
     assert store.times_s is not None
-    start = _start_s(store.attributes["start"][frames[0]]) if "start" in store.attributes else None
+    start = float(starts_s(store)[frames[0]])
     times = store.times_s[frames]
-    if start is not None:
+    if isfinite(start):
         since = seconds - start
         step = float(np.median(np.diff(np.sort(times)))) if len(times) > 1 else 0.0
         inside = (since >= times.min() - step) & (since <= times.max() + step)
-        if inside.any() or _middle(seconds) >= _EPOCH_S[0]:
+        is_date = _middle(seconds) >= _EPOCH_S[0]
+        if inside.any() and not is_date and abs(start) > step / 2:
+            notes.append(
+                f"{table.path.name}: times are of the log's clock, in which the first frame is at {start:.3f} s"
+            )
+        if inside.any() or is_date:
             return since
     first = 0 if store.log_frame is None else int(store.log_frame[frames].min())
     if first > 0:
@@ -237,19 +246,6 @@ def _since_first(store: FrameStore, table: Table, frames: Indices, seconds: NDAr
             "its first frame match none: name frames or files, or give times of the log's clock"
         )
     return seconds
-
-
-def _start_s(text: str) -> float | None:
-    """The attribute `start`: seconds, or a date in stores of before; None where it is neither."""
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        date = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
 
 
 def _in_seconds(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
