@@ -129,8 +129,8 @@ def _finding(
 def _far_apart(errors: Sequence[MotionError]) -> list[str]:
     """A note on each motion whose rho and ratio of means differ much."""
     return [
-        f"{error.motion}: rho is {error.rho:.3g}, the ratio of means {error.ratio_of_means:.3g}: rho counts pairs whose "
-        "features hardly move as much as others, the ratio of means counts pairs by how far they move"
+        f"{error.motion}: rho is {error.rho:.3g}, the ratio of means {error.ratio_of_means:.3g}: rho counts pairs "
+        "whose features hardly move as much as others, the ratio of means counts pairs by how far they move"
         for error in errors
         if error.rho > MOST_APART * error.ratio_of_means or error.ratio_of_means > MOST_APART * error.rho
     ]
