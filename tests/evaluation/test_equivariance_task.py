@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import nan
 
 import numpy as np
+import pytest
 
-from egoequiv.evaluation.equivariance_task import FITTED_APART, FITTED_ON_HALF, equivariance
+from egoequiv.evaluation.equivariance import MotionError, score_mapped
+from egoequiv.evaluation.equivariance_task import FITTED_APART, FITTED_ON_HALF, _far_apart, equivariance
 from egoequiv.evaluation.findings import LEAKED_PAIRS
 from egoequiv.evaluation.task import Finding, TaskOptions
 from egoequiv.models import EgoNet, NetSpec
@@ -77,3 +80,18 @@ def test_a_split_is_used_as_it_is() -> None:
     data = video(1, split=split)
     assert FITTED_APART in measured(data).notes
     assert [len(rows) for rows in data.asked] == [280, 300]
+
+
+def test_a_rho_of_pairs_that_hardly_move_is_noted() -> None:
+    """Nine pairs move by 10 and are missed by 1, one moves by 0.1 and is missed by 1: rho is 1.09, the ratio 0.11."""
+    moved = np.array([10.0] * 9 + [0.1])
+    z_i = np.zeros((10, 1))
+    error = score_mapped(z_i + 1, z_i, moved[:, None], np.arange(10), "on")
+    assert (error.rho, error.ratio_of_means) == pytest.approx((1.09, 10 / 90.1))
+    (note,) = _far_apart([error])
+    assert note.startswith("on: rho is 1.09, the ratio of means 0.111: rho counts pairs whose features hardly move")
+
+
+@pytest.mark.parametrize(("rho", "ratio", "notes"), [(1.9, 1.0, 0), (2.1, 1.0, 1), (1.0, 2.1, 1), (nan, 1.0, 0)])
+def test_a_factor_of_two_is_noted(rho: float, ratio: float, notes: int) -> None:
+    assert len(_far_apart([MotionError("on", rho, (nan, nan), ratio, 9, 9, 0)])) == notes

@@ -117,6 +117,13 @@ def test_recordings_that_share_names_are_told_apart(
     assert named == {"x": ("b", 1), "y": ("a", 4)}
 
 
+def test_times_since_1970_are_found_where_recordings_began_at_a_date(drives: FrameStore, tmp_path: Path) -> None:
+    dates = np.where(drives.attributes["start"] == drives.attributes["start"][0], "2024-05-01T00:00:00", "")
+    dated = replace(drives, attributes={"start": dates})
+    write_csv(tmp_path / "labels.csv", {"recording": ["a"], "time": ["1714521600.4"], "label": ["x"]})
+    assert np.flatnonzero(with_labels(dated, str(tmp_path / "labels.csv")).labels >= 0).tolist() == [4]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

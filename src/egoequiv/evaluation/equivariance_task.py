@@ -22,6 +22,7 @@ from egoequiv.pairs.splits import PAPER, first_fitting
 
 COUNTS = {"pairs_fitted": "fitted", "pairs_scored": "scored", "pairs_excluded": "left out"}
 MOST_FITTED = 10_000  # pairs of each motion, in video
+MOST_APART = 2.0  # times the ratio of means that rho may be, or the other way round, before a note says so
 FITTED_APART = (
     "maps are fitted on pairs of training frames, by ridge regression of the change of features, and measured on pairs "
     "of validation frames"
@@ -121,8 +122,18 @@ def _finding(
         values=[*(_mean_rho(name, own, untrained) for name, own in means.items()), *rhos, *ratios, count],
         tables=[_table(errors, rhos, undefined)],
         details={"motions": plain([asdict(error) for error in errors])},
-        notes=[*undefined, *notes_of(rhos), *([note] if note else [])],
+        notes=[*undefined, *_far_apart(errors), *notes_of(rhos), *([note] if note else [])],
     )
+
+
+def _far_apart(errors: Sequence[MotionError]) -> list[str]:
+    """A note on each motion whose rho and ratio of means differ much."""
+    return [
+        f"{error.motion}: rho is {error.rho:.3g}, the ratio of means {error.ratio_of_means:.3g}: rho counts pairs "
+        "whose features hardly move as much as others, the ratio of means counts pairs by how far they move"
+        for error in errors
+        if error.rho > MOST_APART * error.ratio_of_means or error.ratio_of_means > MOST_APART * error.rho
+    ]
 
 
 def _mean(numbers: Sequence[float]) -> float:

@@ -10,6 +10,7 @@ from egoequiv.blocks import Grid
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.features import class_scores, embed
 from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of
+from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
@@ -77,7 +78,7 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
     labelled = thinned(learned, MOST_LABELLED, [options.seed, 0x1AB])
     key = ("nearest pixels", str(task.store.path), labelled, rows, task.classes)
     pixels = data.once(key, lambda: nearest_pixel_accuracy(task.store, labelled, rows, task.classes))
-    values = accuracies(scores, classes, task.store.recording[rows], 100 * pixels)
+    values = accuracies(scores, classes, groups_of(task.store, "recording")[rows], 100 * pixels)
     on_progress("recognition", 1, 1)
     notes = [
         "chance: guessing, each class equally often; most frequent class: always naming the one that most frames have; "
