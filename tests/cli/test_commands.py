@@ -32,7 +32,13 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_ingest_and_info(cli: Cli, tmp_path: Path) -> None:
     made = cli("ingest", "turntable", "-o", tmp_path / "toys", "--size", "16x24", *SMALL_WORLD, "--json")
-    assert json.loads(made.out) == {"store": str(tmp_path / "toys"), "frames": 900, "recordings": 15, "notes": []}
+    assert json.loads(made.out) == {
+        "store": str(tmp_path / "toys"),
+        "frames": 900,
+        "recordings": 15,
+        "notes": [],
+        "remarks": [],
+    }
     shown = cli("info", tmp_path / "toys", "--json")
     described = json.loads(shown.out)
     assert described["image_shape"] == [16, 24, 1]

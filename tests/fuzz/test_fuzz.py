@@ -84,7 +84,7 @@ def test_frames_that_are_lost_without_a_word_are_seen(logs: Inputs, tmp_path: Pa
     (recording,) = source.recordings
     assert isinstance(recording, LoggedRecording)
     rows = np.arange(8)
-    short = replace(recording, poses=recording.poses[rows], times_s=recording.times_s[rows], rows=recording.rows[rows])  # type: ignore[index]
+    short = recording.part(recording.name, rows)
     ingest(replace(source, recordings=[short]), tmp_path / "store", progress=False)
     assert "4 of 12 frames are lost" in wrong_poses(tmp_path / "store", logs["tum_store"], ("odd_cell x",), log.most)
     assert wrong_poses(tmp_path / "store", logs["tum_store"], ("lose_rows x",), log.most) == ""

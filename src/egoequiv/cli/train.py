@@ -107,9 +107,11 @@ def train(
 def _check(values: dict[str, Any], out: Path, resume: bool) -> bool:
     """Whether a run is there already; what is wrong with the settings or the folder is said before a log is read."""
     from egoequiv.training import make_config
+    from egoequiv.training.distributed import rank_here
     from egoequiv.training.run_folder import CONFIG, RunFolder
 
-    RunFolder(out).check_free(resume)
+    if rank_here() == 0:  # of the processes that torchrun started, one speaks
+        RunFolder(out).check_free(resume)
     is_begun = (out / CONFIG).exists()
     if not is_begun:
         make_config({"data": ".", **values})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.remarks import Remark
@@ -16,6 +16,9 @@ from egoequiv.sources.lerobot_features import Feature, find_feature, numeric_fea
 from egoequiv.sources.lerobot_files import LeRobotFiles, belongs_to, find_root, read_head, read_table
 from egoequiv.sources.lerobot_motion import Motion, columns_motion, default_motion, pose_motion
 from egoequiv.sources.recording import Listed, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SAMPLES = 16  # tables from which the columns that vary most are found
 

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.sources.lerobot_files import LeRobotFiles
 from egoequiv.sources.video_frames import VideoIndex
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _CODECS = {"264": "h264", "265": "hevc", "hevc": "hevc", "av1": "av1", "vp9": "vp9", "mpeg4": "mpeg4"}
 
@@ -64,6 +65,8 @@ def find_cameras(files: LeRobotFiles, schema: pa.Schema) -> list[Camera]:
 
 
 def _holds_pictures(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
     if pa.types.is_struct(kind):
         return "bytes" in [kind.field(k).name for k in range(kind.num_fields)]
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))

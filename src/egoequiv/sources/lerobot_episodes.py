@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
@@ -21,6 +20,9 @@ from egoequiv.sources.lerobot_motion import Motion
 from egoequiv.sources.logged import FrameReader, LoggedRecording, VideoFrames, seconds_since_first
 from egoequiv.sources.video import described
 from egoequiv.sources.video_frames import VideoIndex, index_video
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Match = Literal["time", "number"]
 _KEPT = ("episode_index", "timestamp", "frame_index")

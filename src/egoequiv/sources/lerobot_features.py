@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Array = NDArray[np.float64]
 Pick = tuple[str, int]  # a feature, and the place of a column in it
@@ -80,6 +81,9 @@ def _column_names(names: Any, size: int) -> tuple[str, ...]:
 
 def flat_values(column: pa.ChunkedArray, where: str) -> Array:
     """A column of numbers or of (nested) lists of them as an array (N, C)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     count = len(values)
     while (

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any
 
 from egoequiv.errors import DataError
 from egoequiv.sources.trees import FolderTree
 from egoequiv.sources.video_frames import SUFFIXES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _EPISODE = re.compile(r"episode[_-](\d{1,18})")  # versions 2.x: a table and a video for each episode
 _FILE = re.compile(r"file[_-](\d{1,18})")  # version 3: several episodes in a table, and in a video
@@ -91,6 +91,9 @@ class LeRobotFiles:
         return found
 
     def _episode_rows(self) -> Iterator[dict[str, Any]]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         for file in sorted((self.root / "meta" / "episodes").rglob("*.parquet")):
             try:
                 names = pq.read_schema(file).names
@@ -159,6 +162,9 @@ def same_numbers(file: Path) -> tuple[int, int] | None:
 
 def read_table(file: Path, columns: Sequence[str]) -> pa.Table:
     """Some columns of a Parquet file; those it does not have are left out."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(file) as opened:
             there = set(opened.schema_arrow.names)
@@ -169,6 +175,9 @@ def read_table(file: Path, columns: Sequence[str]) -> pa.Table:
 
 def read_head(file: Path) -> pa.Table:
     """The first rows of a table; of pictures, which are large, the type alone."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(file) as opened:
             schema = opened.schema_arrow
@@ -184,6 +193,8 @@ def read_head(file: Path) -> pa.Table:
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 

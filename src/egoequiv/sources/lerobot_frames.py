@@ -9,8 +9,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from egoequiv.errors import BrokenFrameError, DataError
@@ -36,6 +34,8 @@ class TablePictures(FrameReader):
 
     @classmethod
     def of(cls, root: Path, table: Path, column: str) -> TablePictures:
+        import pyarrow.parquet as pq
+
         with pq.ParquetFile(table) as opened:
             counts = [opened.metadata.row_group(k).num_rows for k in range(opened.metadata.num_row_groups)]
         return cls(root, table, column, (0, *np.cumsum(counts).tolist()))
@@ -47,6 +47,9 @@ class TablePictures(FrameReader):
         return self.groups[:-1]
 
     def read(self, frames: Sequence[int]) -> Iterator[Decoded]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         waiting = list(frames)[::-1]
         reason = "its row cannot be read"
         try:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
@@ -23,6 +23,9 @@ from egoequiv.sources.lerobot_features import (
     some_names,
     words,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Array = NDArray[np.float64]
 
