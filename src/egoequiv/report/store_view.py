@@ -74,7 +74,9 @@ def store_report(store: FrameStore, max_gap_s: float = 1.0) -> Report:
     for key, title in told.items():
         if store.meta.get(key):
             sections.append(Section(title, [Points([str(text) for text in store.meta[key]])]))
-    return Report(f"Store {store.place}", _lead(store, tracks), _facts(store, tracks), [_findings(store), *sections])
+    return Report(
+        f"Store {Path(store.place).name}", _lead(store, tracks), _facts(store, tracks), [_findings(store), *sections]
+    )
 
 
 def _lead(store: FrameStore, tracks: Sequence[Track]) -> str:
@@ -86,6 +88,8 @@ def _lead(store: FrameStore, tracks: Sequence[Track]) -> str:
 
 def _facts(store: FrameStore, tracks: Sequence[Track]) -> dict[str, str]:
     facts = {
+        "place": store.place,
+        "made from": str(store.meta["settings"].get("path", store.meta["source"])),
         "images": " x ".join(map(str, store.image_shape)) if store.has_images else "none",
         "motion space": str(store.space.describe()["kind"]),
     }

@@ -81,7 +81,7 @@ def way_figure(store: FrameStore, tracks: Sequence[Track]) -> Figure | None:
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_xlabel("m")
     axes.set_ylabel("m")
-    axes.margins(0.12)
+    axes.margins(x=0.12, y=0.3 if store.has_images else 0.12)  # pictures stand above their places
     if store.has_images:
         _place_thumbnails(axes, store, tracks, ways)
     add_legend(figure, [axes])
