@@ -120,7 +120,13 @@ main()
 @pytest.mark.parametrize("name", ["typer", "numpy", "torch"])
 def test_a_stop_while_modules_are_imported(stop: signal.Signals, name: str, tmp_path: Path) -> None:
     script = AT_IMPORT.format(name=name, stop=int(stop))
-    done = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, timeout=HANG_S)
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        preexec_fn=_usual_signals,
+    )
     assert done.stderr == "stopped; what was finished is kept, go on with the same command\n"
     assert done.returncode == 128 + stop
 

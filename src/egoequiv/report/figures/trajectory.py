@@ -20,7 +20,7 @@ from egoequiv.store import FrameStore
 
 Array = NDArray[np.float64]
 SHOWN_RECORDINGS = 8  # the longest ones
-THUMBNAILS = 14  # beside the way
+THUMBNAILS, APART = 14, 0.12  # beside the way, so far apart as a share of its extent that the way is seen
 FRAMES_ALONG, ROWS_ALONG = 12, 4
 GAP_STEPS = 3  # usual steps
 MOST_POINTS = 4_000
@@ -114,7 +114,7 @@ def _place_thumbnails(axes: Axes, store: FrameStore, tracks: Sequence[Track], wa
     chosen = [int(some[0])]
     while len(chosen) < min(THUMBNAILS, len(some)):  # each time the place that is furthest from all before it
         away = np.linalg.norm(points[some][:, None] - points[chosen][None], axis=-1).min(axis=1)
-        if away.max() <= 0:
+        if away.max() <= APART * np.ptp(points, axis=0).max():
             break
         chosen.append(int(some[away.argmax()]))
     zoom = 62 / max(store.image_shape[:2])
