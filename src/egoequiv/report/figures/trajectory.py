@@ -20,7 +20,7 @@ from egoequiv.store import FrameStore
 
 Array = NDArray[np.float64]
 SHOWN_RECORDINGS = 8  # the longest ones
-THUMBNAILS, APART = 14, 0.12  # beside the way, so far apart as a share of its extent that the way is seen
+THUMBNAILS, APART = 14, 0.3  # beside the way, so far apart as a share of its extent that the way is seen
 FRAMES_ALONG, ROWS_ALONG = 12, 4
 GAP_STEPS = 3  # usual steps
 MOST_POINTS = 4_000
