@@ -1,0 +1,1 @@
+"""The motion of the camera as its pictures show it."""
