@@ -53,6 +53,10 @@ class VisualSteps:
     def direction_known(self) -> NDArray[np.bool_]:
         return np.isfinite(self.direction).all(axis=1)
 
+    def part(self, rows: Rows) -> VisualSteps:
+        """Some of the steps."""
+        return VisualSteps(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
+
     @classmethod
     def joined(cls, pieces: Sequence[VisualSteps]) -> VisualSteps:
         """Steps of one recording, found piece by piece."""
