@@ -50,23 +50,26 @@ def other_time(comparison: Comparison) -> Finding:
     if not comparison.motion.has_rotation or len(windows) < 2:
         return Finding(check, name, np.nan, "no rotation in the log, or too short")
     own = comparison.rotation_fit(comparison.logged()[0])
-    moments, scores = [], []
+    moments, scores, explained = [], [], 0.0
     for rows in windows:
         found = _best_elsewhere(comparison, rows, own)
         if found is None:
             continue
-        gain, shift = found
+        gain, total, shift = found
         scores.append(gain)
         if gain >= _GAIN:
+            explained += total
             begin, end = comparison.first_s[rows[0]], comparison.second_s[rows[-1]]
             text = f"pictures of {begin:.1f} to {end:.1f} s fit the motion {shift:+.1f} s away"
             moments.append(Moment(int(comparison.steps.first[rows[0]]), int(comparison.steps.second[rows[-1]]), text))
     if not scores:
         return Finding(check, name, np.nan, "the camera turns too little to tell")
-    score = max(float(np.mean(sorted(scores)[-2:])), 0.0) / _GAIN
+    bound = float(np.mean(sorted(scores)[-2:]))
+    score, values = max(bound, 0.0) / _GAIN, (("lower_bound", bound), ("explained", explained))
     if score < 1 or not moments:
-        return Finding(check, name, min(score, 0.99), "every part fits the motion of its own time best")
-    return Finding(check, name, score, moments[0].text, "put the parts in order again", tuple(moments))
+        text = "every part fits the motion of its own time best"
+        return Finding(check, name, min(score, 0.99), text, values=values)
+    return Finding(check, name, score, moments[0].text, "put the parts in order again", tuple(moments), values)
 
 
 def _windows(comparison: Comparison) -> list[NDArray[np.int64]]:
@@ -77,8 +80,8 @@ def _windows(comparison: Comparison) -> list[NDArray[np.int64]]:
     return [rows for rows in parts if len(rows) >= 20]
 
 
-def _best_elsewhere(comparison: Comparison, rows: NDArray[np.int64], own: Array) -> tuple[float, float] | None:
-    """The gain of a step (lower bound) at the best other time, and how far away that is."""
+def _best_elsewhere(comparison: Comparison, rows: NDArray[np.int64], own: Array) -> tuple[float, float, float] | None:
+    """The gain of a step (lower bound) at the best other time, the sum of gains, and how far away that time is."""
     steps = len(comparison.steps)
     low, high = max(-int(rows[0]), -_FARTHEST), min(steps - 1 - int(rows[-1]), _FARTHEST)
     shifts = np.arange(low, high + 1)
@@ -95,7 +98,8 @@ def _best_elsewhere(comparison: Comparison, rows: NDArray[np.int64], own: Array)
         return None
     mean = np.where(known, np.nanmean(np.where(known[:, None], fit, 0.0), axis=1), -np.inf)
     k = int(mean.argmax())
-    return lower_bound(fit[k] - own[rows], comparison.block[rows]), float(shifts[k] * usual)
+    gain = fit[k] - own[rows]
+    return lower_bound(gain, comparison.block[rows]), float(np.nansum(gain)), float(shifts[k] * usual)
 
 
 def other_recordings(comparisons: Sequence[Comparison]) -> list[Finding]:

@@ -54,24 +54,26 @@ def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
     if np.isfinite(as_read).sum() < _FEWEST:
         return Finding(check, name, np.nan, "too few steps that can be compared"), motion
     best: tuple[float, float, Reading] | None = None
+    can_tell = False
     for reading in readings(motion):  # simpler ones first
         tried = comparison.with_motion(reading.motion)
         gain = _best_fit(tried, shifts) - as_read
         bound, mean = lower_bound(gain, comparison.block), float(np.nanmean(gain))
-        if (
-            np.isfinite(bound)
-            and _explains(tried, shifts)
-            and (best is None or mean > best[1] + _SIMPLE * abs(best[1]) + 1e-9)
-        ):
+        can_tell |= bool(np.isfinite(bound))
+        is_better = best is None or mean > best[1] + _SIMPLE * abs(best[1]) + 1e-9
+        if np.isfinite(bound) and is_better and _explains(tried, shifts):
             best = (bound, mean, reading)
-    if best is None:
+    if not can_tell:
         return Finding(check, name, np.nan, "the camera moves too little to tell"), motion
+    fits = "no other reading of the poses fits the pictures better"
+    if best is None:
+        return Finding(check, name, 0.0, fits), motion
     bound, mean, reading = best
     score = max(bound, 0.0) / _GAIN
-    values = (("gain", mean), ("lower_bound", bound), ("as_read", float(np.nanmean(as_read))))
+    explained = mean * float(np.isfinite(as_read).sum())
+    values = (("gain", mean), ("lower_bound", bound), ("explained", explained))
     if score < 1:
-        text = "no other reading of the poses fits the pictures better"
-        return Finding(check, name, score, text, values=values), motion
+        return Finding(check, name, score, fits, values=values), motion
     return Finding(check, name, score, reading.text, reading.fix, values=values), reading.motion
 
 
