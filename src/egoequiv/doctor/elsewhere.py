@@ -16,6 +16,7 @@ WINDOW_S = 8.0
 _GAIN = 0.25  # log-likelihood of a step that the other place must gain, its uncertainty aside
 _FARTHEST = 3000  # steps
 _NEAR_S = 2.0  # closer than this it is an offset
+_FEWEST = 10  # steps
 _AGREES = 0.3  # log-likelihood of a step above which pictures and log agree
 
 
@@ -30,7 +31,7 @@ def agreement(comparison: Comparison, shift_s: float = 0.0) -> Finding:
     if not comparison.motion.is_scaled:
         size = np.where(np.isfinite(fit), np.inf, 0.0)
     turns = np.isfinite(fit) & (size > 2 * comparison.tolerance_deg)
-    if turns.sum() < 10:
+    if turns.sum() < _FEWEST:
         return Finding(check, name, np.nan, "the camera turns too little to tell")
     mean = float(fit[turns].mean())
     share = float((fit[turns] > 0).mean())
@@ -88,7 +89,7 @@ def _best_elsewhere(comparison: Comparison, rows: NDArray[np.int64], own: Array)
     usual = float(np.median(comparison.second_s - comparison.first_s))
     far = _NEAR_S if comparison.motion.is_timed else 10.0
     shifts = shifts[np.abs(shifts) * usual > far]
-    if not len(shifts) or np.isfinite(own[rows]).sum() < 10:
+    if not len(shifts) or np.isfinite(own[rows]).sum() < _FEWEST:
         return None
     logged = comparison.logged()[0]
     part = comparison.part(rows)
@@ -102,29 +103,28 @@ def _best_elsewhere(comparison: Comparison, rows: NDArray[np.int64], own: Array)
     return lower_bound(gain, comparison.block[rows]), float(np.nansum(gain)), float(shifts[k] * usual)
 
 
-def other_recordings(comparisons: Sequence[Comparison]) -> list[Finding]:
-    """For each recording, whether its pictures fit the motion of another recording better than its own."""
-    check = "right recording"
-    findings = []
-    for one in comparisons:
-        best: tuple[float, str] | None = None
-        own = one.rotation_fit(one.logged()[0]) if one.motion.has_rotation and len(one.steps) else np.empty(0)
-        for other in comparisons:
-            if other is one or not other.motion.has_rotation or np.isfinite(own).sum() < 10:
-                continue
-            since = one.first_s - one.motion.times_s[0], one.second_s - one.motion.times_s[0]
-            start = other.motion.times_s[0]
-            fit = one.rotation_fit(other.motion.between(since[0] + start, since[1] + start)[0], other.motion.is_scaled)
-            if np.isfinite(fit).sum() < max(10, 0.5 * np.isfinite(own).sum()):
-                continue
-            bound = lower_bound(fit - own, one.block)
-            if np.isfinite(bound) and (best is None or bound > best[0]):
-                best = (bound, other.recording)
-        if best is None:
-            findings.append(Finding(check, one.recording, np.nan, "no other recording to compare with"))
-            continue
-        score = max(best[0], 0.0) / _GAIN
-        text = f"the pictures fit the motion of {best[1]}" if score >= 1 else "no other recording's motion fits better"
-        fix = "exchange the motion of the recordings" if score >= 1 else ""
-        findings.append(Finding(check, one.recording, score, text, fix))
-    return findings
+def other_recording(comparison: Comparison, others: Sequence[Comparison]) -> Finding:
+    """Whether the pictures of a recording fit the motion of another one better than its own."""
+    check, name = "right recording", comparison.recording
+    others = [other for other in others if other is not comparison and other.motion.has_rotation]
+    if not comparison.motion.has_rotation or not others:
+        return Finding(check, name, np.nan, "no rotation in the log, or no other recording")
+    own = comparison.rotation_fit(comparison.logged()[0])
+    known = int(np.isfinite(own).sum())
+    best: tuple[float, float, str] | None = None
+    for other in others:
+        start = other.motion.times_s[0] - comparison.motion.times_s[0]
+        there = other.motion.between(comparison.first_s + start, comparison.second_s + start)[0]
+        gain = comparison.rotation_fit(there, other.motion.is_scaled) - own
+        bound = lower_bound(gain, comparison.block)
+        is_enough = np.isfinite(gain).sum() >= max(_FEWEST, 0.5 * known) and np.isfinite(bound)
+        if is_enough and (best is None or bound > best[0]):
+            best = (bound, float(np.nansum(gain)), other.recording)
+    if best is None:
+        return Finding(check, name, np.nan, "the camera turns too little to tell")
+    bound, explained, where = best
+    score, values = max(bound, 0.0) / _GAIN, (("lower_bound", bound), ("explained", explained))
+    if score < 1:
+        return Finding(check, name, score, "no other recording's motion fits better", values=values)
+    text = f"the pictures fit the motion of {where} better than their own"
+    return Finding(check, name, score, text, f"exchange the motion of {name} and {where}", values=values)

@@ -85,7 +85,7 @@ class Comparison:
         seen = self.steps.rotation_deg
         parts = np.isfinite(logged_deg)  # parts that the log does not have are not compared
         if not (self.motion.is_scaled if is_scaled is None else is_scaled):
-            logged_deg = logged_deg * _fitted_factor(seen, logged_deg)
+            logged_deg = logged_deg * fitted_factor(seen, logged_deg)
         count = parts.sum(axis=-1)
         off, still = (np.where(parts, np.square(seen - given), 0.0).sum(axis=-1) for given in (logged_deg, np.zeros(3)))
         scale = _FREEDOM * np.square(self.tolerance_deg)
@@ -102,7 +102,7 @@ class Comparison:
         return np.where(moves, _SURE * cosine, np.nan)
 
 
-def _fitted_factor(seen: Array, logged: Array) -> Array:
+def fitted_factor(seen: Array, logged: Array) -> Array:
     """The factor, 0 or above, by which columns of unknown unit explain rotations best; (..., 1, 1)."""
     both = np.isfinite(seen) & np.isfinite(logged)
     a, b = np.where(both, seen, 0.0), np.where(both, logged, 0.0)
