@@ -1,4 +1,4 @@
-"""`egoequiv doctor`: do the pictures of a log follow its motion?"""
+"""`egoequiv doctor`: whether the pictures of a log follow its motion."""
 
 from __future__ import annotations
 
