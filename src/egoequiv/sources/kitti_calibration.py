@@ -51,7 +51,7 @@ def drive_lens(tree: Tree, folder: str, camera: int, is_rectified: bool) -> Lens
 def odometry_lens(tree: Tree, camera: int, size: tuple[int, int]) -> Lens:
     """The lens of a camera of KITTI odometry, from `calib.txt`; `size` is that of the pictures, height and width."""
     projection = _read(tree, ODOMETRY_FILE, {f"P{camera}": 12})[f"P{camera}"].reshape(3, 4)
-    return matrix_lens(projection[:, :3], size, tree.where(ODOMETRY_FILE))
+    return matrix_lens(projection[:, :3], size, tree.where(ODOMETRY_FILE), is_size_stated=False)
 
 
 def _path(folder: str, name: str) -> str:

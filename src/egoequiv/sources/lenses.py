@@ -27,7 +27,8 @@ _OPENCV = (
 _NO_LENS = ("equirectangular", "orthophoto", "omni", "vr180")  # with these, a point is not seen along a focal length
 _FEWEST, _MOST = 4, 5  # numbers of distortion that a lens has
 _FOCAL = (0.05, 100.0)  # sides of the picture
-_CENTER = (-0.5, 1.5)
+_CENTER = (-0.5, 1.5)  # sides of the picture: a part of a sensor may be to the side of the axis
+_NEAR_MIDDLE = (0.25, 0.75)
 _SAME = 0.02  # of the picture, by which lenses of one recording may differ
 
 
@@ -50,6 +51,7 @@ def pinhole(
     *,
     distortion: tuple[float, ...] = (),
     origin: str = "",
+    is_size_stated: bool = True,
 ) -> Lens:
     """A lens from numbers in pixels, if they can be those of a camera.
 
@@ -60,6 +62,8 @@ def pinhole(
         where: the file, for messages.
         distortion: k1, k2, p1, p2 and perhaps k3.
         origin: how people are told where the lens comes from; by default the name of the file.
+        is_size_stated: whether the file says the size; else the centre must be near the middle, because pictures may
+            have been made smaller since.
 
     """
     numbers = [*focal, *(center or ()), *size, *distortion]
@@ -70,19 +74,28 @@ def pinhole(
     pixels = round(size[0]), round(size[1])
     lens = Lens.of_pixels((focal[0], focal[1]), middle, pixels, distortion, origin or where.rpartition("/")[2])
     fits = all(_FOCAL[0] <= one <= _FOCAL[1] for one in (lens.focal_x, lens.focal_y))
-    if not fits or not all(_CENTER[0] <= one <= _CENTER[1] for one in (lens.center_x, lens.center_y)):
+    low, high = _CENTER if is_size_stated else _NEAR_MIDDLE
+    if not fits or not all(low <= one <= high for one in (lens.center_x, lens.center_y)):
         shown = f"{focal[0]:g}, {focal[1]:g}" + ("" if center is None else f" and centre {center[0]:g}, {center[1]:g}")
         raise DataError(f"{where}: focal lengths {shown} do not fit pictures of {pixels[1]} x {pixels[0]}")
     return lens
 
 
-def matrix_lens(matrix: Array, size: Size, where: str, *, distortion: tuple[float, ...] = (), origin: str = "") -> Lens:
-    """A lens from its matrix (3, 3) in pixels."""
+def matrix_lens(
+    matrix: Array,
+    size: Size,
+    where: str,
+    *,
+    distortion: tuple[float, ...] = (),
+    origin: str = "",
+    is_size_stated: bool = True,
+) -> Lens:
+    """A lens from its matrix (3, 3) in pixels; the rest as for `pinhole`."""
     if matrix.shape != (3, 3) or not np.allclose(matrix[2], [0.0, 0.0, 1.0]):
         shown = " ".join(f"{value:g}" for value in matrix.ravel()[:9])
         raise DataError(f"{where}: expected the 3 x 3 matrix of a camera, with the last row 0 0 1, found {shown}")
     focal, center = (matrix[0, 0], matrix[1, 1]), (matrix[0, 2], matrix[1, 2])
-    return pinhole(focal, center, size, where, distortion=distortion, origin=origin)
+    return pinhole(focal, center, size, where, distortion=distortion, origin=origin, is_size_stated=is_size_stated)
 
 
 def matrix_in(contents: bytes, where: str) -> Array:

@@ -21,7 +21,11 @@ def stray_lens(folder: Path, size: tuple[int, int], notes: list[str]) -> Lens | 
     if not (folder / _MATRIX).is_file():
         return None
     tree, where = FolderTree(folder), str(folder / _MATRIX)
-    return lens_or_note(lambda: matrix_lens(matrix_in(tree.read(_MATRIX), where), size, where), notes)
+
+    def read() -> Lens:
+        return matrix_lens(matrix_in(tree.read(_MATRIX), where), size, where, is_size_stated=False)
+
+    return lens_or_note(read, notes)
 
 
 def record3d_lens(metadata: Mapping[str, Any], where: str, tree: Tree, first: str, notes: list[str]) -> Lens | None:

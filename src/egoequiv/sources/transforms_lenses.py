@@ -13,23 +13,10 @@ from egoequiv.pose.camera import Lens
 from egoequiv.sources.lenses import check_not_turned, common_lens, distortion_of, lens_or_note, pinhole, size_of
 from egoequiv.sources.trees import Tree
 
-_NUMBERS = (
-    "w",
-    "h",
-    "fl_x",
-    "fl_y",
-    "cx",
-    "cy",
-    "camera_angle_x",
-    "camera_angle_y",
-    "k1",
-    "k2",
-    "p1",
-    "p2",
-    "k3",
-    "k4",
+_KEYS = (
+    *("w", "h", "fl_x", "fl_y", "cx", "cy", "camera_angle_x", "camera_angle_y"),
+    *("k1", "k2", "p1", "p2", "k3", "k4", "camera_model", "is_fisheye"),
 )
-_WORDS = ("camera_model", "is_fisheye")
 
 
 def scene_lens(
@@ -41,7 +28,7 @@ def scene_lens(
     name: str,
     notes: list[str],
 ) -> Lens | None:
-    """The lens of a scene; frames may have their own. `first` is the path of a picture, for its size."""
+    """The lens of a scene; frames may have their own. `first` is the path of a picture."""
 
     def read() -> Lens | None:
         whole = _described(content)
@@ -62,7 +49,7 @@ def scene_lens(
 
 def _described(values: Mapping[str, Any]) -> dict[str, Any]:
     """What a scene or a frame says about the lens; lists and the like, which nothing can be made of, as text."""
-    found = {key: values[key] for key in (*_NUMBERS, *_WORDS) if values.get(key) is not None}
+    found = {key: values[key] for key in _KEYS if values.get(key) is not None}
     return {key: value if isinstance(value, int | float | str) else repr(value)[:40] for key, value in found.items()}
 
 
@@ -77,10 +64,11 @@ def _picture_size(tree: Tree, first: str | None) -> tuple[int, int] | None:
         return None
 
 
-def _lens(values: Mapping[str, Any], picture: tuple[int, int] | None, where: str, notes: list[str]) -> Lens:
+def _lens(values: Mapping[str, Any], first: tuple[int, int] | None, where: str, notes: list[str]) -> Lens:
     """A lens; the corner of the first pixel is the origin of these files, and its centre that of a lens."""
-    size: tuple[float, float] | None = picture
-    if "w" in values and "h" in values:
+    size: tuple[float, float] | None = first
+    is_size_stated = "w" in values and "h" in values
+    if is_size_stated:
         size = _number(values, "h", where), _number(values, "w", where)
     if size is None:
         raise DataError(f"{where}: it does not say w and h, and the size of the first picture cannot be read")
@@ -91,7 +79,7 @@ def _lens(values: Mapping[str, Any], picture: tuple[int, int] | None, where: str
     numbers = [_number(values, key, where) if key in values else 0.0 for key in ("k1", "k2", "p1", "p2", "k3", "k4")]
     model = "OPENCV_FISHEYE" if values.get("is_fisheye") is True else str(values.get("camera_model", "OPENCV"))
     distortion = distortion_of(model, numbers, where, notes)
-    return pinhole(focal, center, size, where, distortion=distortion)
+    return pinhole(focal, center, size, where, distortion=distortion, is_size_stated=is_size_stated)
 
 
 def _focal(values: Mapping[str, Any], size: tuple[float, float], where: str) -> tuple[float, float]:
