@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rosbags.typesys import get_types_from_msg
 
 from egoequiv.sources import Source, ros
 from logs.lenses import check, lacks, lens_of, only
@@ -68,3 +69,13 @@ def test_infos_that_say_less_or_nothing(tmp_path: Path) -> None:
     check(lens_of(bag("mcap", folders[2], height=0, width=0, k=small)), (1, 8 / 6), (0.5, 0.5), "/camera/camera_info")
     lacks(bag("mcap", folders[3], k=[np.nan] * 9), "/camera/camera_info")
     lacks(bag("mcap", folders[4], k=[640, 0, 1e7, 0, 640, 240, 0, 0, 1]), "do not fit pictures of 640 x 480")
+
+
+def test_a_type_that_only_the_bag_knows_is_a_note(tmp_path: Path) -> None:
+    writer = drive("mcap")
+    name = "sensor_msgs/msg/CameraInfo"
+    del writer.store.types[name], writer.store.fielddefs[name]
+    writer.store.register(get_types_from_msg("std_msgs/Header header\nfloat64[9] k\nstring distortion_model", name))
+    info = writer.new(name, header=writer.header(START_NS), k=np.ones(9), distortion_model="none")
+    writer.add("/camera/camera_info", START_NS, info)
+    lacks(ros(writer.write(tmp_path / "drive")), "/camera/camera_info at")

@@ -153,5 +153,5 @@ def test_the_lens_that_is_written_is_that_of_the_world(written: tuple[Source, Pa
         assert own.lens.view_deg == pytest.approx(81.44, abs=0.01)  # 2 atan(1242 / 2 / 721.5)
         assert read.lens.focal_x == pytest.approx(own.lens.focal_x, rel=1e-6)
         assert read.lens.focal_y == pytest.approx(own.lens.focal_y, rel=1e-6)
-        assert read.lens.center_x == pytest.approx(0.5, abs=0.51 / 62)  # to half a pixel
-        assert read.lens.center_y == pytest.approx(0.5, abs=0.51 / 20)
+        assert read.lens.center_x == pytest.approx(0.5, abs=1e-6)
+        assert read.lens.center_y == pytest.approx(0.5, abs=1e-6)

@@ -87,7 +87,7 @@ def inspect_source(source: Source) -> Inspection:
         gaps=len(long) if steps else None,
         longest_gap_s=float(long.max()) if len(long) else None,
         ranges={name: (float(v.min()), float(v.max())) for name, v in columns.items() if name not in CAMERA_POSES[3:]},
-        lenses={one.name: one.lens for one in recordings if one.lens is not None},
+        lenses={one.name: one.lens for one in recordings if isinstance(one.lens, Lens)},
         listed=source.listed,
         convention=source.convention,
         notes=source.notes,

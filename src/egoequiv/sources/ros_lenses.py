@@ -34,10 +34,7 @@ def camera_lens(topics: Topics, camera: Camera, notes: list[str]) -> Lens | None
 
 def _lens(info: Any, camera: Camera, is_rectified: bool, name: str, where: str, notes: list[str]) -> Lens | None:
     """The lens that a message describes: P for rectified pictures, K with distortion for others."""
-    K = _numbers(info, "k", where).reshape(-1)
-    P = _numbers(info, "p", where).reshape(-1)
-    if len(K) != 9 or len(P) != 12:
-        raise DataError(f"{where}: expected 9 numbers of K and 12 of P")
+    K, P = _numbers(info, "k"), _numbers(info, "p")
     if not K.any():
         notes.append(Remark(f"{where}: the camera is not calibrated"))
         return None
@@ -50,7 +47,7 @@ def _lens(info: Any, camera: Camera, is_rectified: bool, name: str, where: str, 
     matrix, size = _cut_to_region(matrix, size, info.roi)
     distortion: tuple[float, ...] = ()
     if not is_rectified:
-        distortion = distortion_of(info.distortion_model, _numbers(info, "d", where).tolist(), where, notes)
+        distortion = distortion_of(info.distortion_model, _numbers(info, "d").tolist(), where, notes)
     return matrix_lens(matrix, size, where, distortion=distortion, origin=name)
 
 
@@ -65,9 +62,7 @@ def _cut_to_region(
     return moved, (float(region.height), float(region.width))
 
 
-def _numbers(info: Any, field: str, where: str) -> NDArray[np.float64]:
-    """An array of a message: ROS 1 writes its name large, ROS 2 small."""
-    value = getattr(info, field, getattr(info, field.upper(), None))
-    if value is None:
-        raise DataError(f"{where}: there is no {field} in this message")
-    return np.asarray(value, np.float64)
+def _numbers(info: Any, field: str) -> NDArray[np.float64]:
+    """An array of a message (N,): ROS 1 writes its name large, ROS 2 small."""
+    value = getattr(info, field) if hasattr(info, field) else getattr(info, field.upper())
+    return np.asarray(value, np.float64).reshape(-1)
