@@ -36,7 +36,7 @@ def _gaps(watched: Watched) -> Finding:
     check, name = "dropped", watched.name
     if watched.times_s is None or not watched.step_s > 0:
         return Finding(check, name, np.nan, "the frames have no times")
-    steps = np.diff(watched.times_s) / watched.step_s
+    steps = watched.stamp_steps
     gaps = np.flatnonzero(steps > GAP_STEPS)
     missing = int((np.round(steps[gaps]) - 1).clip(1).sum())
     share = missing / (len(watched) + missing)
@@ -49,7 +49,7 @@ def _gaps(watched: Watched) -> Finding:
         share / MISSING,
         f"about {missing:,} frames ({share:.1%}) are missing in {len(gaps):,} gaps of the time stamps; the longest is "
         f"{steps[worst] * watched.step_s:.2f} s after {watched.at(worst)}",
-        fix="record without loss, or cut the recording at the gaps",
+        fix="record without loss, or cut the recording at the gaps (a tub: --read pause_s=SECONDS)",
         moments=watched.moments([(int(gap), int(gap) + 1) for gap in gaps], "a gap in the stamps", steps[gaps]),
         values=(("missing", missing), ("share", share), ("longest_s", float(steps[worst] * watched.step_s))),
     )
@@ -59,6 +59,8 @@ def _jumps(watched: Watched) -> Finding:
     check, name = "dropped", watched.name
     ratio = jump_ratio(watched)
     judged = int((~np.isnan(ratio)).sum())
+    if watched.steps_are_large:
+        return Finding(check, name, np.nan, "neighbouring pictures are too far apart to see a jump")
     if judged < 20:
         return Finding(check, name, np.nan, "too few steps in which pictures change to see a jump")
     up, down = np.flatnonzero(ratio > JUMP), int((ratio < -JUMP).sum())
@@ -86,6 +88,11 @@ def jump_ratio(watched: Watched) -> Array:
     change = np.where(isolated_copies(watched), np.nan, watched.change)
     sides = around(change, SIDES)
     ratio = np.log((change + SOFTENING) / (sides + SOFTENING))
+    usual = np.where(
+        np.abs(ratio) > JUMP, np.nan, change
+    )  # again without jumps, which make steps beside them look small
+    sides = np.where(np.isnan(around(usual, SIDES)), sides, around(usual, SIDES))
+    ratio = np.log((change + SOFTENING) / (sides + SOFTENING))
     if watched.speed is not None and watched.usual_speed > 0:
         soft = 0.1 * watched.usual_speed
         logged = np.log((watched.speed + soft) / (around(watched.speed, SIDES) + soft))
@@ -93,5 +100,6 @@ def jump_ratio(watched: Watched) -> Array:
         ratio = np.sign(ratio) * np.maximum(np.abs(ratio) - np.maximum(np.sign(ratio) * logged, 0.0), 0.0)
     ratio[~(np.maximum(change, sides) > LEAST_CHANGE)] = np.nan
     if watched.times_s is not None and watched.step_s > 0:
-        ratio[np.abs(np.diff(watched.times_s) / watched.step_s - 1) > GAP_STEPS - 1] = np.nan
+        ratio[np.abs(watched.stamp_steps - 1) > GAP_STEPS - 1] = np.nan
+    ratio[[*range(SIDES), *range(-SIDES, 0)]] = np.nan  # at the ends, steps of one side alone are known
     return ratio

@@ -11,6 +11,7 @@ CLIPPED = 0.6  # the share of black or white pixels from which on a picture is b
 FLAT = 2.0  # gray levels: a thumbnail that varies less shows nothing
 JUMP = 25.0  # gray levels of mean brightness in one step
 JUMP_RATIO = 4.0  # and so many times the steps around it
+SAME_VIEW = 0.8  # the correlation of thumbnails from which on they show the same view
 NIGHT = 20.0  # gray levels: a recording whose pictures are mostly darker is dark as a whole
 BAD = 0.01  # the share of bad pictures, or of steps that jump, from which on it is a fault
 
@@ -25,7 +26,8 @@ def broken(watched: Watched) -> Finding:
         "broken",
         watched.name,
         1 + 100 * share,
-        f"{len(bad):,} of {len(watched):,} pictures ({share:.1%}) cannot be decoded; the first is {watched.at(int(bad[0]))}",
+        f"{len(bad):,} of {len(watched):,} pictures ({share:.1%}) cannot be decoded; the first is "
+        f"{watched.at(int(bad[0]))}",
         fix="copy the files again from the recorder; frames that cannot be decoded are left out",
         moments=watched.moments(runs_of(watched.glances.broken), "cannot be decoded"),
         values=(("frames", len(bad)), ("share", share)),
@@ -43,7 +45,7 @@ def exposure(watched: Watched) -> Finding:
     good = ~seen.broken
     if not good.any():
         return Finding(check, name, np.nan, "no picture can be decoded")
-    flat = seen.thumbnails.reshape(len(watched), -1).std(axis=1) < FLAT
+    flat = seen.flat.std(axis=1) < FLAT
     black, white = good & (seen.dark > CLIPPED), good & (seen.bright > CLIPPED)
     bad = black | white | (good & flat)
     jumps = _jumps(watched)
@@ -72,7 +74,7 @@ def exposure(watched: Watched) -> Finding:
         float(scores[worst]),
         "; ".join([*parts, brightness]),
         fix=_FIXES[worst],
-        moments=watched.moments(runs, "bad exposure"),
+        moments=watched.moments(runs or [(0, len(watched) - 1)], "bad exposure"),
         values=(("bad", float(bad.sum())), ("jumps", len(jumps)), ("brightness", float(np.nanmedian(seen.brightness)))),
     )
 
@@ -85,9 +87,12 @@ _FIXES = {
 
 
 def _jumps(watched: Watched) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The steps in which the mean brightness jumps, and not around them."""
+    """The steps in which the mean brightness jumps, not around them, and not because the view is another."""
     if len(watched) < 2:
         return np.zeros(0, np.int64)
     step = np.abs(np.diff(watched.glances.brightness))
     sides = np.nan_to_num(around(step, 2))
-    return np.flatnonzero((step > JUMP) & (step > JUMP_RATIO * sides))
+    steps = np.flatnonzero((step > JUMP) & (step > JUMP_RATIO * sides))
+    small = watched.glances.flat
+    same = [np.corrcoef(small[k], small[k + 1])[0, 1] > SAME_VIEW for k in steps if small[k : k + 2].std(axis=1).all()]
+    return steps[np.array(same, bool)] if len(same) == len(steps) else steps

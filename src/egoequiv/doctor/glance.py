@@ -46,6 +46,11 @@ class Glances:
     def __len__(self) -> int:
         return len(self.broken)
 
+    @property
+    def flat(self) -> Image:
+        """The thumbnails as rows of pixels (N, h w)."""
+        return self.thumbnails.reshape(len(self), self.thumbnails.shape[1] * self.thumbnails.shape[2])
+
     @classmethod
     def of(cls, glances: Sequence[Glance | None]) -> Glances:
         """The glances of N frames; None stands for a broken one."""
@@ -59,7 +64,8 @@ class Glances:
                 numbers[k] = one.brightness, one.dark, one.bright, one.sharpness
                 digests[k] = one.digest
         broken = np.array([one is None for one in glances], bool)
-        return cls(thumbnails, digests, *numbers.T, broken)
+        brightness, dark, bright, sharpness = numbers.T
+        return cls(thumbnails, digests, brightness, dark, bright, sharpness, broken)
 
 
 def glance(image: Image | PillowImage.Image) -> Glance:

@@ -10,9 +10,9 @@ from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.watched import Array, Watched
 
 LONGEST = 8  # frames that are put in another order
-GAIN = 0.15  # the share of the path around them by which another order must be shorter
+GAIN = 0.2  # the share of the path around them by which another order must be shorter
 LEVELS = 2.0  # and by how many still levels
-PLACES = 0.005  # the share of frames in places with another order from which on it is a fault
+PLACES = 0.0025  # the share of frames, counted in places with another order, from which on it is a fault
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,15 @@ class Place:
 def order(watched: Watched) -> Finding:
     """Whether some pictures are in the wrong order.
 
-    Two neighbours swapped, up to eight frames reversed, and a short run moved by a few frames are tried at each place. The
-    score is the number of places where that makes the path of the thumbnails at least 15 % shorter, divided by 0.5 % of
-    the frames (or by 1, if that is more).
+    Two neighbours swapped, up to eight frames reversed, and a short run moved by a few frames are tried at each place.
+    The score is the number of places where that makes the path of the thumbnails at least 20 % shorter, divided by
+    0.25 % of the frames (or by 1, if that is more).
     """
     check, name = "order", watched.name
     if len(watched) < 6 or watched.usual_change < 2 * watched.still_level:
         return Finding(check, name, np.nan, "too few pictures, or they change too little, to see their order")
+    if watched.steps_are_large:
+        return Finding(check, name, np.nan, "neighbouring pictures are too far apart to see their order")
     places = better_orders(watched)
     if not places:
         return Finding(check, name, 0.0, "no other order of neighbouring pictures is clearly shorter")
@@ -43,9 +45,10 @@ def order(watched: Watched) -> Finding:
         check,
         name,
         len(places) / max(PLACES * len(watched), 1.0),
-        f"pictures are out of order in {len(places):,} places; the first is {watched.at(places[0].first)}, the clearest "
-        f"{watched.at(best.first)} to {watched.at(best.last)}: {best.words} makes the path {best.gain:.0%} shorter",
-        fix="sort the pictures by the camera's own time stamps or frame numbers (not by name as text: 10 comes before 9)",
+        f"pictures are out of order in {len(places):,} places; the first is {watched.at(places[0].first)}, the "
+        f"clearest {watched.at(best.first)} to {watched.at(best.last)}: {best.words} makes the path {best.gain:.0%} "
+        "shorter",
+        fix="sort the pictures by the camera's own stamps or frame numbers (as text, 10 comes before 9)",
         moments=watched.moments(
             [(place.first, place.last) for place in places], "out of order", [place.gain for place in places]
         ),
@@ -61,7 +64,9 @@ def better_orders(watched: Watched) -> list[Place]:
         words = "swapping them" if size == 2 else "reversing them"
         found += _where(watched, size, _edges(apart, size, [0]), _edges(apart, size, None), apart, words)
         for cut in range(1, size) if size > 2 else ():
-            found += _where(watched, size, _edges(apart, size, [0, cut]), _moved(apart, size, cut), apart, "moving one part")
+            found += _where(
+                watched, size, _edges(apart, size, [0, cut]), _moved(apart, size, cut), apart, "moving one part"
+            )
     taken = np.zeros(len(watched), bool)
     kept = []
     for place in sorted(found, key=lambda place: (-place.gain, place.last - place.first)):

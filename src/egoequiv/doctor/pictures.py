@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from egoequiv.doctor.dropped import dropped
 from egoequiv.doctor.exposure import broken, exposure
@@ -27,22 +28,30 @@ PICTURE_CHECKS: dict[str, Callable[[Watched], Finding]] = {
 }
 
 
-def check_pictures(name: str, glances: Glances, times_s: Array | None, speed: Array | None) -> list[Finding]:
+def check_pictures(
+    name: str,
+    glances: Glances,
+    times_s: Array | None,
+    speed: Array | None,
+    log_frames: NDArray[np.int64] | None = None,
+) -> list[Finding]:
     """What the pictures of one recording say, one finding for each of `PICTURE_CHECKS`.
 
     Args:
         name: of the recording.
         glances: of its N pictures, see `egoequiv.doctor.glance.look`.
         times_s: (N,) the times of its frames, if it has them.
-        speed: (N - 1,) how far the log says the camera moved from each frame to the next, in any unit, NaN where that is
-            not known; None if the log says nothing of the camera's motion.
+        speed: (N - 1,) how far the log says the camera moved from each frame to the next, in any unit, NaN where that
+            is not known; None if the log says nothing of the camera's motion. See `egoequiv.doctor.speed`.
+        log_frames: (N,) `Recording.log_frames()`: where a source left frames out, stamps have gaps that are no fault.
 
     Returns:
         The findings, in the order of `PICTURE_CHECKS`.
 
     """
-    for values, length in ((times_s, len(glances)), (speed, max(len(glances) - 1, 0))):
+    count = len(glances)
+    for values, length in ((times_s, count), (log_frames, count), (speed, max(count - 1, 0))):
         if values is not None and np.shape(values) != (length,):
             raise ValueError(f"{name}: expected {length} values for {len(glances)} pictures, found {np.shape(values)}")
-    watched = Watched(name, glances, times_s, speed)
+    watched = Watched(name, glances, times_s, speed, log_frames)
     return [check(watched) for check in PICTURE_CHECKS.values()]

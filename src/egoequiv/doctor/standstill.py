@@ -10,7 +10,7 @@ from egoequiv.doctor.watched import Array, Mask, Run, Watched, runs_of, smoothed
 STRETCH_S, STRETCH_STEPS = 1.0, 8  # how long a stretch is at least; steps without times
 FAULT_STRETCHES = 2.0  # so many such stretches together are a fault
 STILL_CHANGE, MOVING_CHANGE = 0.15, 0.5  # of the usual change of pictures
-STILL_SPEED, MOVING_SPEED = 0.03, 0.5  # of the usual speed of the log
+STILL_SPEED, MOVING_SPEED = 0.03, 0.3  # of the usual speed of the log
 SPREAD = 0.5  # the share of the picture that changes if the camera moves; a passing car changes less
 
 
@@ -73,7 +73,7 @@ def _contradiction(watched: Watched, check: str, words: str, fix: str) -> Findin
 
 def spread(watched: Watched) -> Array:
     """The share of the thumbnail that changes by more than the still level in each step (N - 1,)."""
-    small = watched.glances.thumbnails.reshape(len(watched), -1)
+    small = watched.glances.flat
     shares = np.empty(len(watched) - 1)
     for step in range(len(shares)):
         difference = np.abs(small[step + 1].astype(np.int16) - small[step])

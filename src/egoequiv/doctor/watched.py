@@ -18,7 +18,8 @@ Mask = NDArray[np.bool_]
 Run = tuple[int, int]  # first and last, both included
 
 ALMOST_EQUAL = 0.3  # gray levels: what rounding and a video codec leave of the change between two equal pictures
-STILL_SHARE = 0.05  # of the usual change, if that is more
+STILL_SHARE = 0.1  # of the usual change, if that is more
+FAR_APART = 1.25  # two steps must change the picture so many times as much as one
 MOST_MOMENTS = 5
 
 
@@ -33,6 +34,7 @@ class Watched:
     glances: Glances  # N frames
     times_s: Array | None  # (N,)
     speed: Array | None  # (N - 1,) how far the log says the camera moved in each step, in any unit; NaN: not known
+    log_frames: NDArray[np.int64] | None = None  # (N,) numbers of the frames in the log, if some were left out
 
     def __len__(self) -> int:
         return len(self.glances)
@@ -57,7 +59,8 @@ class Watched:
     def still(self) -> Mask:
         """The steps without any change of the picture (N - 1,)."""
         equal = self.glances.digests[1:] == self.glances.digests[:-1]
-        return ~np.isnan(self.change) & (equal | (self.change < self.still_level))
+        still: Mask = ~np.isnan(self.change) & (equal | (self.change < self.still_level))
+        return still
 
     @cached_property
     def usual_speed(self) -> float:
@@ -72,9 +75,24 @@ class Watched:
         """The usual time of a step; NaN without times."""
         return float(np.median(np.diff(self.times_s))) if self.times_s is not None and len(self) > 1 else np.nan
 
+    @property
+    def stamp_steps(self) -> Array:
+        """The time of each step in usual steps, less one for each frame in between that was left out; (N - 1,)."""
+        steps: Array = np.diff(self.times_s) / self.step_s if self.times_s is not None else np.ones(len(self) - 1)
+        return steps if self.log_frames is None else steps - (np.diff(self.log_frames) - 1)
+
+    @cached_property
+    def steps_are_large(self) -> bool:
+        """Whether two steps change the picture hardly more than one, as in photographs of different places."""
+        one, two = self.change, self.distance(2)
+        moving = one[:-1] > self.still_level
+        return bool(moving.any()) and float(np.nanmedian(two[moving])) < FAR_APART * float(
+            np.nanmedian(one[:-1][moving])
+        )
+
     def distance(self, lag: int) -> Array:
         """The mean absolute difference of thumbnails `lag` frames apart, each of mean 0; (N - lag,)."""
-        small = self.glances.thumbnails.reshape(len(self), -1)
+        small = self.glances.flat
         mean = small.mean(axis=1, dtype=np.float32)
         apart = np.full(max(len(self) - lag, 0), np.nan)
         broken = self.glances.broken
@@ -88,7 +106,7 @@ class Watched:
         """How many steps take so long, at least `least` of them, which also counts without times."""
         if np.isnan(self.step_s) or self.step_s <= 0:
             return least
-        return max(least, int(np.ceil(seconds / self.step_s - 1e-6)))
+        return max(least, round(seconds / self.step_s))
 
     def seconds(self, run: Run) -> float:
         """How long a run of frames takes; NaN without times."""
@@ -98,7 +116,9 @@ class Watched:
         """Such as "frame 12 (1.2 s)"."""
         return f"frame {frame}" + ("" if self.times_s is None else f" ({self.times_s[frame] - self.times_s[0]:.1f} s)")
 
-    def moments(self, runs: Sequence[Run], text: str, weights: Sequence[float] | Array | None = None) -> tuple[Moment, ...]:
+    def moments(
+        self, runs: Sequence[Run], text: str, weights: Sequence[float] | Array | None = None
+    ) -> tuple[Moment, ...]:
         """The worst runs of frames: the longest, or those with the largest weights."""
         worth = [last - first for first, last in runs] if weights is None else weights
         order = np.argsort(-np.asarray(worth, np.float64), kind="stable")[:MOST_MOMENTS]
