@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from egoequiv.doctor.finding import Finding
+from egoequiv.doctor.order import better_orders
 from egoequiv.doctor.repeated import isolated_copies
 from egoequiv.doctor.watched import Array, Watched, around
 
 GAP_STEPS = 1.5  # usual steps: a longer one is a gap
 MISSING = 0.02  # the share of frames from which on missing ones are a fault
 SIDES = 2  # steps on each side that a jump is compared with
-JUMP = 0.3  # a jump changes the picture by exp(0.3) = 1.35 times as much as the steps around it
+STRIPS = 4  # upright parts of the picture, most of which must jump
+JUMP = 0.25  # a jump changes the picture exp(0.25) = 1.28 times as much as the steps around it
+JUMPS = 0.022  # the share of steps from which on jumps are a fault
 LEAST_JUMPS = 3  # fewer say nothing
 LEAST_CHANGE = 1.0  # gray levels: steps that change less are not judged
 SOFTENING = 0.5  # gray levels
@@ -22,7 +25,7 @@ def dropped(watched: Watched) -> Finding:
 
     Two scores, of which the larger counts: the share of frames that are missing in gaps of the stamps, divided by 2 %;
     and the share of steps in which pictures jump, less those in which they change as much too little (both are as
-    frequent if nothing is missing), divided by 2 % (and by three steps).
+    frequent if nothing is missing), divided by 2.2 % (or by three steps, if that is more).
     """
     if len(watched) < 2 * SIDES + 2:
         return Finding("dropped", watched.name, np.nan, "too few pictures")
@@ -65,7 +68,7 @@ def _jumps(watched: Watched) -> Finding:
         return Finding(check, name, np.nan, "too few steps in which pictures change to see a jump")
     up, down = np.flatnonzero(ratio > JUMP), int((ratio < -JUMP).sum())
     excess = max(len(up) - down, 0)
-    score = excess / max(MISSING * judged, LEAST_JUMPS)
+    score = excess / max(JUMPS * judged, LEAST_JUMPS)
     if not len(up):
         return Finding(check, name, 0.0, "no gap in the time stamps, and no jump of the pictures")
     return Finding(
@@ -83,23 +86,35 @@ def _jumps(watched: Watched) -> Finding:
 def jump_ratio(watched: Watched) -> Array:
     """Log of the change in each step over that of the steps around it, less what the log's own jump explains; (N - 1,).
 
-    NaN where pictures hardly change, or next to pictures that come twice.
+    It is that of the second smallest of four upright strips, because something close that passes changes few strips,
+    and a jump of the camera all of them. NaN where pictures hardly change, come twice, or are out of order.
     """
-    change = np.where(isolated_copies(watched), np.nan, watched.change)
+    unsure = isolated_copies(watched)
+    for place in better_orders(watched):
+        unsure[place.first - 1 : place.last + 1] = True
+    ratios = np.sort([_over_sides(np.where(unsure, np.nan, strip)) for strip in watched.strip_changes(STRIPS)], axis=0)
+    low, high = ratios[1], ratios[-2]
+    ratio = np.where(low > 0, low, np.where(high < 0, high, 0.0))
+    if watched.speed is not None and watched.usual_speed > 0:
+        soft = 0.1 * watched.usual_speed
+        logged = np.log((watched.speed + soft) / (around(watched.speed, SIDES) + soft))
+        logged = np.where(np.isnan(logged), 0.0, logged)
+        ratio = np.sign(ratio) * np.maximum(np.abs(ratio) - np.maximum(np.sign(ratio) * logged, 0.0), 0.0)
+    change = np.where(unsure, np.nan, watched.change)
+    ratio[~(np.fmax(change, around(change, SIDES)) > LEAST_CHANGE) | np.isnan(ratios).any(axis=0)] = np.nan
+    if watched.times_s is not None and watched.step_s > 0:
+        ratio[np.abs(watched.stamp_steps - 1) > GAP_STEPS - 1] = np.nan
+    ratio[[*range(SIDES), *range(-SIDES, 0)]] = np.nan  # at the ends, steps of one side alone are known
+    return ratio
+
+
+def _over_sides(change: Array) -> Array:
+    """Log of each change over the median of those around it; (N,)."""
     sides = around(change, SIDES)
     ratio = np.log((change + SOFTENING) / (sides + SOFTENING))
     usual = np.where(
         np.abs(ratio) > JUMP, np.nan, change
     )  # again without jumps, which make steps beside them look small
     sides = np.where(np.isnan(around(usual, SIDES)), sides, around(usual, SIDES))
-    ratio = np.log((change + SOFTENING) / (sides + SOFTENING))
-    if watched.speed is not None and watched.usual_speed > 0:
-        soft = 0.1 * watched.usual_speed
-        logged = np.log((watched.speed + soft) / (around(watched.speed, SIDES) + soft))
-        logged = np.where(np.isnan(logged), 0.0, logged)
-        ratio = np.sign(ratio) * np.maximum(np.abs(ratio) - np.maximum(np.sign(ratio) * logged, 0.0), 0.0)
-    ratio[~(np.maximum(change, sides) > LEAST_CHANGE)] = np.nan
-    if watched.times_s is not None and watched.step_s > 0:
-        ratio[np.abs(watched.stamp_steps - 1) > GAP_STEPS - 1] = np.nan
-    ratio[[*range(SIDES), *range(-SIDES, 0)]] = np.nan  # at the ends, steps of one side alone are known
-    return ratio
+    again: Array = np.log((change + SOFTENING) / (sides + SOFTENING))
+    return again

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from egoequiv.doctor.finding import Finding
-from egoequiv.doctor.watched import Mask, Run, Watched, runs_of
+from egoequiv.doctor.watched import ALMOST_EQUAL, Mask, Run, Watched, runs_of
 
 FROZEN_S, FROZEN_STEPS = 0.3, 3  # how long pictures must not change; also without times
 MOVING = 0.3  # of the usual speed: from then on the log says that the camera moves
@@ -90,7 +90,8 @@ def _isolated(watched: Watched, run: Run) -> bool:
     if first == 0 or last + 1 >= len(watched.change):
         return False
     sides = watched.change[[first - 1, last + 1]]
-    if not (sides > MOVING_CHANGE * watched.still_level).all():
+    exact = _equal(watched)[first : last + 1].all()  # no camera gives the same picture twice, however little it moves
+    if not (sides > (2 * ALMOST_EQUAL if exact else MOVING_CHANGE * watched.still_level)).all():
         return False
     if watched.speed is None:
         return True

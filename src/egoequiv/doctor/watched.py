@@ -102,6 +102,16 @@ class Watched:
             apart[i] = np.where(broken[i] | broken[i + lag], np.nan, np.abs(difference).mean(axis=1))
         return apart
 
+    def strip_changes(self, count: int) -> Array:
+        """The change of each of `count` upright strips of the picture in each step (count, N - 1)."""
+        thumbnails = self.glances.thumbnails
+        changes = np.full((count, max(len(self) - 1, 0)), np.nan)
+        for step in np.flatnonzero(~np.isnan(self.change)):
+            before, after = (thumbnails[k].astype(np.float32) for k in (step, step + 1))
+            difference = np.abs(after - before - (after.mean() - before.mean()))
+            changes[:, step] = [part.mean() for part in np.array_split(difference, count, axis=1)]
+        return changes
+
     def steps_in(self, seconds: float, least: int) -> int:
         """How many steps take so long, at least `least` of them, which also counts without times."""
         if np.isnan(self.step_s) or self.step_s <= 0:
