@@ -76,6 +76,15 @@ def test_a_parked_car_is_not_frozen(street: Kept) -> None:
     assert not findings(changed(street, rows=rows), speed=False)["frozen"].can_tell
 
 
+def test_a_slow_camera_in_a_fast_video_between_long_pauses(street: Kept) -> None:
+    rows = np.concatenate([np.zeros(150, int), np.repeat(np.arange(100, 130), 2), np.full(150, 129)])
+    noise = np.random.default_rng(0).integers(-1, 2, (len(rows), *street.pictures.shape[1:]))
+    pictures = (street.pictures[rows] + noise).clip(0, 255).astype(np.uint8)
+    found = findings(Kept("robot", pictures, np.zeros((len(rows), 9)), np.arange(len(rows)) / 30), speed=False)
+    assert found["duplicates"].is_fault
+    assert not found["dropped"].is_fault
+
+
 def test_scores_grow_with_the_fault(street: Kept) -> None:
     def score(fault: str, check: str, **strength: float) -> float:
         return findings(FAULTS[fault](Case(street, DRIVING_POSES, seed=2), **strength))[check].score

@@ -14,8 +14,9 @@ MISSING = 0.02  # the share of frames from which on missing ones are a fault
 SIDES = 2  # steps on each side that a jump is compared with
 STRIPS = 4  # upright parts of the picture, most of which must jump
 JUMP = 0.25  # a jump changes the picture exp(0.25) = 1.28 times as much as the steps around it
-JUMPS = 0.022  # the share of steps from which on jumps are a fault
+JUMPS = 0.025  # the share of steps from which on jumps are a fault
 LEAST_JUMPS = 3  # fewer say nothing
+LEAST_JUDGED, JUDGED_SHARE = 20, 0.25  # steps with enough change; where there are fewer, the camera mostly stands
 LEAST_CHANGE = 1.0  # gray levels: steps that change less are not judged
 SOFTENING = 0.5  # gray levels
 
@@ -25,7 +26,7 @@ def dropped(watched: Watched) -> Finding:
 
     Two scores, of which the larger counts: the share of frames that are missing in gaps of the stamps, divided by 2 %;
     and the share of steps in which pictures jump, less those in which they change as much too little (both are as
-    frequent if nothing is missing), divided by 2.2 % (or by three steps, if that is more).
+    frequent if nothing is missing), divided by 2.5 % (or by three steps, if that is more).
     """
     if len(watched) < 2 * SIDES + 2:
         return Finding("dropped", watched.name, np.nan, "too few pictures")
@@ -64,18 +65,19 @@ def _jumps(watched: Watched) -> Finding:
     judged = int((~np.isnan(ratio)).sum())
     if watched.steps_are_large:
         return Finding(check, name, np.nan, "neighbouring pictures are too far apart to see a jump")
-    if judged < 20:
+    if judged < max(LEAST_JUDGED, len(ratio) * JUDGED_SHARE):
         return Finding(check, name, np.nan, "too few steps in which pictures change to see a jump")
     up, down = np.flatnonzero(ratio > JUMP), int((ratio < -JUMP).sum())
     excess = max(len(up) - down, 0)
     score = excess / max(JUMPS * judged, LEAST_JUMPS)
     if not len(up):
         return Finding(check, name, 0.0, "no gap in the time stamps, and no jump of the pictures")
+    evenly = "" if watched.speed is None else " while the log moves evenly"
     return Finding(
         check,
         name,
         score,
-        f"pictures jump in {len(up):,} of {judged:,} steps and hesitate in {down:,}, while the log moves evenly; the "
+        f"pictures jump in {len(up):,} of {judged:,} steps and hesitate in {down:,}{evenly}; the "
         f"first jump is after {watched.at(int(up[0]))}",
         fix="frames were lost: match pictures and stamps again from the camera's own frame numbers",
         moments=watched.moments([(int(step), int(step) + 1) for step in up], "the picture jumps", ratio[up]),

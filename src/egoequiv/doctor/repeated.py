@@ -10,6 +10,7 @@ from egoequiv.doctor.watched import ALMOST_EQUAL, Mask, Run, Watched, runs_of
 FROZEN_S, FROZEN_STEPS = 0.3, 3  # how long pictures must not change; also without times
 MOVING = 0.3  # of the usual speed: from then on the log says that the camera moves
 MOVING_CHANGE = 4.0  # still levels: from then on a step changes the picture
+CLEAR_STEPS = 10  # steps that change the picture clearly, of which a recording needs so many, or half
 DUPLICATES = 0.02  # the share of frames from which on duplicates are a fault
 
 
@@ -55,7 +56,8 @@ def duplicates(watched: Watched) -> Finding:
     The score is the share of such frames, divided by 2 %.
     """
     check, name = "duplicates", watched.name
-    if len(watched) < 4 or watched.usual_change < MOVING_CHANGE * watched.still_level:
+    clear = int((watched.change > MOVING_CHANGE * watched.still_level).sum())
+    if len(watched) < 4 or clear < min(CLEAR_STEPS, len(watched) / 2):
         return Finding(check, name, np.nan, "the pictures change too little to tell a duplicate")
     least = watched.steps_in(FROZEN_S, FROZEN_STEPS)
     found = [run for run in runs_of(watched.still) if run[1] - run[0] + 1 < least and _isolated(watched, run)]
