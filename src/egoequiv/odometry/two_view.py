@@ -86,7 +86,12 @@ class Solved:
     residual: Array  # (M,) distance from the epipolar line, as an angle
     used: NDArray[np.bool_]  # (M,) inliers
     covariance: Array  # (5, 5) of the rotation (3) and of the translation in its tangent plane (2), squared radians
-    in_front: float  # share of the inliers that lie in front of both cameras
+    behind: NDArray[np.bool_]  # (M,) points that would lie clearly behind a camera
+
+    @property
+    def in_front(self) -> float:
+        """The share of the inliers that are not behind a camera."""
+        return 1.0 - float(self.behind[self.used].mean()) if self.used.any() else 0.0
 
 
 def _moving(solved: Solved, matches: int, flow: float) -> Step:
@@ -169,9 +174,9 @@ def scene_with_depth(a: Array, b: Array, noise: float, turn: Array) -> Solved | 
 
 
 def _cost(solved: Solved, noise: float) -> float:
-    """Robust cost; a solution with points behind the cameras is worse."""
-    robust = np.minimum(np.square(solved.residual / noise), _REACH**2).mean()
-    return float(robust + _REACH**2 * (1.0 - solved.in_front))
+    """Robust cost; a point behind the cameras explains nothing, like one off its line."""
+    robust = np.minimum(np.square(solved.residual / noise), _REACH**2)
+    return float(np.where(solved.behind, _REACH**2, robust).mean())
 
 
 def refined(rotation: Array, translation: Array, a: Array, b: Array, noise: float) -> Solved | None:
@@ -193,10 +198,10 @@ def refined(rotation: Array, translation: Array, a: Array, b: Array, noise: floa
         variance = float((weight * np.square(residual)).sum() / max(weight.sum() - 5.0, 1.0))
     residual, _, _ = _epipolar(rotation, translation, a, b)
     used = np.abs(residual) < _REACH * noise
-    front, behind = (_in_front(rotation, sign * translation, a[used], b[used]) for sign in (1.0, -1.0))
-    if front < behind:
-        translation, front = -translation, behind
-    return Solved(rotation, translation, np.abs(residual), used, np.linalg.inv(normal) * variance, front)
+    behind, other = (_behind(rotation, sign * translation, a, b, noise) for sign in (1.0, -1.0))
+    if behind[used].sum() > other[used].sum():
+        translation, behind = -translation, other
+    return Solved(rotation, translation, np.abs(residual), used, np.linalg.inv(normal) * variance, behind)
 
 
 def _epipolar(rotation: Array, translation: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -213,15 +218,15 @@ def _epipolar(rotation: Array, translation: Array, a: Array, b: Array) -> tuple[
     return residual, np.concatenate([by_rotation, by_translation], axis=1) / length[:, None], tangent
 
 
-def _in_front(rotation: Array, translation: Array, a: Array, b: Array) -> float:
-    """The share of points in front of both cameras, each counted by how clearly its place is known."""
+def _behind(rotation: Array, translation: Array, a: Array, b: Array, noise: float) -> NDArray[np.bool_]:
+    """Which points would lie behind a camera, by more than their noise explains; (M,)."""
     turned = a @ rotation.T
     across = np.cross(turned, b)  # depth_b b = depth_a turned + translation
-    square = np.square(across).sum(axis=1)
     depth_a = -(np.cross(translation, b) * across).sum(axis=1)
     depth_b = -(np.cross(translation, turned) * across).sum(axis=1)
-    weight = np.sqrt(square)
-    return float((weight * ((depth_a > 0) & (depth_b > 0))).sum() / max(float(weight.sum()), 1e-12))
+    shift = np.linalg.norm(across, axis=1)  # how far a point has moved besides the rotation
+    behind: NDArray[np.bool_] = ((depth_a < 0) | (depth_b < 0)) & (shift > _REACH * noise)
+    return behind
 
 
 def depths(step: Step, a: Array, b: Array) -> tuple[Array, Array]:
