@@ -8,13 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.options import Address, AsJson, EngineName, Workers
+from egoequiv.cli.options import (
+    Address,
+    AsJson,
+    EngineName,
+    FieldOfView,
+    Poses,
+    ScaleFrom,
+    Workers,
+    motion_options,
+)
 from egoequiv.cli.settings import parse_settings, parse_size
 from egoequiv.cli.stopping import stopped_as
 from egoequiv.errors import ConfigError
 
 if TYPE_CHECKING:
     from egoequiv.sources import Source
+    from egoequiv.store.logs import LogOptions
 
 NOTES_SHOWN = 20
 
@@ -35,6 +45,9 @@ def ingest(
         list[str] | None,
         typer.Option("--set", "--read", help="A setting of the source, such as part=testing or camera=/cam1."),
     ] = None,
+    poses: Poses = "auto",
+    fov: FieldOfView = None,
+    scale: ScaleFrom = None,
     list_sources: Annotated[bool, typer.Option("--list", help="List the sources and what each looks for.")] = False,
     workers: Workers = None,
     engine: EngineName = "local",
@@ -55,14 +68,15 @@ def ingest(
     """
     from egoequiv.engines import engine_named
     from egoequiv.store import ingest as write_store
-    from egoequiv.store.logs import made_from
+    from egoequiv.store.logs import LogOptions, made_from
+    from egoequiv.store.motion import with_motion
 
     if list_sources:
         _list_sources()
         return
-    read = parse_settings(settings or [])
+    read, motion = parse_settings(settings or []), motion_options(poses, fov, scale)
     opened = _open(source, path, read)
-    inputs = _inputs(opened, read, parse_size(size), color)
+    inputs = _inputs(opened, LogOptions(opened.name, read, parse_size(size), color, motion))
     if inputs is not None and not overwrite and made_from(out) == inputs:
         say(f"{out} is there already, made from the same files with the same settings; --overwrite makes it again")
         return
@@ -71,6 +85,9 @@ def ingest(
         engine_named(engine, workers, address) as chosen,
         progress_bar() as progress,
     ):
+        opened = with_motion(
+            opened, motion, chosen, lambda done, total: progress("motion in pictures", done, total)
+        )
         store = write_store(
             opened,
             out,
@@ -110,15 +127,15 @@ def _open(source: str, path: Path | None, settings: dict[str, Any]) -> Source:
     return open_source(source, path, **settings)
 
 
-def _inputs(source: Source, settings: dict[str, Any], size: tuple[int, int] | None, color: bool) -> str | None:
+def _inputs(source: Source, options: LogOptions) -> str | None:
     """What identifies the files that a built-in source reads; None for worlds and for code of users."""
     from egoequiv.catalog import SOURCES
-    from egoequiv.store.logs import LogOptions, inputs_digest
+    from egoequiv.store.logs import inputs_digest
 
     path = source.settings.get("path")
     if path is None or source.name not in SOURCES:
         return None
-    return inputs_digest(source, Path(path), LogOptions(source.name, settings, size, color))
+    return inputs_digest(source, Path(path), options)
 
 
 def _list_sources() -> None:

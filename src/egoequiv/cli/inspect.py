@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from egoequiv.sources.inspection import Inspection
 
 NOTES_SHOWN = 12
+WITHOUT_POSES = (
+    "poses can be found in the pictures: --poses visual (needs pip install 'egoequiv[vision]'), and --fov DEGREES if the "
+    "field of view of the camera is known; --poses log goes without"
+)
 
 
 def inspect(
@@ -34,10 +39,14 @@ def inspect(
     from egoequiv.catalog import open_log
     from egoequiv.report.terminal import print_blocks
     from egoequiv.sources.inspection import inspect_source
+    from egoequiv.store.motion import can_be_seen
 
     opened, title = open_log(path, source, **parse_settings(settings or []))
     found = inspect_source(opened)
     commands = next_commands(found, path, settings or [])
+    if can_be_seen(opened):
+        found = replace(found, remarks=(*found.remarks, WITHOUT_POSES))
+        commands = [f"{command} --poses visual" for command in commands]
     if as_json:
         print_json({"path": str(path), "format": title, **found.as_json(), "commands": commands})
         return

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.progress import DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from egoequiv.cli.console import bars, messages, progress_bar, say
 from egoequiv.cli.settings import parse_settings, parse_size
+
+if TYPE_CHECKING:
+    from egoequiv.store.motion import MotionOptions
 
 
 def fetch(*places: str | None) -> None:
@@ -32,6 +36,7 @@ def local_store(
     color: bool = False,
     like: Path | None = None,
     may_replace: bool = True,
+    motion: MotionOptions | None = None,
 ) -> str:
     """The place of a store that can be opened at once: a URL is fetched, and a log is ingested, with a bar.
 
@@ -41,10 +46,13 @@ def local_store(
     from egoequiv.errors import ConfigError
     from egoequiv.models.checkpoint import load_spec
     from egoequiv.store.logs import LogOptions, is_store, store_at
+    from egoequiv.store.motion import MotionOptions
 
+    motion = motion or MotionOptions()
     fetch(place)
     if is_store(place):
-        given = {"--source": source, "--read": settings, "--size": size, "--color": color}
+        given: dict[str, Any] = {"--source": source, "--read": settings, "--size": size, "--color": color, "--fov": motion.view_deg}
+        given |= {"--scale": motion.scale, "--poses": motion.poses if motion.poses == "visual" else None}
         if unused := [name for name, value in given.items() if value]:
             raise ConfigError(f"{unused[0]} says how a log is read, and {place} is a store already: leave it out")
         return place
@@ -52,7 +60,7 @@ def local_store(
     if like is not None:
         height, width, channels = load_spec(like).image_shape
         wanted, color = (height, width), channels == 3
-    options = LogOptions(source, parse_settings(settings or []), wanted, color)
+    options = LogOptions(source, parse_settings(settings or []), wanted, color, motion)
     with progress_bar() as progress:
         return store_at(
             place,
@@ -62,6 +70,7 @@ def local_store(
             engine=LocalEngine(),
             say=say,
             on_progress=lambda done, total: progress("frames", done, total),
+            on_motion=lambda done, total: progress("motion in pictures", done, total),
         )
 
 

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import messages, print_json, say
-from egoequiv.cli.options import AsJson, Color, ImageSize, ReadSettings, SourceName
+from egoequiv.cli.options import (
+    AsJson,
+    Color,
+    FieldOfView,
+    ImageSize,
+    Poses,
+    ReadSettings,
+    ScaleFrom,
+    SourceName,
+    motion_options,
+)
 from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stopping import StoppedError, stopped_as
 from egoequiv.cli.stores import fetch, local_store
@@ -68,6 +78,9 @@ def train(
     read: ReadSettings = None,
     size: ImageSize = None,
     color: Color = False,
+    poses: Poses = "auto",
+    fov: FieldOfView = None,
+    scale: ScaleFrom = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in OUT, or begin it if there is none.")] = False,
     tensorboard: Annotated[bool, typer.Option(help="Also write TensorBoard files (needs tensorboard).")] = False,
     as_json: AsJson = False,
@@ -85,6 +98,7 @@ def train(
     values: dict[str, Any] = {**parse_settings(settings or []), **({"use_labels": False} if no_labels else {})}
     values |= {name: value for name, value in given.items() if value is not None}
     is_log = False
+    motion = motion_options(poses, fov, scale)
     is_begun = _check(values, out, resume)
     if store is not None:
         with stopped_as("what was decoded is kept, go on with the same command"):
@@ -96,6 +110,7 @@ def train(
                 size=size,
                 color=color,
                 may_replace=not is_begun,
+                motion=motion,
             )
         is_log = values["data"] != store
     run = _train(_settings(values, out, resume, is_log), out, resume, tensorboard)

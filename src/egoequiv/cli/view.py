@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from egoequiv.cli.console import print_json, say
-from egoequiv.cli.options import AsJson, ReadSettings, SourceName
+from egoequiv.cli.options import AsJson, FieldOfView, Poses, ReadSettings, ScaleFrom, SourceName, motion_options
 from egoequiv.cli.stores import local_store
 
 
@@ -18,6 +18,9 @@ def view(
     max_gap: Annotated[float, typer.Option(min=0.0, help="Motions of frames at most this many seconds apart.")] = 1.0,
     source: SourceName = None,
     read: ReadSettings = None,
+    poses: Poses = "auto",
+    fov: FieldOfView = None,
+    scale: ScaleFrom = None,
     as_json: AsJson = False,
 ) -> None:
     """Write one page that shows whether a log is sane: the way, motion against time, gaps, motions, frames.
@@ -29,7 +32,8 @@ def view(
     from egoequiv.store import FrameStore
 
     check_writable(out)
-    opened = FrameStore.open(local_store(store, source=source, settings=read))
+    motion = motion_options(poses, fov, scale)
+    opened = FrameStore.open(local_store(store, source=source, settings=read, motion=motion))
     write_store_view(opened, out, max_gap)
     if as_json:
         print_json({"page": str(out), "frames": len(opened), "recordings": len(opened.recording_names)})

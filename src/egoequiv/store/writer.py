@@ -24,7 +24,8 @@ from egoequiv.machine import check_fits, check_memory
 from egoequiv.progress import Progress, shown
 from egoequiv.sources import Recording, Source
 from egoequiv.sources.check import check_source
-from egoequiv.store.decoding import cut_into_pieces, decode_piece, decoded_frames, forget_journals, pieces_done
+from egoequiv.sources.decoded import decoded_frames
+from egoequiv.store.decoding import cut_into_pieces, decode_piece, forget_journals, pieces_done
 from egoequiv.store.decoding import fit_image as fit_image
 from egoequiv.store.frame_store import (
     ATTRIBUTE_PREFIX,
