@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,9 @@ class LoggedMotion:
     is_timed: bool = True
     is_scaled: bool = True  # whether turns are in degrees; otherwise their factor is fitted
     turn_name: str = "rotation"  # the column that turns the camera, if it is one
+    speed_name: str = "the way forward"  # the column that drives it, if it is one
     poses: Array | None = None  # (N, 7) poses in space as they were read, if there are any
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the source: what a user can type to correct it
 
     @property
     def has_rotation(self) -> bool:
@@ -90,8 +93,18 @@ class LoggedMotion:
         return replace(self, turned_deg=turned, moved=moved, poses=poses)
 
 
-def logged_motion(recording: Recording, pose_columns: Sequence[str]) -> LoggedMotion:
-    """The motion of a recording, from poses in space, from distance and heading, or from sensor columns."""
+def logged_motion(
+    recording: Recording, pose_columns: Sequence[str], settings: Mapping[str, Any] | None = None
+) -> LoggedMotion:
+    """The motion of a recording, from poses in space, from distance and heading, or from sensor columns.
+
+    Args:
+        recording: with its poses.
+        pose_columns: their names, `Source.pose_columns`.
+        settings: of the source.
+
+    """
+    settings = settings or {}
     count = len(recording)
     is_timed = recording.times_s is not None
     times_s = np.asarray(recording.times_s, np.float64) if is_timed else np.arange(count, dtype=np.float64)
@@ -101,7 +114,7 @@ def logged_motion(recording: Recording, pose_columns: Sequence[str]) -> LoggedMo
         rigid = poses[:, [place[name] for name in CAMERA_POSES]]
         if np.isfinite(rigid).all() and (np.linalg.norm(rigid[:, 3:], axis=1) > 0.5).all():
             turned, moved = _sums(rigid)
-            return LoggedMotion(times_s, turned, moved, is_timed, poses=rigid)
+            return LoggedMotion(times_s, turned, moved, is_timed, poses=rigid, settings=settings)
     turned, moved = np.full((count, 3), np.nan), np.full((count, 3), np.nan)
     turn, speed = _column(pose_columns, _TURNS), _column(pose_columns, _SPEEDS)
     is_scaled = False
@@ -116,7 +129,12 @@ def logged_motion(recording: Recording, pose_columns: Sequence[str]) -> LoggedMo
     if speed is not None and count:
         moved[:] = 0.0
         moved[:, 0] = poses[:, speed]
-    return LoggedMotion(times_s, turned, moved, is_timed, is_scaled, "rotation" if turn is None else pose_columns[turn])
+    names = {
+        key: pose_columns[column]
+        for key, column in (("turn_name", turn), ("speed_name", speed))
+        if column is not None and not is_scaled
+    }
+    return LoggedMotion(times_s, turned, moved, is_timed, is_scaled, settings=settings, **names)
 
 
 def _sums(poses: Array) -> tuple[Array, Array]:

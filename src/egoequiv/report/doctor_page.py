@@ -38,7 +38,7 @@ def terminal_blocks(diagnosis: Diagnosis) -> list[Block]:
         faults, unknown = (sum(map(test, found)) for test in (lambda one: one.is_fault, lambda one: not one.can_tell))
         rows.append((check, faults, len(found) - faults - unknown, unknown))
     table = Grid.of("Recordings by check", ("check", "fault", "fine", "cannot tell"), rows)
-    return [Text(_lead(diagnosis)), *fault_blocks(diagnosis), table]
+    return [Text(_lead(diagnosis)), *(fault_blocks(diagnosis) if diagnosis.faults else []), table]
 
 
 def fault_blocks(diagnosis: Diagnosis) -> list[Block]:
@@ -64,11 +64,10 @@ def _lead(diagnosis: Diagnosis) -> str:
     steps = [one.comparison.steps for one in diagnosis.recordings]
     told = sum(int(one.rotation_known.sum()) for one in steps)
     total = max(sum(map(len, steps)), 1)
-    found = f"{len(diagnosis.faults)} faults in {len(wrong)} of {count}" if wrong else f"no fault in {count}"
-    return (
-        f"{found} recordings ({frames:,} frames). The pictures tell the rotation of {100 * told / total:.0f} % of "
-        f"{total:,} steps."
-    )
+    faults = len(diagnosis.faults)
+    found = f"{faults} fault{'s' * (faults != 1)} in {len(wrong)} of {count}" if wrong else f"No fault in {count}"
+    share = f"The pictures tell the rotation of {100 * told / total:.0f} % of {total:,} steps."
+    return f"{found} recording{'s' * (count != 1)} ({frames:,} frames). {share}"
 
 
 def _facts(diagnosis: Diagnosis) -> dict[str, str]:
