@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,9 +17,10 @@ from egoequiv.sources.recording import Recording
 
 Array = NDArray[np.float64]
 
-_TURNS = ("yaw", "heading", "steer", "angle", "angular", "gyro_z", "turn")  # names of columns that turn the camera
-_TO_THE_RIGHT = ("steer", "angle")  # of these, the ones that usually grow to the right
-_SPEEDS = ("forward", "speed", "velocity", "throttle", "vx", "linear")  # names of columns that drive it forward
+# Words in the names of columns that turn the camera, that do so to the right, and that drive it forward.
+_TURNS = ("yaw", "heading", "steering", "steer", "gyro z", "angular z", "user angle", "turn")
+_TO_THE_RIGHT = ("steering", "steer", "user angle")
+_SPEEDS = ("forward", "speed", "velocity", "throttle", "vx", "linear x")
 
 
 @dataclass(frozen=True)
@@ -125,16 +127,20 @@ def logged_motion(
             degrees = values if name.endswith("_deg") else np.rad2deg(values)
             turned[:, 2] = np.cumsum(wrap(np.diff(degrees, prepend=degrees[:1]), 360.0))
         else:
-            turned[:, 2] = -values if any(word in name.lower() for word in _TO_THE_RIGHT) else values
+            turned[:, 2] = -values if any(_has(name, word) for word in _TO_THE_RIGHT) else values
     if speed is not None and count:
         moved[:] = 0.0
         moved[:, 0] = poses[:, speed]
-    names = {
-        key: pose_columns[column]
-        for key, column in (("turn_name", turn), ("speed_name", speed))
-        if column is not None and not is_scaled
-    }
-    return LoggedMotion(times_s, turned, moved, is_timed, is_scaled, settings=settings, **names)
+    return LoggedMotion(
+        times_s,
+        turned,
+        moved,
+        is_timed,
+        is_scaled,
+        turn_name="rotation" if turn is None or is_scaled else pose_columns[turn],
+        speed_name="the way forward" if speed is None or is_scaled else pose_columns[speed],
+        settings=settings,
+    )
 
 
 def _sums(poses: Array) -> tuple[Array, Array]:
@@ -180,5 +186,10 @@ def _smooth(times_s: Array, values: Array, asked_s: Array) -> Array:
 
 def _column(names: Sequence[str], words: Sequence[str]) -> int | None:
     """The column whose name has one of the words; one that was integrated over time comes first."""
-    found = [k for word in words for k, name in enumerate(names) if word in name.lower()]
+    found = [k for word in words for k, name in enumerate(names) if _has(name, word)]
     return min(found, key=lambda k: ("over time" not in names[k], found.index(k)), default=None)
+
+
+def _has(name: str, words: str) -> bool:
+    """Whether a name such as `imu/gyro_z` has whole words, such as "gyro z"."""
+    return f" {words} " in f" {re.sub(r'[^a-z0-9]+', ' ', name.lower())} "
