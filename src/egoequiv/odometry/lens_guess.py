@@ -21,11 +21,11 @@ Array = NDArray[np.float64]
 
 USUAL_DEG = 60.0  # the field of view where pictures do not tell it
 _VIEWS_DEG = np.arange(35.0, 131.0, 5.0)
-_PLACES = 24  # of all recordings together, where pairs of frames are compared
+_PLACES = 32  # of all recordings together, where pairs of frames are compared
 _AHEAD = (1, 2, 4, 8)  # key frames; of these the first that has moved enough
-_ENOUGH, _LEAST = 0.04, 0.01  # median shift, in widths of the picture
+_ENOUGH, _LEAST = 0.08, 0.01  # median shift, in widths of the picture
 _FEWEST_PAIRS = 4
-_UNSURE_DEG = 8.0  # a guess with a larger error is not used
+_UNSURE_DEG = 15.0  # a guess with a larger error is no better than the usual one
 _DRAWS = 200  # of pairs, for the error
 
 
@@ -83,7 +83,7 @@ def guess_lens(recordings: Sequence[Recording], size: tuple[int, int]) -> Lens:
     best = _lowest(cost.sum(axis=0))
     rng = np.random.default_rng(0)
     drawn = [_lowest(cost[rng.integers(0, len(cost), len(cost))].sum(axis=0)) for _ in range(_DRAWS)]
-    error = float(np.std(drawn))
+    error = 1.4826 * float(np.median(np.abs(np.array(drawn) - best)))
     if not error < _UNSURE_DEG or not _VIEWS_DEG[0] < best < _VIEWS_DEG[-1]:
         why = "the pictures fit many fields of view alike"
         return replace(usual, origin=f"assumed: field of view {USUAL_DEG:g}°, because {why}; give it with --fov")
@@ -147,13 +147,17 @@ def _compared(first: Features | None, image: Decoded) -> tuple[float, _Pair] | N
 
 
 def _costs(pair: _Pair) -> Array:
-    """How badly each field of view explains two pictures, by a rotation alone or a scene with depth; (V,)."""
+    """How badly each field of view explains two pictures, by a rotation alone or a scene with depth; (V,).
+
+    Each solution begins at that of the field of view beside it; once from below and once from above, because one of the
+    two may end in a poor one.
+    """
     costs = np.full(len(_VIEWS_DEG), np.inf)
-    middle = int(np.argmin(np.abs(_VIEWS_DEG - USUAL_DEG)))
-    for order in (range(middle, -1, -1), range(middle, len(_VIEWS_DEG))):
+    for order in (range(len(_VIEWS_DEG)), range(len(_VIEWS_DEG) - 1, -1, -1)):
         last: Solved | None = None
         for view in order:
-            costs[view], last = _cost(pair, float(_VIEWS_DEG[view]), last)
+            cost, last = _cost(pair, float(_VIEWS_DEG[view]), last)
+            costs[view] = min(costs[view], cost)
     return costs
 
 
@@ -170,7 +174,9 @@ def _cost(pair: _Pair, view_deg: float, last: Solved | None) -> tuple[float, Sol
     solved = solved or scene_with_depth(a, b, noise, turn)
     if solved is None:
         return turn_cost, None
-    return min(turn_cost, gric(solved.residual / noise, dimension=3, free=5)), solved
+    # A point behind the camera explains nothing, as in `scene_with_depth`.
+    residual = np.where(solved.behind, np.inf, solved.residual / noise)
+    return min(turn_cost, gric(residual, dimension=3, free=5)), solved
 
 
 def _lowest(cost: Array) -> float:
