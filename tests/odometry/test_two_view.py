@@ -56,7 +56,9 @@ def test_errors_are_of_the_right_size() -> None:
         off.append(step.rotation_deg - rotation_deg)
         said.append(step.rotation_error_deg)
     true = np.sqrt(np.square(off).mean())
-    assert 0.5 * true < np.median(said) < 8 * true  # larger than for independent noise, because that of real points is not
+    assert (
+        0.5 * true < np.median(said) < 8 * true
+    )  # larger than for independent noise, because that of real points is not
 
 
 def test_a_rotation_alone_has_no_direction() -> None:

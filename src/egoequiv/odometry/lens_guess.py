@@ -85,7 +85,7 @@ def guess_lens(recordings: Sequence[Recording], size: tuple[int, int]) -> Lens:
     drawn = [_lowest(cost[rng.integers(0, len(cost), len(cost))].sum(axis=0)) for _ in range(_DRAWS)]
     error = 1.4826 * float(np.median(np.abs(np.array(drawn) - best)))
     if not error < _UNSURE_DEG or not _VIEWS_DEG[0] < best < _VIEWS_DEG[-1]:
-        why = "the pictures fit many fields of view alike"
+        why = "the pictures fit many fields of view equally well"
         return replace(usual, origin=f"assumed: field of view {USUAL_DEG:g}°, because {why}; give it with --fov")
     return Lens.of_view(round(best, 1), size, f"guessed: field of view {best:.0f} ± {max(error, 1.0):.0f}°")
 
@@ -94,7 +94,7 @@ def _size(recording: Recording) -> tuple[int, int]:
     """Height and width of the first picture that can be decoded."""
     for image in islice(decoded_frames(recording, range(len(recording))), 100):
         if not isinstance(image, BrokenFrameError):
-            height, width = np.shape(image)[:2]
+            height, width = np.asarray(image).shape[:2]
             return int(height), int(width)
     return 480, 640  # no picture can be decoded, so none is compared
 
@@ -108,7 +108,7 @@ def _moving_pairs(recordings: Sequence[Recording]) -> Iterator[_Pair]:
         recording = recordings[number]
         starts = np.asarray(recording.starts())
         wanted = int(place - (ends[number] - lengths[number]))
-        begin = int(starts[max(np.searchsorted(starts, wanted, side="right") - 1, 0)])
+        begin = int(starts[max(int(np.searchsorted(starts, wanted, side="right")) - 1, 0)])
         pair = _first_moving(recording, begin)
         if pair is not None:
             yield pair

@@ -195,7 +195,7 @@ def refined(rotation: Array, translation: Array, a: Array, b: Array, noise: floa
         scale = max(1.4826 * float(np.median(np.abs(residual))), noise / 2)
         weight = 1.0 / (1.0 + np.square(residual / scale)) ** 2
         normal = jacobian.T @ (jacobian * weight[:, None]) + 1e-9 * np.eye(5)
-        step = -np.linalg.solve(normal, jacobian.T @ (weight * residual))
+        step: Array = -np.linalg.solve(normal, jacobian.T @ (weight * residual)).astype(np.float64)
         if not np.isfinite(step).all() or np.abs(step).max() > 1.0:
             return None
         rotation = _small_rotation(step[:3]) @ rotation
@@ -207,7 +207,8 @@ def refined(rotation: Array, translation: Array, a: Array, b: Array, noise: floa
     behind, other = (_behind(rotation, sign * translation, a, b, noise) for sign in (1.0, -1.0))
     if behind[used].sum() > other[used].sum():
         translation, behind = -translation, other
-    return Solved(rotation, translation, np.abs(residual), used, np.linalg.inv(normal) * variance, behind)
+    covariance: Array = (np.linalg.inv(normal) * variance).astype(np.float64)
+    return Solved(rotation, translation, np.abs(residual), used, covariance, behind)
 
 
 def _epipolar(rotation: Array, translation: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:

@@ -51,7 +51,7 @@ class _Piece:
     number: int  # of the recording
     frames: range
     steps_file: Path | None
-    looks_file: Path | None  # None also where nobody wants to look
+    looks_file: Path | None  # None also if there is no `look`
 
 
 def watch(
@@ -172,10 +172,7 @@ def _steps_of(recording: Recording, lens: Lens, frames: range, look: Look) -> Ar
     """The steps whose first frame is one of `frames`, and one more, whose length is compared with the last of them."""
     keys = key_frames(recording)
     own = np.flatnonzero((keys >= frames.start) & (keys < frames.stop))
-    if len(own):
-        keys = keys[own[0] : own[-1] + 3]
-    else:
-        keys = keys[:0]
+    keys = keys[own[0] : own[-1] + 3] if len(own) else keys[:0]
     stop = max(frames.stop, int(keys[-1]) + 1 if len(keys) else 0)
     found = visual_steps(recording, lens, keys, look, range(frames.start, stop))
     return {part.name: getattr(found, part.name) for part in fields(found)}

@@ -30,7 +30,7 @@ def name_motions(space: MotionSpace, motions: Array, spread: Array, taken: Seque
             names.append(NO_MOTION)
             continue
         said = {k: space.axes[k].in_words(float(motion[k])) for k in np.argsort(-size, kind="stable")}
-        order = [k for k, word in said.items() if word] or list(said)  # a component without a word is not named
+        order = [k for k, word in said.items() if word] or list(said)  # some components are not named
         words = [said[k] or NO_MOTION for k in order]
         name = words[0]
         for place, (k, more) in enumerate(zip(order[1:], words[1:], strict=True)):
