@@ -21,6 +21,7 @@ STATIONS = [
     {"catalog"},
     {"odometry"},
     {"store"},
+    {"doctor"},
     {"pairs"},
     {"models"},
     {"losses"},

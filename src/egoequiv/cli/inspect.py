@@ -75,6 +75,7 @@ def inspection_blocks(found: Inspection, path: Path, title: str, commands: list[
         ("recordings", _recordings(found)),
         ("frames", _frames(found)),
         ("gaps", _gaps(found)),
+        ("lens", _lens(found)),
         ("poses", found.convention),
         ("motion", _motion(found)),
     ]
@@ -114,6 +115,20 @@ def _gaps(found: Inspection) -> str:
     return (
         "none" if not found.gaps else f"{found.gaps} longer than three frames, the longest {found.longest_gap_s:.3g} s"
     )
+
+
+def _lens(found: Inspection) -> str:
+    if found.image_size is None:
+        return ""
+    lenses = list(found.lenses.values())
+    if not lenses:
+        return "not given"
+    views = sorted({f"{lens.view_deg:.0f}°" for lens in lenses}, key=lambda view: int(view[:-1]))
+    origins = list(dict.fromkeys(lens.origin for lens in lenses))
+    files = ", ".join(origins[:2]) + (", ..." if len(origins) > 2 else "")
+    distorted = ", with distortion" if any(lens.distortion for lens in lenses) else ""
+    some = f", of {len(lenses)} of {found.recordings} recordings" if len(lenses) < found.recordings else ""
+    return f"field of view {' to '.join(dict.fromkeys((views[0], views[-1])))}{distorted} ({files}){some}"
 
 
 def _motion(found: Inspection) -> str:

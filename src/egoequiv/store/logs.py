@@ -122,8 +122,8 @@ def _default_size(source: Source) -> tuple[int, int] | None:
 def inputs_digest(source: Source, path: Path, options: LogOptions) -> str:
     """What identifies the frames of a log.
 
-    These are poses, times and labels as they were read, the program that reads them, and the files of the pictures by
-    name, size and time of change: those that the recordings name, or else all below the path.
+    These are poses, times, labels and lenses as they were read, the program that reads them, and the files of the
+    pictures by name, size and time of change: those that the recordings name, or else all below the path.
     """
     given = (source.name, sorted((key, str(value)) for key, value in options.settings.items()))
     digest = sha256(repr((full_place(str(path)), given, options.size, options.color, program_digest(*_ROOMS))).encode())
@@ -135,7 +135,8 @@ def inputs_digest(source: Source, path: Path, options: LogOptions) -> str:
         for part in (recording.poses, recording.times_s):
             digest.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
         labels = None if recording.labels is None else list(recording.labels)
-        digest.update(repr((recording.name, labels, sorted(recording.attributes.items()))).encode("utf-8", "replace"))
+        known = (recording.name, labels, sorted(recording.attributes.items()), recording.lens)
+        digest.update(repr(known).encode("utf-8", "replace"))
         read = recording.files_read()
         files |= _files_below(path) if read is None else set(read)
     digest.update(file_states(files))

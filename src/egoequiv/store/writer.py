@@ -40,6 +40,7 @@ from egoequiv.store.frame_store import (
     VERSION,
     FrameStore,
 )
+from egoequiv.store.lenses import LENSES, described_lenses
 from egoequiv.user_code import is_built_in, user_code
 
 _SMALL = 400  # below this many frames, starting worker processes costs more than it saves
@@ -109,6 +110,7 @@ def _description(
     source: Source, folder: Path, shape: tuple[int, ...], broken: dict[int, str], inputs: str | None
 ) -> dict[str, Any]:
     """What the description of a store says."""
+    lenses = described_lenses(source.recordings)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -121,6 +123,7 @@ def _description(
         "frames": shape[0] - len(broken),
         "image_shape": list(shape[1:]),
         "images_blake2b": _digest(folder / IMAGES) if source.has_images else None,
+        **({LENSES: lenses} if lenses else {}),
         **({} if inputs is None else {"inputs": inputs}),
     }
 
