@@ -78,7 +78,9 @@ def guess_lens(recordings: Sequence[Recording], size: tuple[int, int]) -> Lens:
     usual = Lens.of_view(USUAL_DEG, size)
     if len(pairs) < _FEWEST_PAIRS:
         why = f"only {len(pairs)} pairs of pictures move enough to tell"
-        return replace(usual, origin=f"assumed: field of view {USUAL_DEG:g}°, because {why}; give it with --fov")
+        return replace(
+            usual, origin=f"guessed: field of view {USUAL_DEG:g}°, the usual one, because {why}; give it with --fov"
+        )
     cost = np.array([_costs(pair) for pair in pairs])  # (P, V)
     best = _lowest(cost.sum(axis=0))
     rng = np.random.default_rng(0)
@@ -86,7 +88,9 @@ def guess_lens(recordings: Sequence[Recording], size: tuple[int, int]) -> Lens:
     error = 1.4826 * float(np.median(np.abs(np.array(drawn) - best)))
     if not error < _UNSURE_DEG or not _VIEWS_DEG[0] < best < _VIEWS_DEG[-1]:
         why = "the pictures fit many fields of view equally well"
-        return replace(usual, origin=f"assumed: field of view {USUAL_DEG:g}°, because {why}; give it with --fov")
+        return replace(
+            usual, origin=f"guessed: field of view {USUAL_DEG:g}°, the usual one, because {why}; give it with --fov"
+        )
     return Lens.of_view(round(best, 1), size, f"guessed: field of view {best:.0f} ± {max(error, 1.0):.0f}°")
 
 
