@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from egoequiv.catalog import open_source
 from egoequiv.odometry import lens_guess
 from egoequiv.odometry.lens_guess import guess_lens, lenses_of
 from egoequiv.pose.camera import Lens
@@ -54,3 +57,13 @@ def test_what_is_given_is_believed(residential: DriveRecording) -> None:
     assert lenses_of(source, 77.0)[0].origin == "given: field of view 77°"
     own = Lens(0.5, 0.5, origin="calib.txt")
     assert lenses_of(source, own) == [own]
+
+
+def test_a_guess_is_made_once(drive_video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = open_source("video", drive_video)
+    first = lenses_of(source, cache=tmp_path)
+    assert first[0].origin.startswith("guessed: field of view ")
+    monkeypatch.setattr(lens_guess, "guess_lens", lambda *_: pytest.fail("guessed again"))
+    again = lenses_of(open_source("video", drive_video), cache=tmp_path)
+    assert again[0].origin == first[0].origin
+    assert again[0].view_deg == pytest.approx(first[0].view_deg, abs=1e-5)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import BrokenFrameError
 from egoequiv.odometry.features import Features, match
+from egoequiv.odometry.kept import keep_arrays, kept_arrays, recording_digest
 from egoequiv.odometry.steps import features_of, key_frames
 from egoequiv.odometry.two_view import FEWEST, NOISE_PX, Solved, gric, rays, refined, rotation_alone, scene_with_depth
 from egoequiv.pose.camera import Lens
@@ -38,12 +41,13 @@ class _Pair:
     size: tuple[int, int]
 
 
-def lenses_of(source: Source, given: Lens | float | None = None) -> list[Lens]:
+def lenses_of(source: Source, given: Lens | float | None = None, cache: Path | None = None) -> list[Lens]:
     """The lens of every recording.
 
     Args:
         source: with pictures in order.
         given: a lens or a horizontal field of view in degrees, for all recordings; it is believed.
+        cache: the folder where a guess is kept; None: nowhere.
 
     Returns:
         Lenses whose `origin` says in words where each comes from: the setting, a file of the log, or "guessed: field of
@@ -64,12 +68,26 @@ def lenses_of(source: Source, given: Lens | float | None = None) -> list[Lens]:
             sizes.setdefault(_size(recording), []).append(number)
     for size, numbers in sizes.items():
         if given is None:
-            lens = guess_lens([source.recordings[number] for number in numbers], size)
+            lens = _kept_guess(source, [source.recordings[number] for number in numbers], size, cache)
         else:
             lens = Lens.of_view(given, size, f"given: field of view {given:g}°")
         for number in numbers:
             lenses[number] = lens
     return [lens for lens in lenses if lens is not None]
+
+
+def _kept_guess(source: Source, recordings: Sequence[Recording], size: tuple[int, int], cache: Path | None) -> Lens:
+    """A guess, read from the cache if it was made there from the same pictures."""
+    digests = [recording_digest(source, recording) for recording in recordings]
+    if cache is None or None in digests:
+        return guess_lens(recordings, size)
+    file = cache / f"lens-{sha256(repr((digests, size)).encode()).hexdigest()[:32]}.npz"
+    kept = kept_arrays(file)
+    if kept is not None and {"view_deg", "origin"} <= set(kept):
+        return Lens.of_view(float(kept["view_deg"]), size, str(kept["origin"]))
+    lens = guess_lens(recordings, size)
+    keep_arrays(file, {"view_deg": np.array(round(lens.view_deg, 6)), "origin": np.array(lens.origin)})
+    return lens
 
 
 def guess_lens(recordings: Sequence[Recording], size: tuple[int, int]) -> Lens:
