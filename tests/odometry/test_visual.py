@@ -12,9 +12,11 @@ from scipy.spatial.transform import Rotation
 from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.odometry.visual import CONFIDENCE, visual_poses
+from egoequiv.pairs.shared import clocks_of
 from egoequiv.pose import CAMERA_POSES, DRIVING_POSES, PlanarSpace, ScaleFreeSpace, SE3Space
 from egoequiv.sources.check import check_source
 from egoequiv.sources.recording import Source
+from egoequiv.store import ingest
 from egoequiv.worlds.drive import DriveRecording
 from logs.video import write_video
 from odometry.conftest import LENS
@@ -93,6 +95,12 @@ def test_a_long_stretch_that_tells_nothing_cuts_the_recording(residential: Drive
     assert np.array_equal(np.asarray(source.recordings[1].image(0)), images[13])
     assert source.recordings[1].times_s is not None
     assert source.recordings[1].times_s[0] == 0
+    second = source.recordings[1].attributes
+    assert (second["part_of"], second["world"], second["start"]) == ("gap", "gap-part2", "1.300000000")
+    store = ingest(source, tmp_path / "store", progress=False)
+    group, times = clocks_of(store)
+    assert len(set(group)) == 1  # frames on both sides of a cut are near in time
+    assert np.allclose(times, [*np.arange(8) / 10, *np.arange(13, 24) / 10])
     assert any("it is cut there into 2, and 5 frames are left out" in note for note in source.notes)
 
 

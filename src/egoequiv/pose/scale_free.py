@@ -53,6 +53,10 @@ class ScaleFreeSpace(MotionSpace):
         return (slice(0, 3), slice(3, 6))
 
     @property
+    def length_unit(self) -> str:
+        return "usual steps"
+
+    @property
     def least_spread(self) -> Array:
         """Directions of a car differ by noise alone; beside the length of a direction, 1, that is little."""
         return np.array([0.5, 0.5, 0.5, 0.0, 0.0, 0.0])
