@@ -17,13 +17,16 @@ from egoequiv.sources.recording import Recording, Source
 
 Arrays = dict[str, NDArray[Any]]
 
+# Settings that decide the poses of frames, and not their pictures.
+_OF_MOTION = ("axes", "columns", "interpolation", "max_gap_s", "mount", "offset_s", "quaternion", "rates", "rule")
+
 
 def recording_digest(source: Source, recording: Recording) -> str | None:
     """What identifies the pictures of a recording; None if that is not known, as of a world that is rendered."""
     files = recording.files_read()
     if files is None:
         return None
-    settings = sorted((name, str(value)) for name, value in source.settings.items())
+    settings = sorted((name, str(value)) for name, value in source.settings.items() if name not in _OF_MOTION)
     digest = sha256(repr((source.name, settings, recording.name, len(recording))).encode("utf-8", "replace"))
     digest.update(program_digest("pose", "sources", "odometry").encode())
     for numbers in (recording.log_frames(), recording.times_s):
