@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from math import inf
@@ -140,6 +140,22 @@ class Where:
         return engine_named(self.engine, self.workers, self.address)
 
 
+@dataclass(frozen=True)
+class TaskSettings:
+    """Options of tasks."""
+
+    motions: Motions = None
+    steps: Steps = None
+    neighbours: Neighbours = None
+    hold_out: HoldOut = None
+    seed: TaskSeed = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that were given, as `TaskOptions` takes them."""
+        names = None if self.motions is None else tuple(names_in([self.motions]))
+        return {name: value for name, value in {**asdict(self), "motions": names}.items() if value is not None}
+
+
 def check_max_gap(max_gap_s: float) -> None:
     """Refuse a gap that no pair of frames can have."""
     if not 0 < max_gap_s < inf:
@@ -170,15 +186,6 @@ def tasks_in(given: Sequence[str] | None, default: Sequence[str] = ()) -> list[s
 
     names = names_in(given) or list(default)
     return list(get_tasks([name for name in TASKS if name not in BASIC] if ALL in names else names))
-
-
-def options_in(
-    motions: str | None, steps: int | None, neighbours: int | None, hold_out: str | None, seed: int | None
-) -> dict[str, Any]:
-    """Those of the options of tasks that were given, as `TaskOptions` takes them."""
-    names = None if motions is None else tuple(names_in([motions]))
-    given = {"steps": steps, "neighbours": neighbours, "hold_out": hold_out, "seed": seed, "motions": names}
-    return {name: value for name, value in given.items() if value is not None}
 
 
 def check_hold_out(hold_out: str, stores: Iterable[FrameStore]) -> None:
