@@ -24,7 +24,7 @@ RESULTS = ("last.safetensors", "best.safetensors", "metrics.jsonl", "result.json
 # Starts commands as processes of their own, without the seconds that imports take each time.
 NURSERY = """
 import json, os, sys
-import matplotlib.pyplot, torch
+import matplotlib.pyplot, sklearn.metrics, torch._dynamo
 import egoequiv.report.figures, egoequiv.training
 from egoequiv.cli.main import main
 

@@ -250,7 +250,7 @@ def test_a_run_is_found_later_from_another_shell(code: Path, small_store: FrameS
     assert [one for one, _ in another_shell(elsewhere, lines, EGOEQUIV_CODE=str(code.parent))] == [0, 0, 0]
     np.testing.assert_allclose(np.load(elsewhere / "features.npy"), features, atol=1e-6)
     code.rename(code.with_name("moved.py"))
-    ((failed, said),) = another_shell(elsewhere, [["evaluate", run]])
+    ((failed, said),) = another_shell(code.parent, [["evaluate", run]])
     assert failed == 2
     assert f"{code} does not exist or is no file: bring it back" in said
     assert len(said.splitlines()) == 1
