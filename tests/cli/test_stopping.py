@@ -20,7 +20,8 @@ from egoequiv.store import FrameStore
 from helpers import HANG_S, wait_for
 
 STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-SEARCH = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--workers", "2", "--set", "per_class=3"]
+FEW = ["--set", "per_class=3", "--set", "checkpoint_every=100"]
+SEARCH = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--workers", "2", *FEW]
 SLOW_WORLD = ["--set", "toys_per_category=5", "--workers", "2", "--size", "96"]
 
 
