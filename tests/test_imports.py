@@ -12,14 +12,16 @@ SOURCE = Path(__file__).parents[1] / "src" / "egoequiv"
 # A module may import from its own station and from those before it.
 STATIONS = [
     {"errors"},
-    {"blocks", "files", "machine", "processes", "progress", "remarks", "user_code"},
+    {"blocks", "cache", "files", "machine", "processes", "progress", "remarks", "user_code"},
     {"names", "signatures"},
     {"engines"},
     {"pose"},
     {"sources"},
     {"worlds"},
     {"catalog"},
+    {"odometry"},
     {"store"},
+    {"doctor"},
     {"pairs"},
     {"models"},
     {"losses"},

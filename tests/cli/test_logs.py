@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,26 @@ def test_inspect_says_what_a_log_holds_and_what_to_type(cli: Cli, drives: Path) 
     same = np.diff(source.recording) == 0
     assert found["way_m"] == pytest.approx(steps[same].sum(), rel=1e-6)
     assert found["commands"][0] == f"egoequiv train {drives} -o run"
+    lens = source.lens(source.recording_names[0])
+    assert lens is not None
+    assert f"field of view {lens.view_deg:.0f}° (calib_cam_to_cam.txt)" in shown
+    assert found["lenses"][source.recording_names[0]] == {**asdict(lens), "distortion": []}
+    assert set(found["lenses"]) == set(source.recording_names)
+
+
+def test_inspect_says_which_recordings_have_a_lens(cli: Cli, tmp_path: Path) -> None:
+    for number, focal in enumerate((458.654, 300.0, None)):
+        euroc.write(tmp_path / "flights" / f"V{number}", camera_to_world(60), cameras=("cam0",))
+        sensor = tmp_path / "flights" / f"V{number}" / "mav0" / "cam0" / "sensor.yaml"
+        text = sensor.read_text()
+        sensor.write_text(
+            text.replace("intrinsics", "unknown") if focal is None else text.replace("458.654", str(focal))
+        )
+    shown = " ".join(cli("inspect", "flights").out.replace("│", " ").split())
+    assert "field of view 79° to 103°, with distortion (sensor.yaml), of 2 of 3 recordings" in shown
+    table = " ".join(cli("inspect", "flights/V2").out.replace("│", " ").split())
+    assert "lens not given" in table
+    assert json.loads(cli("inspect", "flights/V2", "--json").out)["lenses"] == {}
 
 
 def _ingested(cli: Cli, drives: Path) -> str:

@@ -12,6 +12,13 @@ HEADER = "#timestamp, p_RS_R_x [m], p_RS_R_y [m], p_RS_R_z [m], q_RS_w [], q_RS_
 # As cam0 sits on the EuRoC drone: its x is y of the body, its y is -x; 6 cm off the IMU.
 T_BODY_CAM0 = np.array([[0.0, -1.0, 0.0, -0.02], [1.0, 0.0, 0.0, -0.06], [0.0, 0.0, 1.0, 0.01], [0.0, 0.0, 0.0, 1.0]])
 
+# The lens of cam0, as the same file has it.
+LENS = (
+    "camera_model: pinhole\nintrinsics: [458.654, 457.296, 367.215, 248.375] #fu, fv, cu, cv\n"
+    "distortion_model: radial-tangential\n"
+    "distortion_coefficients: [-0.28340811, 0.07395907, 0.00019359, 1.76187114e-05]\n"
+)
+
 
 def sensor_yaml(mount: Array) -> str:
     """The file as it comes with EuRoC: comments, and the numbers over four lines."""
@@ -54,7 +61,7 @@ def write(
             save_picture(folder / "mav0" / camera / "data" / name, k)
         rows = "".join(f"{name[:-4]},{name}\r\n" for name in names)
         (folder / "mav0" / camera / "data.csv").write_text("#timestamp [ns],filename\r\n" + rows)
-        (folder / "mav0" / camera / "sensor.yaml").write_text(sensor_yaml(T_BODY_CAM0))
+        (folder / "mav0" / camera / "sensor.yaml").write_text(sensor_yaml(T_BODY_CAM0) + LENS)
 
 
 def prepare(folder: Path) -> None:

@@ -40,13 +40,23 @@ def write_stray(
     write_video(folder / "rgb.mp4", images, rate=60, pts=pts)
     lines = ["timestamp, frame, x, y, z, qx, qy, qz, qw", *(stray_rows(len(images)) if rows is None else rows)]
     (folder / "odometry.csv").write_text("\n".join(lines) + "\n")
-    (folder / "camera_matrix.csv").write_text("1600, 0, 960\n0, 1600, 720\n0, 0, 1\n")
+    height, width = images.shape[1:3]
+    focal = 0.75 * width
+    matrix = f"{focal}, 0, {width / 2 - 0.5}\n0, {focal}, {height / 2 + 1.5}\n0, 0, 1\n"
+    (folder / "camera_matrix.csv").write_text(matrix)
 
 
 def record3d_metadata(count: int, **changed: Any) -> dict[str, Any]:
     position, rotation = walk(count)
     poses = np.concatenate([rotation.as_quat(), position], axis=1)
-    metadata = {"w": 48, "h": 32, "fps": 60, "K": [1, 0, 0, 0, 1, 0, 0, 0, 1], "poses": poses.tolist(), **changed}
+    metadata = {
+        "w": 48,
+        "h": 32,
+        "fps": 60,
+        "K": [36, 0, 0, 0, 36, 0, 23.5, 17.5, 1],
+        "poses": poses.tolist(),
+        **changed,
+    }
     return {name: value for name, value in metadata.items() if value is not None}
 
 

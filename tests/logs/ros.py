@@ -79,6 +79,29 @@ class BagWriter:
         fields = {"header": header, "format": form, "data": np.frombuffer(data, np.uint8)}
         self.add(topic, stamp_ns, self.new("sensor_msgs/msg/CompressedImage", **fields))
 
+    def camera_info(self, topic: str, stamp_ns: int, size: tuple[int, int], **changes: Any) -> None:
+        """A CameraInfo for pictures of `size` (height, width); fields by the names of ROS 2, `roi` as four numbers."""
+        height, width = size
+        K = [width, 0, width / 2 - 0.5, 0, width, height / 2 - 0.5, 0, 0, 1]
+        P = [0.8 * width, 0, width / 2 - 0.5, 0, 0, 0.8 * width, height / 2 - 0.5, 0, 0, 0, 1, 0]
+        arrays = {"d": [-0.3, 0.1, 0.001, 0.002, 0.0], "k": K, "r": np.eye(3).ravel(), "p": P}
+        arrays = {key: np.array(changes.pop(key, value), np.float64) for key, value in arrays.items()}
+        if self.kind == "ros1":
+            arrays = {key.upper(): value for key, value in arrays.items()}
+        x, y, high, wide = changes.pop("roi", (0, 0, 0, 0))
+        names = {"x_offset": x, "y_offset": y, "height": high, "width": wide}
+        fields = {
+            "header": self.header(stamp_ns, "camera_optical_frame"),
+            "height": height,
+            "width": width,
+            "distortion_model": "plumb_bob",
+            **arrays,
+            "binning_x": 0,
+            "binning_y": 0,
+            "roi": self.new("sensor_msgs/msg/RegionOfInterest", **names, do_rectify=False),
+        }
+        self.add(topic, stamp_ns, self.new("sensor_msgs/msg/CameraInfo", **(fields | changes)))
+
     def vector(self, values: Sequence[float], name: str = "Vector3") -> Any:
         x, y, z = (float(value) for value in values)
         return self.new(f"geometry_msgs/msg/{name}", x=x, y=y, z=z)

@@ -50,7 +50,7 @@ def write(
     for k in range(len(rows)) if images is None else images:
         picture = Image.new("RGB" if camera > 1 else "L", (6, 4), (10 * k, 0, 0) if camera > 1 else 10 * k)
         picture.save(sequence / f"image_{camera}" / f"{k:06d}.png")
-    (sequence / "calib.txt").write_text("P0: 700 0 300 0 0 700 100 0 0 0 1 0\n")
+    (sequence / "calib.txt").write_text("".join(f"P{k}: 7.2 0 2.8 {-4 * k} 0 7.2 1.7 0 0 0 1 0\n" for k in range(4)))
     times = [0.1 * k for k in range(len(rows))] if times is None else times
     (sequence / "times.txt").write_text("".join(f"{time:e}\n" for time in times))
     (root / "poses").mkdir(exist_ok=True)

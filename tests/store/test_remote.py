@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 from drives import poses_only
+from egoequiv.cache import cache_folder
 from egoequiv.errors import ConfigError
 from egoequiv.store import FrameStore, ingest
-from egoequiv.store.remote import cache_folder, fetch_store, full_place, is_url
+from egoequiv.store.remote import fetch_store, full_place, is_url
 from egoequiv.training import make_config
 from helpers import data_error, grid_source
 from running import Cli, make_cli

@@ -143,3 +143,15 @@ def test_other_sources_have_no_packets(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no GPS/IMU packets"):
         write_kitti_raw(source, tmp_path / "raw")
     assert not (tmp_path / "raw").exists()
+
+
+def test_the_lens_that_is_written_is_that_of_the_world(written: tuple[Source, Path]) -> None:
+    source, folder = written
+    for own, read in zip(source.recordings, open_source("kitti", folder).recordings, strict=True):
+        assert own.lens is not None
+        assert read.lens is not None
+        assert own.lens.view_deg == pytest.approx(81.44, abs=0.01)  # 2 atan(1242 / 2 / 721.5)
+        assert read.lens.focal_x == pytest.approx(own.lens.focal_x, rel=1e-6)
+        assert read.lens.focal_y == pytest.approx(own.lens.focal_y, rel=1e-6)
+        assert read.lens.center_x == pytest.approx(0.5, abs=1e-6)
+        assert read.lens.center_y == pytest.approx(0.5, abs=1e-6)

@@ -37,11 +37,13 @@ def embed(
     from egoequiv.evaluation.feature_files import feature_files, write_features
     from egoequiv.models import load_model
     from egoequiv.store import FrameStore
+    from egoequiv.store.motion import MotionOptions
     from egoequiv.training.network import choose_device
 
     feature_files(out)  # a wrong ending is refused before the work
     net = load_model(run, checkpoint.value, str(choose_device(device)))
-    opened = FrameStore.open(local_store(store, log=log, like=run))
+    without = MotionOptions("log")  # features need no poses
+    opened = FrameStore.open(local_store(store, log=log, like=run, motion=without))
     notes = []
     if opened.has_images and opened.image_shape != net.spec.image_shape:
         found, wanted = (" x ".join(map(str, shape)) for shape in (opened.image_shape, net.spec.image_shape))

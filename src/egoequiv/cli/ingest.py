@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.options import AsJson, Where, grouped
+from egoequiv.cli.options import AsJson, PosesFrom, Where, grouped
 from egoequiv.cli.settings import parse_settings, parse_size
 from egoequiv.cli.stopping import stopped_as
 from egoequiv.errors import ConfigError
@@ -16,6 +16,8 @@ from egoequiv.errors import ConfigError
 if TYPE_CHECKING:
     from egoequiv.sources import Source
     from egoequiv.store import FrameStore
+    from egoequiv.store.logs import LogOptions
+    from egoequiv.store.motion import MotionOptions
 
 NOTES_SHOWN = 20
 
@@ -38,6 +40,7 @@ def ingest(
         list[str] | None,
         typer.Option("--set", "--read", help="A setting of the source, such as part=testing or camera=/cam1."),
     ] = None,
+    motion: PosesFrom,
     list_sources: Annotated[bool, typer.Option("--list", help="List the sources and what each looks for.")] = False,
     where: Where,
     overwrite: Annotated[bool, typer.Option(help="Replace the store if it exists.")] = False,
@@ -54,33 +57,33 @@ def ingest(
 
     Example: egoequiv ingest kitti kitti_raw -o drives --size 64
     """
-    from egoequiv.store.logs import made_from
+    from egoequiv.store.logs import LogOptions, made_from
 
     if list_sources:
         _list_sources()
         return
-    read = parse_settings(settings or [])
+    read, how_it_moved = parse_settings(settings or []), motion.options()
     opened = _open(source, path, read)
-    inputs = _inputs(opened, read, parse_size(size), color)
+    inputs = _inputs(opened, LogOptions(opened.name, read, parse_size(size), color, how_it_moved))
     if inputs is not None and not overwrite and made_from(out) == inputs:
         say(f"{out} is there already, made from the same files with the same settings; --overwrite makes it again")
         return
     how = {"size": parse_size(size), "color": color, "overwrite": overwrite, "strict": strict, "inputs": inputs}
-    _say_done(_write(opened, out, where, how), out, as_json)
+    _say_done(_write(opened, how_it_moved, out, where, how), out, as_json)
 
 
-def _write(source: Source, out: Path, where: Where, how: dict[str, Any]) -> FrameStore:
+def _write(source: Source, motion: MotionOptions, out: Path, where: Where, how: dict[str, Any]) -> FrameStore:
     """Ingest, with a bar; what is decoded of a log is kept if it is stopped."""
     from egoequiv.store import ingest
+    from egoequiv.store.motion import with_motion
 
     with (
         stopped_as("what was decoded is kept, go on with the same command" if how["inputs"] else None),
         where.open() as engine,
         progress_bar() as progress,
     ):
-        return ingest(
-            source, out, engine=engine, on_progress=lambda done, total: progress("frames", done, total), **how
-        )
+        seen = with_motion(source, motion, engine, lambda done, total: progress("motion in pictures", done, total))
+        return ingest(seen, out, engine=engine, on_progress=lambda done, total: progress("frames", done, total), **how)
 
 
 def _say_done(store: FrameStore, out: Path, as_json: bool) -> None:
@@ -113,15 +116,15 @@ def _open(source: str, path: Path | None, settings: dict[str, Any]) -> Source:
     return open_source(source, path, **settings)
 
 
-def _inputs(source: Source, settings: dict[str, Any], size: tuple[int, int] | None, color: bool) -> str | None:
+def _inputs(source: Source, options: LogOptions) -> str | None:
     """What identifies the files that a built-in source reads; None for worlds and for code of users."""
     from egoequiv.catalog import SOURCES
-    from egoequiv.store.logs import LogOptions, inputs_digest
+    from egoequiv.store.logs import inputs_digest
 
     path = source.settings.get("path")
     if path is None or source.name not in SOURCES:
         return None
-    return inputs_digest(source, Path(path), LogOptions(source.name, settings, size, color))
+    return inputs_digest(source, Path(path), options)
 
 
 def _list_sources() -> None:

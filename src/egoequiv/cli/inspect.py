@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from egoequiv.sources.inspection import Inspection
 
 NOTES_SHOWN = 12
+WITHOUT_POSES = (
+    "poses can be found in the pictures: --poses visual (needs pip install 'egoequiv[vision]'), and --fov DEGREES if the "
+    "field of view of the camera is known; --poses log goes without"
+)
 
 
 def inspect(
@@ -34,10 +39,14 @@ def inspect(
     from egoequiv.catalog import open_log
     from egoequiv.report.terminal import print_blocks
     from egoequiv.sources.inspection import inspect_source
+    from egoequiv.store.motion import can_be_seen
 
     opened, title = open_log(path, source, **parse_settings(settings or []))
     found = inspect_source(opened)
     commands = next_commands(found, path, settings or [])
+    if can_be_seen(opened):
+        found = replace(found, remarks=(*found.remarks, WITHOUT_POSES))
+        commands = [f"{command} --poses visual" for command in commands]
     if as_json:
         print_json({"path": str(path), "format": title, **found.as_json(), "commands": commands})
         return
@@ -66,6 +75,7 @@ def inspection_blocks(found: Inspection, path: Path, title: str, commands: list[
         ("recordings", _recordings(found)),
         ("frames", _frames(found)),
         ("gaps", _gaps(found)),
+        ("lens", _lens(found)),
         ("poses", found.convention),
         ("motion", _motion(found)),
     ]
@@ -105,6 +115,20 @@ def _gaps(found: Inspection) -> str:
     return (
         "none" if not found.gaps else f"{found.gaps} longer than three frames, the longest {found.longest_gap_s:.3g} s"
     )
+
+
+def _lens(found: Inspection) -> str:
+    if found.image_size is None:
+        return ""
+    lenses = list(found.lenses.values())
+    if not lenses:
+        return "not given"
+    views = sorted({f"{lens.view_deg:.0f}°" for lens in lenses}, key=lambda view: int(view[:-1]))
+    origins = list(dict.fromkeys(lens.origin for lens in lenses))
+    files = ", ".join(origins[:2]) + (", ..." if len(origins) > 2 else "")
+    distorted = ", with distortion" if any(lens.distortion for lens in lenses) else ""
+    some = f", of {len(lenses)} of {found.recordings} recordings" if len(lenses) < found.recordings else ""
+    return f"field of view {' to '.join(dict.fromkeys((views[0], views[-1])))}{distorted} ({files}){some}"
 
 
 def _motion(found: Inspection) -> str:

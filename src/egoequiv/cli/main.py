@@ -23,6 +23,7 @@ COMMANDS = {
     "render": "Write an embedded world to files: try the readers of files without a download, or look at the pictures.",
     "info": "Show recordings, frames, poses and labels of a store, and write a contact sheet.",
     "view": "Write one page that shows whether a log is sane: the way, motion against time, gaps, motions, frames.",
+    "doctor": "Compare the pictures of a log with its motion: clock, axes, signs, order, frozen and missing frames.",
     "patterns": "Cluster the motions between frames, keep the largest, and name them in plain words.",
     "methods": "List the methods and the loss terms each is made of.",
     "train": "Train a method on a store or a log; stop it at any time and go on with --resume.",

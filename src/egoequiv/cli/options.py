@@ -18,6 +18,7 @@ from egoequiv.errors import ConfigError
 if TYPE_CHECKING:
     from egoequiv.engines import Engine
     from egoequiv.store import FrameStore
+    from egoequiv.store.motion import MotionOptions
 
 ALL = "all"
 
@@ -88,6 +89,32 @@ ImageSize = Annotated[
     typer.Option("--size", show_default="by the images", help="Of the images of a log: N x N, or HEIGHTxWIDTH."),
 ]
 Color = Annotated[bool, typer.Option("--color/--gray", help="Keep the colour of a log's images, or turn them to gray.")]
+Poses = Annotated[
+    str,
+    typer.Option(
+        "--poses",
+        metavar="log|visual",
+        show_default="log, for a log without poses visual",
+        help="The log's own poses, or those that its pictures show (needs OpenCV).",
+    ),
+]
+FieldOfView = Annotated[
+    float | None,
+    typer.Option(
+        "--fov",
+        show_default="by the log, or guessed",
+        help="For poses from pictures: the horizontal field of view of the camera in degrees.",
+    ),
+]
+ScaleFrom = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        show_default="no unit",
+        help="For poses from pictures: the column that tells how far the camera went (a speed or a distance), or log: "
+        "the distances of the log's own poses.",
+    ),
+]
 Out = Annotated[Path, typer.Option("-o", "--out", help="The folder for runs and tables.")]
 MaxGap = Annotated[
     float, typer.Option("--max-gap", help="Pairs at most this many seconds apart, to the nearest frame.")
@@ -138,6 +165,23 @@ class Where:
         from egoequiv.engines import engine_named
 
         return engine_named(self.engine, self.workers, self.address)
+
+
+@dataclass(frozen=True)
+class PosesFrom:
+    """Whether poses are the log's own or found in its pictures."""
+
+    poses: Poses = "auto"
+    fov: FieldOfView = None
+    scale: ScaleFrom = None
+
+    def options(self) -> MotionOptions:
+        """The same for a store that is made."""
+        from egoequiv.store.motion import MotionOptions
+
+        if self.poses not in ("auto", "log", "visual"):
+            raise ConfigError(f"--poses {self.poses}: expected log or visual")
+        return MotionOptions(self.poses, self.fov, self.scale)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

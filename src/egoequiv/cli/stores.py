@@ -16,6 +16,7 @@ from egoequiv.cli.settings import parse_settings, parse_size
 
 if TYPE_CHECKING:
     from egoequiv.store.logs import LogOptions
+    from egoequiv.store.motion import MotionOptions
 
 
 def fetch(*places: str | None) -> None:
@@ -60,6 +61,7 @@ def local_store(
     log: LogFormat = LogFormat(),  # noqa: B008
     *,
     like: Path | None = None,
+    motion: MotionOptions | None = None,
     may_replace: bool = True,
 ) -> str:
     """The place of a store that can be opened at once: a URL is fetched, and a log is ingested, with a bar.
@@ -70,13 +72,16 @@ def local_store(
     from egoequiv.errors import ConfigError
     from egoequiv.models.checkpoint import load_spec
     from egoequiv.store.logs import is_store, store_at
+    from egoequiv.store.motion import MotionOptions
 
+    motion = motion or MotionOptions()
     fetch(place)
     if is_store(place):
-        if unused := [name for name, value in vars(log).items() if value]:
+        given = {**vars(log), "fov": motion.view_deg, "scale": motion.scale, "poses": motion.poses == "visual"}
+        if unused := [name for name, value in given.items() if value]:
             raise ConfigError(f"--{unused[0]} says how a log is read, and {place} is a store already: leave it out")
         return place
-    options = log.options()
+    options = replace(log.options(), motion=motion)
     if like is not None:
         height, width, channels = load_spec(like).image_shape
         options = replace(options, size=(height, width), color=channels == 3)
@@ -89,6 +94,7 @@ def local_store(
             engine=LocalEngine(),
             say=say,
             on_progress=lambda done, total: progress("frames", done, total),
+            on_motion=lambda done, total: progress("motion in pictures", done, total),
         )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import messages, print_json, say
-from egoequiv.cli.options import AsJson, grouped
+from egoequiv.cli.options import AsJson, PosesFrom, grouped
 from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stopping import StoppedError, stopped_as
 from egoequiv.cli.stores import LogImages, fetch, local_store
@@ -81,6 +81,7 @@ def train(
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the run.")] = Path("run"),
     learning: Learning,
     log: LogImages,
+    motion: PosesFrom,
     resume: Annotated[bool, typer.Option(help="Go on with the run in OUT, or begin it if there is none.")] = False,
     tensorboard: Annotated[bool, typer.Option(help="Also write TensorBoard files (needs tensorboard).")] = False,
     as_json: AsJson = False,
@@ -94,11 +95,12 @@ def train(
     Example: egoequiv train toys --method equiv --no-labels -o my-run
     """
     values = learning.values()
-    is_log = False
+    is_log, how_it_moved = False, motion.options()
     is_begun = _check(values, out, resume)
     if store is not None:
         with stopped_as("what was decoded is kept, go on with the same command"):
-            values["data"] = local_store(store, frames_of(out), log, may_replace=not is_begun)
+            frames = frames_of(out)
+            values["data"] = local_store(store, frames, log, motion=how_it_moved, may_replace=not is_begun)
         is_log = values["data"] != store
     run = _train(_settings(values, out, resume, is_log), out, resume, tensorboard)
     if run is None:  # another of the processes that torchrun started speaks

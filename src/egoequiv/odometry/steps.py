@@ -13,6 +13,7 @@ from egoequiv.odometry.depth import length_ratio
 from egoequiv.odometry.features import Features, find_features, gray, match
 from egoequiv.odometry.two_view import Step, two_view_step
 from egoequiv.pose.camera import Lens
+from egoequiv.sources.decoded import decoded_frames
 from egoequiv.sources.recording import Decoded, Recording
 
 Array = NDArray[np.float64]
@@ -53,6 +54,10 @@ class VisualSteps:
     def direction_known(self) -> NDArray[np.bool_]:
         return np.isfinite(self.direction).all(axis=1)
 
+    def part(self, rows: Rows | slice) -> VisualSteps:
+        """Some of the steps."""
+        return VisualSteps(**{part.name: getattr(self, part.name)[rows] for part in fields(self)})
+
     @classmethod
     def joined(cls, pieces: Sequence[VisualSteps]) -> VisualSteps:
         """Steps of one recording, found piece by piece."""
@@ -60,32 +65,38 @@ class VisualSteps:
 
 
 def key_frames(recording: Recording, step_s: float = STEP_S) -> Rows:
-    """The frames that are compared: every one, or of a fast camera those about `step_s` apart."""
+    """The frames that are compared: every one, or of a fast camera those about `step_s` apart, and the last."""
     times = recording.times_s
     if times is None or len(times) < 2:
         return np.arange(len(recording))
     usual = float(np.median(np.diff(times)))
     every = max(round(step_s / usual), 1) if usual > 0 else 1
-    return np.arange(0, len(recording), every)
+    keys = np.arange(0, len(recording), every)
+    return keys if keys[-1] == len(recording) - 1 else np.append(keys, len(recording) - 1)
 
 
-def visual_steps(recording: Recording, lens: Lens, keys: Rows, look: Look | None = None) -> VisualSteps:
+def visual_steps(
+    recording: Recording, lens: Lens, keys: Rows, look: Look | None = None, frames: range | None = None
+) -> VisualSteps:
     """The motion from each key frame to the next.
 
     Args:
-        recording: whose frames from the first to the last key are decoded, once and in order.
+        recording: whose frames are decoded, once and in order.
         lens: of its camera.
         keys: (K,) frames in order.
         look: gets every decoded frame, also those between the keys.
+        frames: which are decoded; by default those from the first to the last key.
 
     Returns:
         K - 1 steps.
 
     """
-    steps = list(_steps(recording, lens, keys, look))
+    if frames is None:
+        frames = range(int(keys[0]), int(keys[-1]) + 1) if len(keys) else range(0)
+    steps = list(_steps(_features(recording, keys, frames, look), lens))
     return VisualSteps(
-        first=keys[:-1],
-        second=keys[1:],
+        first=np.asarray(keys[:-1], np.int64),
+        second=np.asarray(keys[1:], np.int64),
         rotation_deg=np.array([step.rotation_deg for step, _ in steps]).reshape(-1, 3),
         direction=np.array([step.direction for step, _ in steps]).reshape(-1, 3),
         rotation_error_deg=np.array([step.rotation_error_deg for step, _ in steps], np.float64),
@@ -98,20 +109,20 @@ def visual_steps(recording: Recording, lens: Lens, keys: Rows, look: Look | None
     )
 
 
-def _steps(recording: Recording, lens: Lens, keys: Rows, look: Look | None) -> Iterator[tuple[Step, float]]:
+def _steps(features: Iterator[Features | None], lens: Lens) -> Iterator[tuple[Step, float]]:
     pictures: list[Features | None] = []  # the last three at most
     last, last_rows = Step.unknown(""), _NO_ROWS
-    for found in _features(recording, keys, look):
+    for found in features:
         pictures = [*pictures[-2:], found]
         if len(pictures) == 1:
             continue
-        step, rows = _compared(pictures[-2], pictures[-1], lens)
+        step, rows = compared(pictures[-2], pictures[-1], lens)
         ratio = length_ratio(last, last_rows, step, rows, pictures, lens)
         last, last_rows = step, rows
         yield step, ratio
 
 
-def _compared(first: Features | None, second: Features | None, lens: Lens) -> tuple[Step, tuple[Rows, Rows]]:
+def compared(first: Features | None, second: Features | None, lens: Lens) -> tuple[Step, tuple[Rows, Rows]]:
     """The step between two pictures, and the rows of the points that both show."""
     if first is None or second is None:
         return Step.unknown("a picture is broken"), _NO_ROWS
@@ -125,11 +136,15 @@ def _compared(first: Features | None, second: Features | None, lens: Lens) -> tu
     return step, rows
 
 
-def _features(recording: Recording, keys: Rows, look: Look | None) -> Iterator[Features | None]:
+def _features(recording: Recording, keys: Rows, frames: range, look: Look | None) -> Iterator[Features | None]:
     wanted = {int(key) for key in keys}
-    start, stop = int(keys[0]), int(keys[-1]) + 1
-    for frame, image in zip(range(start, stop), recording.images(range(start, stop)), strict=True):
+    for frame, image in zip(frames, decoded_frames(recording, frames), strict=True):
         if look is not None:
             look(frame, image)
         if frame in wanted:
-            yield None if isinstance(image, BrokenFrameError) else find_features(gray(image))
+            yield features_of(image)
+
+
+def features_of(image: Decoded) -> Features | None:
+    """The points of a decoded frame; None of a broken one."""
+    return None if isinstance(image, BrokenFrameError) else find_features(gray(image))

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 FEWEST = 16  # matches and inliers below which nothing is said
 STILL_PX = 0.25  # pictures that shift by less than this (median) show no motion
-_NOISE_PX = 0.6  # of a point that was found again
+NOISE_PX = 0.6  # of a point that was found again
 _REACH = 3.0  # points further off than so many times the noise are wrong matches
 _ROUNDS = 8  # of refinement
 _UNSURE_DEG = 1.0  # a rotation known no better than this is not told
@@ -64,30 +64,37 @@ def two_view_step(first: Array, second: Array, lens: Lens, size: tuple[int, int]
     shift = np.linalg.norm(second - first, axis=1)
     flow = float(np.median(shift)) / size[1]
     if np.median(shift) < STILL_PX:
-        still = _NOISE_PX / np.sqrt(matches) / (lens.focal_x * size[1])
+        still = NOISE_PX / np.sqrt(matches) / (lens.focal_x * size[1])
         return Step(np.zeros(3), np.zeros(3), float(np.rad2deg(still)), np.nan, matches, matches, flow, "still")
     focal = float(np.sqrt(lens.focal_x * size[1] * lens.focal_y * size[0]))
     a, b = rays(first, lens, size), rays(second, lens, size)
-    noise = _NOISE_PX / focal
-    turn, turn_residual = _rotation_alone(a, b, noise)
-    solved = _scene_with_depth(a, b, noise, turn)
-    turn_score = _gric(turn_residual / noise, dimension=2, free=3)
-    if solved is None or turn_score <= _gric(solved.residual / noise, dimension=3, free=5):
+    noise = NOISE_PX / focal
+    turn, turn_residual = rotation_alone(a, b, noise)
+    solved = scene_with_depth(a, b, noise, turn)
+    turn_score = gric(turn_residual / noise, dimension=2, free=3)
+    if solved is None or turn_score <= gric(solved.residual / noise, dimension=3, free=5):
         return _pure_rotation(turn, turn_residual, a, noise, matches, flow)
     return _moving(solved, matches, flow)
 
 
 @dataclass(frozen=True)
-class _Solved:
+class Solved:
+    """A motion that explains points by the depth of the scene."""
+
     rotation: Array  # (3, 3): a point X of the first camera is rotation X + translation in the second
     translation: Array  # (3,) of length 1
     residual: Array  # (M,) distance from the epipolar line, as an angle
     used: NDArray[np.bool_]  # (M,) inliers
     covariance: Array  # (5, 5) of the rotation (3) and of the translation in its tangent plane (2), squared radians
-    in_front: float  # share of the inliers that lie in front of both cameras
+    behind: NDArray[np.bool_]  # (M,) points that would lie clearly behind a camera
+
+    @property
+    def in_front(self) -> float:
+        """The share of the inliers that are not behind a camera."""
+        return 1.0 - float(self.behind[self.used].mean()) if self.used.any() else 0.0
 
 
-def _moving(solved: _Solved, matches: int, flow: float) -> Step:
+def _moving(solved: Solved, matches: int, flow: float) -> Step:
     error = float(np.rad2deg(np.sqrt(np.trace(solved.covariance[:3, :3]) / 3)))
     direction_error = float(np.rad2deg(np.sqrt(np.trace(solved.covariance[3:, 3:]))))
     inliers = int(solved.used.sum())
@@ -133,7 +140,7 @@ def rays(points: Array, lens: Lens, size: tuple[int, int]) -> Array:
     return np.concatenate([flat, np.ones((len(flat), 1))], axis=1)
 
 
-def _rotation_alone(a: Array, b: Array, noise: float) -> tuple[Array, Array]:
+def rotation_alone(a: Array, b: Array, noise: float) -> tuple[Array, Array]:
     """The rotation (3, 3) that brings rays `a` nearest to rays `b`, wrong matches aside, and what remains (M,)."""
     unit_a, unit_b = (rays / np.linalg.norm(rays, axis=1, keepdims=True) for rays in (a, b))
     weight = np.ones(len(a))
@@ -147,7 +154,7 @@ def _rotation_alone(a: Array, b: Array, noise: float) -> tuple[Array, Array]:
     return rotation, residual
 
 
-def _scene_with_depth(a: Array, b: Array, noise: float, turn: Array) -> _Solved | None:
+def scene_with_depth(a: Array, b: Array, noise: float, turn: Array) -> Solved | None:
     """The essential matrix by RANSAC, then refined on all points that agree."""
     cv2 = opencv()
     essential, _ = cv2.findEssentialMat(
@@ -158,21 +165,21 @@ def _scene_with_depth(a: Array, b: Array, noise: float, turn: Array) -> _Solved 
         one, other, translation = cv2.decomposeEssentialMat(essential)
         starts += [(rotation, translation[:, 0]) for rotation in (one, other)]
     starts += [(turn, np.eye(3)[axis]) for axis in range(3)]
-    best: _Solved | None = None
+    best: Solved | None = None
     for rotation, translation in starts:
-        solved = _refined(rotation, translation, a, b, noise)
+        solved = refined(rotation, translation, a, b, noise)
         if solved is not None and (best is None or _cost(solved, noise) < _cost(best, noise)):
             best = solved
     return best
 
 
-def _cost(solved: _Solved, noise: float) -> float:
-    """Robust cost; a solution with points behind the cameras is worse."""
-    robust = np.minimum(np.square(solved.residual / noise), _REACH**2).mean()
-    return float(robust + _REACH**2 * (1.0 - solved.in_front))
+def _cost(solved: Solved, noise: float) -> float:
+    """Robust cost; a point behind the cameras explains nothing, like one off its line."""
+    robust = np.minimum(np.square(solved.residual / noise), _REACH**2)
+    return float(np.where(solved.behind, _REACH**2, robust).mean())
 
 
-def _refined(rotation: Array, translation: Array, a: Array, b: Array, noise: float) -> _Solved | None:
+def refined(rotation: Array, translation: Array, a: Array, b: Array, noise: float) -> Solved | None:
     """Gauss-Newton on the distance from epipolar lines, with weights against wrong matches."""
     normal = np.eye(5)
     variance = noise**2
@@ -191,10 +198,10 @@ def _refined(rotation: Array, translation: Array, a: Array, b: Array, noise: flo
         variance = float((weight * np.square(residual)).sum() / max(weight.sum() - 5.0, 1.0))
     residual, _, _ = _epipolar(rotation, translation, a, b)
     used = np.abs(residual) < _REACH * noise
-    front, behind = (_in_front(rotation, sign * translation, a[used], b[used]) for sign in (1.0, -1.0))
-    if front < behind:
-        translation, front = -translation, behind
-    return _Solved(rotation, translation, np.abs(residual), used, np.linalg.inv(normal) * variance, front)
+    behind, other = (_behind(rotation, sign * translation, a, b, noise) for sign in (1.0, -1.0))
+    if behind[used].sum() > other[used].sum():
+        translation, behind = -translation, other
+    return Solved(rotation, translation, np.abs(residual), used, np.linalg.inv(normal) * variance, behind)
 
 
 def _epipolar(rotation: Array, translation: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -211,15 +218,15 @@ def _epipolar(rotation: Array, translation: Array, a: Array, b: Array) -> tuple[
     return residual, np.concatenate([by_rotation, by_translation], axis=1) / length[:, None], tangent
 
 
-def _in_front(rotation: Array, translation: Array, a: Array, b: Array) -> float:
-    """The share of points in front of both cameras, each counted by how clearly its place is known."""
+def _behind(rotation: Array, translation: Array, a: Array, b: Array, noise: float) -> NDArray[np.bool_]:
+    """Which points would lie behind a camera, by more than their noise explains; (M,)."""
     turned = a @ rotation.T
     across = np.cross(turned, b)  # depth_b b = depth_a turned + translation
-    square = np.square(across).sum(axis=1)
     depth_a = -(np.cross(translation, b) * across).sum(axis=1)
     depth_b = -(np.cross(translation, turned) * across).sum(axis=1)
-    weight = np.sqrt(square)
-    return float((weight * ((depth_a > 0) & (depth_b > 0))).sum() / max(float(weight.sum()), 1e-12))
+    shift = np.linalg.norm(across, axis=1)  # how far a point has moved besides the rotation
+    behind: NDArray[np.bool_] = ((depth_a < 0) | (depth_b < 0)) & (shift > _REACH * noise)
+    return behind
 
 
 def depths(step: Step, a: Array, b: Array) -> tuple[Array, Array]:
@@ -238,7 +245,7 @@ def depths(step: Step, a: Array, b: Array) -> tuple[Array, Array]:
     return depth_a, depth_b
 
 
-def _gric(residual: Array, dimension: int, free: int) -> float:
+def gric(residual: Array, dimension: int, free: int) -> float:
     """Torr's criterion: how badly a model explains points, plus the price of its free values; residuals in noises."""
     n = len(residual)
     limit = 2.0 * (4 - dimension)

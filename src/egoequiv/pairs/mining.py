@@ -236,6 +236,7 @@ def _spread(space: MotionSpace, motions: Array, poses: Array) -> Array:
     spread = np.empty(motions.shape[1])
     for scale in space.scales:
         spread[scale] = np.sqrt(motions[:, scale].var(axis=0).sum())
+    spread = np.maximum(spread, space.least_spread)
     return np.where(spread > ROUNDING * max(np.abs(poses).max(), np.abs(motions).max()), spread, 1.0)
 
 

@@ -5,6 +5,7 @@ from egoequiv.pose.conventions import CONVENTIONS
 from egoequiv.pose.driving import DRIVING_POSES, driving_poses, integrate
 from egoequiv.pose.grid import Axis, GridSpace
 from egoequiv.pose.rigid import SE2Space, SE3Space
+from egoequiv.pose.scale_free import ScaleFreeSpace
 from egoequiv.pose.space import MotionAxis, MotionSpace
 from egoequiv.pose.spaces import SPACES, space_from_description, space_named
 from egoequiv.pose.track import CAMERA_POSES, ColumnTrack, PoseTrack
@@ -25,6 +26,7 @@ __all__ = [
     "PoseTrack",
     "SE2Space",
     "SE3Space",
+    "ScaleFreeSpace",
     "driving_poses",
     "integrate",
     "space_from_description",

@@ -58,6 +58,11 @@ class MotionSpace(ABC):
         """Which components are measured on one scale, as sideways and upwards are; by default each on its own."""
         return tuple(slice(k, k + 1) for k in range(len(self.axes)))
 
+    @property
+    def least_spread(self) -> Array:
+        """How far motions differ at least for the difference to count when they are clustered; (M,)."""
+        return np.zeros(len(self.axes))
+
     @abstractmethod
     def difference(self, pose_i: Array, pose_j: Array) -> Array:
         """The motion that leads from `pose_i` to `pose_j`; both (..., P), the result (..., M)."""

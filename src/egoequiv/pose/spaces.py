@@ -9,18 +9,20 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose.additive import ColumnsSpace, NoMotion, PlanarSpace
 from egoequiv.pose.grid import Axis, GridSpace
 from egoequiv.pose.rigid import SE2Space, SE3Space
+from egoequiv.pose.scale_free import ScaleFreeSpace
 from egoequiv.pose.space import MotionSpace
 
 SPACES: dict[str, Callable[[], MotionSpace]] = {
     "planar": PlanarSpace,
     "se2": SE2Space,
     "se3": SE3Space,
+    "scale-free": ScaleFreeSpace,
     "none": NoMotion,
 }
 
 
 def space_named(name: str) -> MotionSpace:
-    """A space by name: planar, se2, se3, or `columns:steering,throttle` for raw sensor columns."""
+    """A space by name: planar, se2, se3, scale-free, or `columns:steering,throttle` for raw sensor columns."""
     if name.startswith("columns:"):
         return ColumnsSpace(tuple(column.strip() for column in name.removeprefix("columns:").split(",")))
     if name not in SPACES:

@@ -11,6 +11,7 @@ import numpy as np
 from egoequiv.errors import DataError
 from egoequiv.files import readable
 from egoequiv.names import what_is
+from egoequiv.pose.camera import Lens
 from egoequiv.sources.recording import Recording, Source
 from egoequiv.user_code import is_built_in, user_code
 
@@ -53,6 +54,10 @@ def _check_kinds(what: str, recording: object) -> None:
         value = getattr(recording, name)
         if not (name == "times_s" and value is None) and np.asarray(value).dtype.kind not in "fiu":
             raise DataError(f"{what}: expected {name} to be {wanted}, found {np.asarray(value).dtype}")
+    if not (recording.lens is None or isinstance(recording.lens, Lens)):
+        raise DataError(
+            f"{what}: expected lens to be egoequiv.pose.camera.Lens or None, found {what_is(recording.lens)}"
+        )
     _check_texts(what, recording)
 
 

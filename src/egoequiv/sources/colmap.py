@@ -12,6 +12,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.conventions import are_unit_quaternions
 from egoequiv.remarks import Remark
+from egoequiv.sources.colmap_cameras import model_lens
 from egoequiv.sources.colmap_model import PosedImage, read_images
 from egoequiv.sources.logged import LoggedRecording
 from egoequiv.sources.posed_pictures import posed_pictures
@@ -63,7 +64,10 @@ def colmap(path: Path, *, images: str = "", camera: str = "") -> Source:
         names = [image.name for image in kept]
         pictures = FolderTree(_find_pictures(path, path / folder, images))
         files = FilesThere(pictures).find(names, [""], name, notes)
-        return posed_pictures(name, pictures, files, names, _camera_to_world(kept), "opencv", notes)
+        first = next((file for file in files if file is not None), None)
+        used = Counter(image.camera for image in kept)
+        lens = model_lens(path / folder, used, pictures, first, name, notes)
+        return posed_pictures(name, pictures, files, names, _camera_to_world(kept), "opencv", notes, lens=lens)
 
     recordings = read_each(models, model, notes)
     return Source(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.conventions import parse_transform
 from egoequiv.pose.track import Interpolation
 from egoequiv.remarks import Remark
+from egoequiv.sources.euroc_sensor import SENSOR, extrinsics, sensor_lens
+from egoequiv.sources.lenses import lens_or_note
 from egoequiv.sources.logged import LoggedRecording, Timing
 from egoequiv.sources.recording import Listed, Recording, Source
 from egoequiv.sources.sequences import TimeUnit, folders_with, is_in, join, name_of, read_each, tree_at
@@ -22,11 +25,10 @@ from egoequiv.sources.trees import Tree
 Array = NDArray[np.float64]
 
 _TRUTH = ("state_groundtruth_estimate0", "mocap0", "vicon0")  # with orientation, in the order in which they are chosen
-_DATA, _SENSOR = "data.csv", "sensor.yaml"
+_DATA = "data.csv"
 _FIRST_BYTES = 2048
 _HEADER = re.compile(r"#?\s*timestamp.*p_RS_R_x", re.IGNORECASE)
 _DRONE_AXES = "up,right,forward"  # of the body of the EuRoC drone, which is its IMU
-_T_BS = re.compile(r"^T_BS:[^\n]*\n(?:[ \t][^\n]*\n)*?[ \t]+data:\s*\[([^\]]{0,2000})\]", re.MULTILINE)
 
 
 def euroc(
@@ -113,7 +115,9 @@ def _sequence(
     T_truth_camera = _mount(tree, folder, truth, chosen, given)
     motion = reader.track(tree, file, order=_order(tree, file), axes=axes, mount=T_truth_camera)
     folders = (join(folder, chosen, "data"), join(folder, chosen))
-    return reader.pictures(name, tree, join(folder, chosen, _DATA), folders, motion, chosen)
+    recording = reader.pictures(name, tree, join(folder, chosen, _DATA), folders, motion, chosen)
+    lens = lens_or_note(lambda: sensor_lens(tree, join(folder, chosen), reader.notes), reader.notes)
+    return replace(recording, lens=lens)
 
 
 def _sequences(tree: Tree) -> list[str]:
@@ -160,29 +164,14 @@ def _choose_camera(tree: Tree, folder: str, camera: str, reader: TimedSequences)
 
 def _mount(tree: Tree, folder: str, truth: str, camera: str, given: Array | None) -> Array:
     """T_truth_camera (4, 4): both sensors have a place on the body."""
-    T_body_camera = _extrinsics(tree, join(folder, camera)) if given is None else given
+    T_body_camera = extrinsics(tree, join(folder, camera)) if given is None else given
     if T_body_camera is None:
         raise DataError(
-            f"{tree.where(join(folder, camera, _SENSOR))} with T_BS is missing, so where the camera sits is not known: "
+            f"{tree.where(join(folder, camera, SENSOR))} with T_BS is missing, so where the camera sits is not known: "
             "give it with --read mount='x y z qx qy qz qw', or set camera=none"
         )
-    T_body_truth = _extrinsics(tree, join(folder, truth))
+    T_body_truth = extrinsics(tree, join(folder, truth))
     return T_body_camera if T_body_truth is None else np.linalg.inv(T_body_truth) @ T_body_camera
-
-
-def _extrinsics(tree: Tree, folder: str) -> Array | None:
-    """T_body_sensor (4, 4) from sensor.yaml; None where it has none. Only the numbers after T_BS are read."""
-    if _SENSOR not in tree.files(folder):
-        return None
-    path = join(folder, _SENSOR)
-    text = re.sub(r"#.*", "", decode(tree.read(path)).replace("\r\n", "\n"))
-    found = _T_BS.search(text)
-    if found is None:
-        return None
-    try:
-        return parse_transform(" ".join(found[1].split()), f"{tree.where(path)}, T_BS")
-    except ConfigError as problem:
-        raise DataError(str(problem)) from problem
 
 
 def _order(tree: Tree, file: str) -> str:

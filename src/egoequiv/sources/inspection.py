@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import BrokenFrameError
 from egoequiv.pose import CAMERA_POSES
+from egoequiv.pose.camera import Lens
 from egoequiv.sources.recording import Listed, Recording, Source
 
 Array = NDArray[np.float64]
@@ -40,6 +41,7 @@ class Inspection:
     speed_mps: tuple[float, float] | None = None  # median and largest
     turn_dps: tuple[float, float] | None = None  # median and largest, degrees a second
     still: float | None = None  # share of the steps without any motion
+    lenses: dict[str, Lens] = field(default_factory=dict)  # of recordings, where the log says them
     listed: tuple[Listed, ...] = ()
     convention: str = ""
     notes: tuple[str, ...] = ()  # what was left out or is wrong
@@ -85,6 +87,7 @@ def inspect_source(source: Source) -> Inspection:
         gaps=len(long) if steps else None,
         longest_gap_s=float(long.max()) if len(long) else None,
         ranges={name: (float(v.min()), float(v.max())) for name, v in columns.items() if name not in CAMERA_POSES[3:]},
+        lenses={one.name: one.lens for one in recordings if isinstance(one.lens, Lens)},
         listed=source.listed,
         convention=source.convention,
         notes=source.notes,

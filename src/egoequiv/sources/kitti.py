@@ -14,10 +14,12 @@ from PIL import Image as PillowImage
 
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
 from egoequiv.pose import DRIVING_POSES, PlanarSpace, driving_poses
+from egoequiv.pose.camera import Lens
 from egoequiv.pose.clock import longest_increase
-from egoequiv.sources.kitti_calibration import t_imu_camera
+from egoequiv.sources.kitti_calibration import drive_lens, t_imu_camera
 from egoequiv.sources.kitti_drives import Drive, choose_drives, find_drives
 from egoequiv.sources.kitti_locations import LOCATIONS, read_locations
+from egoequiv.sources.lenses import lens_or_note
 from egoequiv.sources.oxts import packet_poses, parse_packet
 from egoequiv.sources.pictures import PictureRecording, open_picture
 from egoequiv.sources.recording import Source
@@ -42,6 +44,7 @@ class KittiRecording(PictureRecording):
     tree: Tree
     folder: str  # of the pictures
     files: tuple[str, ...]
+    lens: Lens | None = None
 
     def picture(self, frame: int) -> PillowImage.Image:
         if not self.files:
@@ -130,7 +133,14 @@ def _recording(
         tree=drive.tree,
         folder=f"{folder}/data",
         files=files,
+        lens=None if camera == "none" else _lens(drive, camera, notes),
     )
+
+
+def _lens(drive: Drive, camera: int, notes: list[str]) -> Lens | None:
+    """The lens of a camera, if the calibration of the drive's date is there."""
+    place = drive.find_calibration()
+    return None if place is None else lens_or_note(lambda: drive_lens(*place, camera, drive.is_rectified), notes)
 
 
 def _packets(drive: Drive, notes: list[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

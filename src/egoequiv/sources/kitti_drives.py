@@ -32,11 +32,22 @@ class Drive:
         """A path inside the drive, from the root of its tree."""
         return f"{self.folder}/{name}" if self.folder else name
 
+    @property
+    def is_rectified(self) -> bool:
+        """Whether its pictures have no distortion: those of `extract` drives are as the lens gave them."""
+        root = self.tree.root.resolve().name if isinstance(self.tree, FolderTree) else ""
+        return not (self.folder or root).endswith("_extract")
+
+    def find_calibration(self) -> tuple[Tree, str] | None:
+        """The tree and the folder with the calibration files of this drive's date, if they are there."""
+        places = self._calibration_places()
+        return next(((tree, folder) for tree, folder in places if _CALIBRATION in tree.files(folder)), None)
+
     def calibration(self) -> tuple[Tree, str]:
-        """The tree and the folder with the calibration files of this drive's date."""
-        for tree, folder in self._calibration_places():
-            if _CALIBRATION in tree.files(folder):
-                return tree, folder
+        """The same, needed."""
+        found = self.find_calibration()
+        if found is not None:
+            return found
         raise DataError(
             f"{self.name}: the calibration files ({_CALIBRATION} and the two others) of {self.date} are missing; "
             "put them beside the drives of that date, or leave out pose_of=camera"

@@ -12,10 +12,12 @@ from PIL import Image as PillowImage
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import DRIVING_POSES, PlanarSpace, driving_poses
-from egoequiv.sources.kitti_calibration import R_OPTICAL_VEHICLE
-from egoequiv.sources.pictures import PictureRecording, open_picture
+from egoequiv.pose.camera import Lens
+from egoequiv.sources.kitti_calibration import ODOMETRY_FILE, R_OPTICAL_VEHICLE, odometry_lens
+from egoequiv.sources.lenses import lens_or_note
+from egoequiv.sources.pictures import PictureRecording, open_picture, picture_size
 from egoequiv.sources.recording import Source
-from egoequiv.sources.trees import check_size
+from egoequiv.sources.trees import FolderTree, check_size
 
 Array = NDArray[np.float64]
 
@@ -34,6 +36,7 @@ class OdometryRecording(PictureRecording):
     folder: Path
     files: tuple[str, ...]
     labels: None = None
+    lens: Lens | None = None
 
     def picture(self, frame: int) -> PillowImage.Image:
         path = self.folder / self.files[frame]
@@ -122,7 +125,15 @@ def _recording(root: Path, name: str, camera: int, notes: list[str]) -> Odometry
         attributes={"sequence": name},
         folder=folder,
         files=tuple(files[number] for number in numbers),
+        lens=_lens(root / "sequences" / name, camera, folder / files[numbers[0]], notes),
     )
+
+
+def _lens(folder: Path, camera: int, first: Path, notes: list[str]) -> Lens | None:
+    """The lens of a camera, if `calib.txt` is there; it is for pictures of the size of the first."""
+    if not (folder / ODOMETRY_FILE).is_file():
+        return None
+    return lens_or_note(lambda: odometry_lens(FolderTree(folder), camera, picture_size(first, str(first))), notes)
 
 
 def _read_times(path: Path, poses_file: Path, rows: int) -> Array:

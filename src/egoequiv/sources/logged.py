@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import BrokenFrameError, DataError
+from egoequiv.pose.camera import Lens
 from egoequiv.pose.clock import Nanoseconds
 from egoequiv.pose.track import ColumnRule, ColumnTrack, Interpolation, PoseTrack, longest_gap_ns
 from egoequiv.sources.pictures import open_picture
@@ -119,6 +120,7 @@ class LoggedRecording(Recording):
     labels: Sequence[str] | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
     numbers: NDArray[np.int64] | None = None  # (N,) of the frames in the log, where `rows` are not
+    lens: Lens | None = None
 
     def image(self, frame: int) -> Image:
         decoded = next(iter(self.images(range(frame, frame + 1))))

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.pose import CAMERA_POSES, PoseTrack, SE3Space
+from egoequiv.pose.camera import Lens
 from egoequiv.pose.clock import read_clock
 from egoequiv.sources.logged import FrameReader, LoggedRecording, PictureFiles, VideoFrames, seconds_since_first
+from egoequiv.sources.phone_lenses import record3d_lens, stray_lens
 from egoequiv.sources.recording import Listed, Source
 from egoequiv.sources.trees import FolderTree, Tree, ZipTree
 from egoequiv.sources.video import described
@@ -49,6 +51,7 @@ class Capture:
     picture_numbers: NDArray[np.int64]  # of the frames of the reader, in order
     details: str
     notes: tuple[str, ...] = ()
+    lens: Lens | None = None
 
 
 def phone(path: Path) -> Source:
@@ -154,7 +157,7 @@ def _stray(folder: Path) -> Capture:
     numbers = np.where(np.abs(rows[:, 1]) < 1e15, rows[:, 1], -1).astype(np.int64)
     if len(rows) == frames and len(set(np.diff(numbers).tolist())) == 1:
         numbers = np.arange(frames)  # evenly spaced numbers count the frames that were skipped while recording too
-    notes = []
+    notes: list[str] = []
     if len(rows) != frames:
         notes.append(f"{folder.name}: rgb.mp4 has {frames} frames, odometry.csv {len(rows)} rows; matched by number")
     return Capture(
@@ -167,6 +170,7 @@ def _stray(folder: Path) -> Capture:
         reader=VideoFrames(index),
         picture_numbers=index.hidden + np.arange(len(index)),
         details=described(index),
+        lens=stray_lens(folder, index.size, notes),
         notes=tuple(notes),
     )
 
@@ -221,6 +225,7 @@ def _record3d(scan: Path) -> Capture:
         reader=PictureFiles(tree, tuple(pictures.values())),
         picture_numbers=np.array(list(pictures), np.int64),
         details=f"{metadata.get('w', '?')} x {metadata.get('h', '?')}, {len(pictures):,} frames, jpg",
+        lens=record3d_lens(metadata, where, tree, next(iter(pictures.values())), notes),
         notes=tuple(notes),
     )
 
@@ -286,4 +291,5 @@ def _posed(capture: Capture) -> tuple[LoggedRecording, list[str]]:
     track = PoseTrack.of(times_ns, values[:, :3], values[:, 3:], capture.where, axes=capture.axes)
     poses = np.concatenate([track.position_m, track.quaternion], axis=1)
     times_s = seconds_since_first(times_ns)
-    return LoggedRecording(capture.name, poses, times_s, capture.reader, pictures.astype(np.int64)), notes
+    places = pictures.astype(np.int64)
+    return LoggedRecording(capture.name, poses, times_s, capture.reader, places, lens=capture.lens), notes

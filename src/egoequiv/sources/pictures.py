@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +19,7 @@ from egoequiv.sources.recording import Decoded, Image, Recording
 _GRAY_MODES = ("1", "L", "LA")
 _SIXTEEN_BITS = (1 << 16) - 1
 _UPRIGHT = 1  # of the EXIF orientations
+_LYING = (5, 6, 7, 8)  # those by which height and width change places
 
 
 class PictureRecording(Recording):
@@ -63,6 +65,21 @@ def open_picture(path_or_file: str | Path | BinaryIO, where: str) -> PillowImage
             width, height = picture.size
             raise BrokenFrameError(f"{where}: {width} x {height} pixels, expected at least 2 x 2")
         return _eight_bits(picture, where)
+
+
+def picture_size(path_or_file: str | Path | BinaryIO, where: str) -> tuple[int, int]:
+    """Height and width of a picture as `open_picture` gives it, from its header."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with PillowImage.open(path_or_file) as picture:
+                width, height = picture.size
+                with suppress(Exception):  # if tags cannot be read, the pixels are left as they are stored
+                    if picture.getexif().get(ExifTags.Base.Orientation, _UPRIGHT) in _LYING:
+                        width, height = height, width
+                return height, width
+    except Exception as problem:  # on damaged bytes the decoders raise almost anything
+        raise BrokenFrameError(f"{where}: the size of the picture cannot be read") from problem
 
 
 def _decode(path_or_file: str | Path | BinaryIO, where: str) -> PillowImage.Image:

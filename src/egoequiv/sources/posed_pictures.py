@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
+from egoequiv.pose.camera import Lens
 from egoequiv.pose.conventions import are_rotations
 from egoequiv.pose.track import PoseTrack
 from egoequiv.sources.logged import LoggedRecording, PictureFiles
@@ -28,6 +29,7 @@ def posed_pictures(
     *,
     times_s: Array | None = None,
     attributes: Mapping[str, str] | None = None,
+    lens: Lens | None = None,
 ) -> LoggedRecording:
     """A recording of pictures with a pose each; pictures that are missing and poses that are not valid are counted.
 
@@ -41,6 +43,7 @@ def posed_pictures(
         notes: what was left out is added.
         times_s: (N,) if there are any.
         attributes: of the recording.
+        lens: of the camera.
 
     """
     if not len(files):
@@ -71,4 +74,5 @@ def posed_pictures(
         rows=rows,
         attributes=dict(attributes or {}),
         numbers=at[rows],
+        lens=lens,
     )

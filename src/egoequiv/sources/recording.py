@@ -14,6 +14,7 @@ from PIL import Image as PillowImage
 
 from egoequiv.errors import BrokenFrameError
 from egoequiv.pose import MotionSpace
+from egoequiv.pose.camera import Lens
 from egoequiv.remarks import Remark
 
 Image = NDArray[np.uint8]
@@ -42,6 +43,7 @@ class Recording(ABC):
     times_s: NDArray[np.float64] | None  # (N,)
     labels: Sequence[str] | None  # N of them
     attributes: Mapping[str, str]  # of the whole recording, such as {"lighting": "3"}
+    lens: Lens | None = None  # of the camera, where the log says it
 
     def __len__(self) -> int:
         return len(self.poses)

@@ -22,6 +22,7 @@ from egoequiv.sources.logged import (
 from egoequiv.sources.recording import Listed
 from egoequiv.sources.ros_bags import BagPath, Topic, open_bag
 from egoequiv.sources.ros_images import BagImages, NoPictures
+from egoequiv.sources.ros_lenses import camera_lens
 from egoequiv.sources.ros_motion import CameraMotion, PoseWish, column_track, motion_from_tf, motion_from_topic
 from egoequiv.sources.ros_streams import (
     Numbers,
@@ -205,7 +206,9 @@ def _recording(
     if len(rows) < 2:
         raise DataError(f"{path.path} has {len(rows)} usable frame, and motion needs two")
     attributes = start_of(frame_ns[rows])
-    return LoggedRecording(path.name, values, seconds_since_first(frame_ns[rows]), reader, rows, None, attributes)
+    lens = None if choice.camera is None else camera_lens(choice.topics, choice.camera, choice.notes)
+    times_s = seconds_since_first(frame_ns[rows])
+    return LoggedRecording(path.name, values, times_s, reader, rows, attributes=attributes, lens=lens)
 
 
 def _span(times_ns: Nanoseconds) -> str:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose import CAMERA_POSES, SE3Space
+from egoequiv.pose.camera import Lens
 from egoequiv.remarks import Remark
+from egoequiv.sources.lenses import lens_or_note, matrix_in, matrix_lens
 from egoequiv.sources.logged import LoggedRecording
 from egoequiv.sources.posed_pictures import posed_pictures
 from egoequiv.sources.recording import Listed, Source
@@ -23,6 +25,8 @@ Array = NDArray[np.float64]
 _FRAME = re.compile(r"frame-([0-9]{1,9})\.(color\.(?:png|jpe?g)|pose\.txt)", re.IGNORECASE)
 _PARTS = {"train": "TrainSplit.txt", "test": "TestSplit.txt"}
 _KINECT_HZ = 30.0
+_LENS = "camera-intrinsics.txt"
+_LENS_SIZE = (480, 640)  # height and width of the pictures that it is for, by convention
 
 
 def seven_scenes(path: Path, *, rate_hz: float = _KINECT_HZ) -> Source:
@@ -102,7 +106,28 @@ def _sequence(
     names = [pictures[number] for number in numbers]
     files = [join(folder, file) for file in names]
     times_s = np.array(numbers) / rate_hz
-    return posed_pictures(name, tree, files, names, matrices, "opencv", notes, times_s=times_s, attributes=attributes)
+    return posed_pictures(
+        name,
+        tree,
+        files,
+        names,
+        matrices,
+        "opencv",
+        notes,
+        times_s=times_s,
+        attributes=attributes,
+        lens=_lens(tree, folder, notes),
+    )
+
+
+def _lens(tree: Tree, folder: str, notes: list[str]) -> Lens | None:
+    """The lens from a file in the sequence, its scene or the root, if there is one."""
+    places = (folder, folder.rpartition("/")[0], "")
+    path = next((join(place, _LENS) for place in places if _LENS in tree.files(place)), None)
+    if path is None:
+        return None
+    where = tree.where(path)
+    return lens_or_note(lambda: matrix_lens(matrix_in(tree.read(path), where), _LENS_SIZE, where), notes)
 
 
 def _matrix(data: bytes) -> Array:

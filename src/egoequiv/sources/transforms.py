@@ -28,6 +28,7 @@ from egoequiv.sources.sequences import (
     read_each,
     tree_at,
 )
+from egoequiv.sources.transforms_lenses import scene_lens
 from egoequiv.sources.trees import Tree
 
 Array = NDArray[np.float64]
@@ -121,7 +122,10 @@ def _scene(
     listed.append(Listed("camera", last, f"{len(frames):,} frames{size}"))
     part = _FILES.get(last, "")
     attributes = {"part": part, "world": folder or "."} if part else {}  # the parts of a scene have one map
-    return posed_pictures(name, tree, files, names, matrices, axes, notes, times_s=times_s, attributes=attributes)
+    lens = scene_lens(content, frames, tree, next((one for one in files if one is not None), None), where, name, notes)
+    return posed_pictures(
+        name, tree, files, names, matrices, axes, notes, times_s=times_s, attributes=attributes, lens=lens
+    )
 
 
 def _read_json(tree: Tree, file: str) -> Any:

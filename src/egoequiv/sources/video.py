@@ -38,7 +38,12 @@ def video(path: Path) -> Source:
     if not recordings:
         raise DataError(notes[0] if notes else f"{path} holds no video file ({', '.join(SUFFIXES)})")
     convention = "no poses: the pictures have times and no motion"
-    return Source("video", NoMotion(), recordings, {}, notes=tuple(notes), listed=tuple(listed), convention=convention)
+    return Source(
+        *("video", NoMotion(), recordings, {"path": str(path)}),
+        notes=tuple(notes),
+        listed=tuple(listed),
+        convention=convention,
+    )
 
 
 def described(index: VideoIndex) -> str:

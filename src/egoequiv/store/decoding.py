@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -17,10 +17,8 @@ from PIL import Image as PillowImage
 from egoequiv.engines import Tick
 from egoequiv.errors import BrokenFrameError, DataError
 from egoequiv.files import cannot_write
-from egoequiv.names import what_is
 from egoequiv.sources import Recording
-from egoequiv.sources.recording import Decoded
-from egoequiv.user_code import is_built_in, user_code
+from egoequiv.sources.decoded import cut, decoded_frames
 
 _PIECES = 64  # or more: then the last one keeps the other workers waiting for a hundredth of the time
 _FRAMES_A_PIECE = range(8, 33)  # fewer take longer to hand out than to decode, more take too much memory
@@ -47,21 +45,10 @@ def cut_into_pieces(recordings: Sequence[Recording], frame_bytes: int) -> list[P
     pieces = []
     row = 0
     for number, recording in enumerate(recordings):
-        for frames in _cut(recording.starts(), len(recording), length):
+        for frames in cut(recording.starts(), len(recording), length):
             pieces.append(Piece(number, frames, row + frames.start))
         row += len(recording)
     return pieces
-
-
-def _cut(starts: Sequence[int], count: int, length: int) -> Iterator[range]:
-    """Ranges of `count` frames that begin at some of `starts`, of at least `length` frames where that can be."""
-    begin = 0
-    for start in starts:
-        if start - begin >= length:
-            yield range(begin, start)
-            begin = start
-    if begin < count:
-        yield range(begin, count)
 
 
 def decode_piece(
@@ -124,21 +111,6 @@ def forget_journals(images: Path) -> None:
     """Remove the notes of what is done, when all of it is."""
     for journal in _journals(images):
         journal.unlink()
-
-
-def decoded_frames(recording: Recording, frames: range) -> Iterator[Decoded]:
-    """Decode frames in order; what goes wrong in a recording of a user is one line that says of which frame."""
-    if is_built_in(recording):
-        yield from recording.images(frames)
-        return
-    stream = iter(recording.images(frames))
-    for frame in frames:
-        what = f"recording {recording.name!r}, frame {frame}"
-        with user_code(what):
-            image = next(stream, None)
-        if not isinstance(image, np.ndarray | PillowImage.Image | BrokenFrameError):
-            raise DataError(f"{what}: expected an array, found {what_is(image)}")
-        yield image
 
 
 def _write_rows(path: Path, size: int, row: int, images: NDArray[np.uint8]) -> None:

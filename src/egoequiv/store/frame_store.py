@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import read_json
 from egoequiv.pose import MotionSpace, space_from_description
+from egoequiv.pose.camera import Lens
+from egoequiv.store.lenses import check_lenses, lens_in
 
 FORMAT = "egoequiv-store"
 VERSION = 1
@@ -158,6 +160,12 @@ class FrameStore:
         codes = np.where(values == "", -1, np.searchsorted(names, values))
         return codes.astype(np.int64), tuple(str(name) for name in names)
 
+    def lens(self, recording: str) -> Lens | None:
+        """The lens of a recording's camera; None where the log does not say it."""
+        if recording not in self.recording_names:
+            raise ConfigError(f"{self.place} has no recording {recording!r}")
+        return lens_in(self.meta, recording, str(self.path / META))
+
     def attribute(self, name: str) -> NDArray[np.str_]:
         """One attribute of every frame, (N,); empty for frames that do not have it."""
         if name not in self.attributes:
@@ -176,6 +184,7 @@ def _check_meta(path: Path, meta: Mapping[str, Any]) -> None:
         texts = meta.get(key, [])
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise DataError(f"{path}: expected a list of texts under {key!r}; ingest the data again")
+    check_lenses(meta, str(path))
 
 
 def _read_index(path: Path) -> pa.Table:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from egoequiv.cache import cache_folder, file_states, program_digest
 from egoequiv.catalog import DOOR, open_log
 from egoequiv.engines import Engine
 from egoequiv.errors import DataError
@@ -22,9 +23,11 @@ from egoequiv.progress import Progress
 from egoequiv.sources import Source
 from egoequiv.sources.inspection import first_image_size, suggested_size
 from egoequiv.store.frame_store import KIND, META
-from egoequiv.store.remote import cache_folder, full_place, is_url
+from egoequiv.store.motion import MotionOptions, with_motion
+from egoequiv.store.remote import full_place, is_url
 from egoequiv.store.writer import ingest
 
+_ROOMS = ("pose", "sources", "store")  # the code that reads logs: a corrected reader reads them again
 INPUTS = "inputs"  # in the description of a store: the digest of what it was made from
 Say = Callable[[str], None]
 
@@ -37,6 +40,7 @@ class LogOptions:
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the source
     size: tuple[int, int] | None = None  # height and width; None: chosen by the first image
     color: bool = False
+    motion: MotionOptions = field(default_factory=MotionOptions)
 
 
 def is_store(place: str | Path) -> bool:
@@ -53,6 +57,7 @@ def store_at(
     engine: Engine | None = None,
     say: Say | None = None,
     on_progress: Progress | None = None,
+    on_motion: Progress | None = None,
 ) -> str:
     """Where the store of a place is; a log is ingested first, unless that was done before and the log is unchanged.
 
@@ -64,6 +69,7 @@ def store_at(
         engine: where frames are decoded.
         say: gets a line about what is done.
         on_progress: gets frames done and frames in all.
+        on_motion: the same, while poses are found in the pictures, before any frame is written.
 
     Returns:
         The place of the store.
@@ -90,6 +96,7 @@ def store_at(
             "choose another -o, or remove it"
         )
     say(f"{path} is {title} (source {source.name})")
+    source = with_motion(source, options.motion, engine, on_motion)
     store = ingest(
         source,
         folder,
@@ -115,11 +122,12 @@ def _default_size(source: Source) -> tuple[int, int] | None:
 def inputs_digest(source: Source, path: Path, options: LogOptions) -> str:
     """What identifies the frames of a log.
 
-    These are poses, times and labels as they were read, the program that reads them, and the files of the pictures by
-    name, size and time of change: those that the recordings name, or else all below the path.
+    These are poses, times, labels and lenses as they were read, the program that reads them, and the files of the
+    pictures by name, size and time of change: those that the recordings name, or else all below the path.
     """
     given = (source.name, sorted((key, str(value)) for key, value in options.settings.items()))
-    digest = sha256(repr((full_place(str(path)), given, options.size, options.color, _program_digest())).encode())
+    digest = sha256(repr((full_place(str(path)), given, options.size, options.color, program_digest(*_ROOMS))).encode())
+    digest.update(options.motion.identity(source).encode())
     if options.source is not None and is_code(options.source):
         digest.update(Path(getsourcefile(DOOR.find(options.source)) or ".").read_bytes())
     files: set[Path] = set()
@@ -127,24 +135,12 @@ def inputs_digest(source: Source, path: Path, options: LogOptions) -> str:
         for part in (recording.poses, recording.times_s):
             digest.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
         labels = None if recording.labels is None else list(recording.labels)
-        digest.update(repr((recording.name, labels, sorted(recording.attributes.items()))).encode("utf-8", "replace"))
+        known = (recording.name, labels, sorted(recording.attributes.items()), recording.lens)
+        digest.update(repr(known).encode("utf-8", "replace"))
         read = recording.files_read()
         files |= _files_below(path) if read is None else set(read)
-    for file in sorted(files):
-        try:
-            status = file.stat()
-        except OSError:
-            continue
-        digest.update(repr((str(file), status.st_size, status.st_mtime_ns)).encode("utf-8", "replace"))
+    digest.update(file_states(files))
     return digest.hexdigest()
-
-
-@cache
-def _program_digest() -> str:
-    """What identifies the code that reads logs: a corrected reader reads them again."""
-    root = Path(__file__).parents[1]
-    files = sorted(file for folder in ("pose", "sources", "store") for file in (root / folder).rglob("*.py"))
-    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 @cache

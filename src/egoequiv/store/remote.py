@@ -14,10 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from egoequiv.cache import CACHE_VARIABLE, cache_folder
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.store.frame_store import IMAGES, INDEX, META, FrameStore
 
-CACHE_VARIABLE = "EGOEQUIV_CACHE"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Progress = Callable[[int, int], None]  # bytes done, bytes in all
@@ -41,17 +41,6 @@ def full_place(place: str) -> str:
     if protocol in ("", "file", "local"):
         last = f"{protocol}{is_protocol}{os.path.realpath(os.path.expanduser(path))}"
     return "::".join([*outer, last])
-
-
-def cache_folder() -> Path:
-    """Where copies are kept: EGOEQUIV_CACHE, or egoequiv in the user's cache folder."""
-    chosen, users = os.environ.get(CACHE_VARIABLE), os.environ.get("XDG_CACHE_HOME")
-    try:
-        if chosen:
-            return Path(chosen).expanduser().resolve()
-        return Path(users or "~/.cache").expanduser().resolve() / "egoequiv"
-    except RuntimeError as problem:  # a user without a home
-        raise DataError(f"no cache folder ({problem}): name one in {CACHE_VARIABLE}") from problem
 
 
 def fetch_store(url: str, on_progress: Progress | None = None) -> Path:

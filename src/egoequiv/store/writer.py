@@ -24,7 +24,8 @@ from egoequiv.machine import check_fits, check_memory
 from egoequiv.progress import Progress, shown
 from egoequiv.sources import Recording, Source
 from egoequiv.sources.check import check_source
-from egoequiv.store.decoding import cut_into_pieces, decode_piece, decoded_frames, forget_journals, pieces_done
+from egoequiv.sources.decoded import decoded_frames
+from egoequiv.store.decoding import cut_into_pieces, decode_piece, forget_journals, pieces_done
 from egoequiv.store.decoding import fit_image as fit_image
 from egoequiv.store.frame_store import (
     ATTRIBUTE_PREFIX,
@@ -39,6 +40,7 @@ from egoequiv.store.frame_store import (
     VERSION,
     FrameStore,
 )
+from egoequiv.store.lenses import LENSES, described_lenses
 from egoequiv.user_code import is_built_in, user_code
 
 _SMALL = 400  # below this many frames, starting worker processes costs more than it saves
@@ -108,6 +110,7 @@ def _description(
     source: Source, folder: Path, shape: tuple[int, ...], broken: dict[int, str], inputs: str | None
 ) -> dict[str, Any]:
     """What the description of a store says."""
+    lenses = described_lenses(source.recordings)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -120,6 +123,7 @@ def _description(
         "frames": shape[0] - len(broken),
         "image_shape": list(shape[1:]),
         "images_blake2b": _digest(folder / IMAGES) if source.has_images else None,
+        **({LENSES: lenses} if lenses else {}),
         **({} if inputs is None else {"inputs": inputs}),
     }
 

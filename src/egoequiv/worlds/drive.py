@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError
 from egoequiv.pose import DRIVING_POSES, PlanarSpace
+from egoequiv.pose.camera import Lens
 from egoequiv.sources.oxts import packet_poses
 from egoequiv.sources.recording import Image, Recording, Source
 from egoequiv.worlds.street.areas import AREAS, Drive
+from egoequiv.worlds.street.camera import focal_px
 from egoequiv.worlds.street.motion import motion
 from egoequiv.worlds.street.oxts import RATE_HZ, packets
 
@@ -39,6 +41,7 @@ class DriveRecording(Recording):
     times_s: NDArray[np.float64] | None
     labels: Sequence[str] | None
     attributes: Mapping[str, str]
+    lens: Lens | None = None
 
     def image(self, frame: int) -> Image:
         """Draw one frame, (height, width) gray or (height, width, 3) colour."""
@@ -102,6 +105,7 @@ def _recording(drive: Drive, number: int, width: int, height: int, color: bool) 
         times_s=times_s,
         labels=(drive.area,) * len(times_s),
         attributes={"location": drive.area, "date": date},
+        lens=Lens.of_pixels((focal_px(width), focal_px(width)), None, (height, width), origin="the embedded drive"),
     )
 
 

@@ -1,0 +1,161 @@
+"""Wrong axes, signs, quaternion order, inverted poses, mounts and mirrored pictures: which reading fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.doctor.evidence import Comparison, lower_bound
+from egoequiv.doctor.finding import Finding
+from egoequiv.doctor.logged import LoggedMotion
+from egoequiv.doctor.offset import LONGEST_S
+from egoequiv.pose.conventions import DIRECTIONS
+
+Array = NDArray[np.float64]
+
+_GAIN = 0.15  # log-likelihood of a step that another reading must gain, its uncertainty aside
+_SIMPLE = 0.05  # a simpler reading is preferred to one that is better by less than this
+_COARSE_S = 0.1
+_FEWEST = 10  # steps
+_TURNS = 3.0  # tolerances
+_AGREES = 0.3  # log-likelihood of a step that turns, each limited to 2
+_AXES = ("roll", "pitch", "yaw")
+_WAYS = ("forward", "left", "up")
+_BACKWARDS, _UPSIDE_DOWN, _MIRROR = np.diag([-1.0, -1.0, 1.0]), np.diag([1.0, -1.0, -1.0]), np.diag([1.0, -1.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way in which the log may have to be read to agree with the pictures."""
+
+    text: str  # what is wrong if this reading is right
+    fix: str
+    motion: LoggedMotion
+
+
+def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
+    """Whether another reading of the poses explains the pictures clearly better than the one that was used.
+
+    Each reading is taken at the clock offset that suits it best, because both may be wrong.
+
+    Returns:
+        What was found, and the motion in the reading that fits: as read, if no other is clearly better.
+
+    """
+    check, name, motion = "axes and signs", comparison.recording, comparison.motion
+    if not motion.has_rotation:
+        return Finding(check, name, np.nan, "the log has no rotation to compare with"), motion
+    shifts = _shifts(comparison)
+    as_read = _best_fit(comparison, shifts)
+    if np.isfinite(as_read).sum() < _FEWEST:
+        return Finding(check, name, np.nan, "too few steps that can be compared"), motion
+    best: tuple[float, float, Reading] | None = None
+    can_tell = False
+    for reading in readings(motion):  # simpler ones first
+        tried = comparison.with_motion(reading.motion)
+        gain = _best_fit(tried, shifts) - as_read
+        bound, mean = lower_bound(gain, comparison.block), float(np.nanmean(gain))
+        can_tell |= bool(np.isfinite(bound))
+        is_better = best is None or mean > best[1] + _SIMPLE * abs(best[1]) + 1e-9
+        if np.isfinite(bound) and is_better and _explains(tried, shifts):
+            best = (bound, mean, reading)
+    if not can_tell:
+        return Finding(check, name, np.nan, "the camera moves too little to tell"), motion
+    fits = "no other reading of the poses fits the pictures better"
+    if best is None:
+        return Finding(check, name, 0.0, fits), motion
+    bound, mean, reading = best
+    score = max(bound, 0.0) / _GAIN
+    explained = mean * float(np.isfinite(as_read).sum())
+    values = (("gain", mean), ("lower_bound", bound), ("explained", explained))
+    if score < 1:
+        return Finding(check, name, score, fits, values=values), motion
+    return Finding(check, name, score, reading.text, reading.fix, values=values), reading.motion
+
+
+def _explains(comparison: Comparison, shifts: Array) -> bool:
+    """Whether a reading explains the turns that the pictures show, not only better than a wrong one does."""
+    turns = np.linalg.norm(comparison.steps.rotation_deg, axis=1) > _TURNS * comparison.tolerance_deg
+    fit = comparison.rotation_fit(comparison.logged(shifts)[0])
+    best = fit[int(np.where(np.isfinite(fit), fit, 0.0).sum(axis=1).argmax())]
+    known = turns & np.isfinite(best)
+    return bool(known.sum() < _FEWEST or np.mean(np.clip(best[known], -2.0, 2.0)) > _AGREES)
+
+
+def _shifts(comparison: Comparison) -> Array:
+    if not comparison.motion.is_timed:
+        return np.zeros(1)
+    times = comparison.motion.times_s
+    count = np.floor(min(LONGEST_S, (times[-1] - times[0]) / 4) / _COARSE_S)
+    return np.arange(-count, count + 1) * _COARSE_S
+
+
+def _best_fit(comparison: Comparison, shifts: Array) -> Array:
+    """How well the log explains each step at the clock offset that suits it best; (S,)."""
+    fit = comparison.fit(shifts)
+    total = np.where(np.isfinite(fit), fit, 0.0).sum(axis=1)
+    best: Array = fit[int(total.argmax())]
+    return best
+
+
+def readings(motion: LoggedMotion) -> Iterator[Reading]:
+    """Every other reading that is tried, as far as the log has what it needs; simpler ones first."""
+    eye = np.eye(3)
+
+    def other(text: str, fix: str, turn: Array, move: Array) -> Reading:
+        return Reading(text, fix, motion.in_axes(turn, move))
+
+    # A rotation seen in a mirror turns the other way, but for the axis across the mirror.
+    yield other("the pictures are mirrored, left and right", "mirror the pictures", -_MIRROR, _MIRROR)
+    for k in range(3):
+        flip = np.diag([-1.0 if axis == k else 1.0 for axis in range(3)])
+        text = f"the sign of {_AXES[k]} is wrong: the log turns the other way than the pictures"
+        yield other(text, f"change the sign of {_AXES[k]} in the log", flip, eye)
+        text = f"the sign of the way {_WAYS[k]} is wrong: the log moves the other way than the pictures"
+        yield other(text, "change the sign of that axis of the positions in the log", eye, flip)
+    yield other("all rotations have the wrong sign", "change the sign of the angles in the log", -eye, eye)
+    yield other("all positions have the wrong sign", "change the sign of the positions in the log", eye, -eye)
+    if motion.is_scaled:
+        degrees = float(np.rad2deg(1.0))
+        text = "turns in the log are {} than in the pictures by a factor of 57: {}"
+        words = text.format("smaller", "radians were taken for degrees")
+        yield other(words, "give the unit of the angles (--read, see docs/logs.md)", degrees * eye, eye)
+        words = text.format("larger", "degrees were taken for radians")
+        yield other(words, "give the unit of the angles (--read, see docs/logs.md)", eye / degrees, eye)
+    if motion.poses is None:
+        return
+    yield other("the camera looks backwards", "--read mount='0 0 0 0 0 1 0'", _BACKWARDS, _BACKWARDS)
+    yield other("the camera hangs upside down", "--read mount='0 0 0 1 0 0 0'", _UPSIDE_DOWN, _UPSIDE_DOWN)
+    inverse = motion.inverted()
+    if inverse is not None:
+        text = "the poses are inverted: they give the world in the camera, not the camera in the world"
+        yield Reading(text, "invert the poses", inverse)
+    for order, read in motion.reordered().items():
+        text = f"the quaternions are in another order: they are {order}"
+        yield Reading(text, f"--read quaternion={order}", read)
+    for matrix in rotations_of_axes():
+        if not any(np.array_equal(matrix, known) for known in (eye, _BACKWARDS, _UPSIDE_DOWN)):
+            words = axes_in_words(matrix)
+            text = f"the axes of the camera are others: its x, y, z, as read, point {words}"
+            yield other(text, f"--read axes={words.replace(' ', '')}", matrix, matrix)
+
+
+def rotations_of_axes() -> list[Array]:
+    """The 24 rotations that bring axes onto axes."""
+    found = []
+    for order, signs in product(permutations(range(3)), product((1.0, -1.0), repeat=3)):
+        matrix = np.zeros((3, 3))
+        matrix[order, range(3)] = signs
+        if np.linalg.det(matrix) > 0:
+            found.append(matrix)
+    return found
+
+
+def axes_in_words(matrix: Array) -> str:
+    """Where x, y and z, as read, point in truth: the columns of a matrix in words, such as "right, down, forward"."""
+    names = {direction: name for name, direction in DIRECTIONS.items()}
+    return ", ".join(names[(column[0] + 0.0, column[1] + 0.0, column[2] + 0.0)] for column in matrix.T)

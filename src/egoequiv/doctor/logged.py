@@ -1,0 +1,166 @@
+"""What the log says about the motion of the camera, at any time: the other side of the comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.pose import CAMERA_POSES
+from egoequiv.pose.space import wrap
+from egoequiv.sources.inspection import GAP_STEPS
+from egoequiv.sources.recording import Recording
+
+Array = NDArray[np.float64]
+
+_TURNS = ("yaw", "heading", "steer", "angle", "angular", "gyro_z", "turn")  # names of columns that turn the camera
+_TO_THE_RIGHT = ("steer", "angle")  # of these, the ones that usually grow to the right
+_SPEEDS = ("forward", "speed", "velocity", "throttle", "vx", "linear")  # names of columns that drive it forward
+
+
+@dataclass(frozen=True)
+class LoggedMotion:
+    """The motion of one recording as its log has it, summed up from frame to frame in the axes of the camera.
+
+    The difference of two rows is the rotation vector, or the translation, between the two frames, as long as the camera
+    turns by a few degrees only. Axes are x forward, y left, z up. What the log does not have is NaN.
+    """
+
+    times_s: Array  # (N,) of the frames; frame numbers where there are no times
+    turned_deg: Array  # (N, 3)
+    moved: Array  # (N, 3), in metres or any unit
+    is_timed: bool = True
+    is_scaled: bool = True  # whether turns are in degrees; otherwise their factor is fitted
+    turn_name: str = "rotation"  # the column that turns the camera, if it is one
+    poses: Array | None = None  # (N, 7) poses in space as they were read, if there are any
+
+    @property
+    def has_rotation(self) -> bool:
+        return bool(np.isfinite(self.turned_deg).any(axis=0).any()) and len(self.times_s) > 1
+
+    @property
+    def usual_step_s(self) -> float:
+        return float(np.median(np.diff(self.times_s))) if len(self.times_s) > 1 else 0.0
+
+    def between(self, first_s: Array, second_s: Array) -> tuple[Array, Array]:
+        """Rotation vectors in degrees (..., 3) and translations (..., 3) from times to times; NaN where not known."""
+        known = (first_s >= self.times_s[0]) & (second_s <= self.times_s[-1]) & ~self._in_gap(first_s, second_s)
+        return tuple(  # type: ignore[return-value]
+            np.where(
+                known[..., None], _smooth(self.times_s, sums, second_s) - _smooth(self.times_s, sums, first_s), np.nan
+            )
+            for sums in (self.turned_deg, self.moved)
+        )
+
+    def _in_gap(self, first_s: Array, second_s: Array) -> NDArray[np.bool_]:
+        """Whether frames are missing between two times."""
+        if not self.is_timed:
+            return np.zeros(np.shape(first_s), bool)
+        gaps = np.concatenate([[0], np.cumsum(np.diff(self.times_s) > GAP_STEPS * self.usual_step_s)])
+        last = len(self.times_s) - 1
+        begin = np.clip(np.searchsorted(self.times_s, first_s, side="right") - 1, 0, last)
+        end = np.clip(np.searchsorted(self.times_s, second_s, side="left"), 0, last)
+        return np.asarray(gaps[end] != gaps[begin])
+
+    def in_axes(self, turn: Array, move: Array) -> LoggedMotion:
+        """The motion with its rotation vectors and translations turned by signed permutations (3, 3), or scaled."""
+        return replace(self, turned_deg=_permuted(self.turned_deg, turn), moved=_permuted(self.moved, move))
+
+    def inverted(self) -> LoggedMotion | None:
+        """The motion if the poses are in truth those of the world in the camera."""
+        from scipy.spatial.transform import Rotation
+
+        if self.poses is None:
+            return None
+        back = Rotation.from_quat(self.poses[:, 3:]).inv()
+        return self._with(np.concatenate([-back.apply(self.poses[:, :3]), back.as_quat()], axis=1))
+
+    def reordered(self) -> dict[str, LoggedMotion]:
+        """The motion if the quaternions were read in the wrong order, by the order that would be right."""
+        if self.poses is None:
+            return {}
+        place, q = self.poses[:, :3], self.poses[:, 3:]
+        orders = {"wxyz": q[:, [1, 2, 3, 0]], "xyzw": q[:, [3, 0, 1, 2]]}
+        return {order: self._with(np.concatenate([place, read], axis=1)) for order, read in orders.items()}
+
+    def _with(self, poses: Array) -> LoggedMotion:
+        turned, moved = _sums(poses)
+        return replace(self, turned_deg=turned, moved=moved, poses=poses)
+
+
+def logged_motion(recording: Recording, pose_columns: Sequence[str]) -> LoggedMotion:
+    """The motion of a recording, from poses in space, from distance and heading, or from sensor columns."""
+    count = len(recording)
+    is_timed = recording.times_s is not None
+    times_s = np.asarray(recording.times_s, np.float64) if is_timed else np.arange(count, dtype=np.float64)
+    poses = np.asarray(recording.poses, np.float64).reshape(count, -1)
+    place = {name: k for k, name in enumerate(pose_columns)}
+    if all(name in place for name in CAMERA_POSES) and count > 1:
+        rigid = poses[:, [place[name] for name in CAMERA_POSES]]
+        if np.isfinite(rigid).all() and (np.linalg.norm(rigid[:, 3:], axis=1) > 0.5).all():
+            turned, moved = _sums(rigid)
+            return LoggedMotion(times_s, turned, moved, is_timed, poses=rigid)
+    turned, moved = np.full((count, 3), np.nan), np.full((count, 3), np.nan)
+    turn, speed = _column(pose_columns, _TURNS), _column(pose_columns, _SPEEDS)
+    is_scaled = False
+    if turn is not None and count:
+        name, values = pose_columns[turn], poses[:, turn]
+        is_scaled = name.endswith(("_deg", "_rad"))
+        if is_scaled:  # headings begin again after a full turn
+            degrees = values if name.endswith("_deg") else np.rad2deg(values)
+            turned[:, 2] = np.cumsum(wrap(np.diff(degrees, prepend=degrees[:1]), 360.0))
+        else:
+            turned[:, 2] = -values if any(word in name.lower() for word in _TO_THE_RIGHT) else values
+    if speed is not None and count:
+        moved[:] = 0.0
+        moved[:, 0] = poses[:, speed]
+    return LoggedMotion(times_s, turned, moved, is_timed, is_scaled, "rotation" if turn is None else pose_columns[turn])
+
+
+def _sums(poses: Array) -> tuple[Array, Array]:
+    """Rotation vectors and translations from each pose to the next, in camera axes, summed up; (N, 3) each."""
+    from scipy.spatial.transform import Rotation
+
+    rotation = Rotation.from_quat(poses[:, 3:])
+    back = rotation[:-1].inv()
+    start = np.zeros((1, 3))
+    turned = np.concatenate([start, (back * rotation[1:]).as_rotvec(degrees=True)])
+    moved = np.concatenate([start, back.apply(np.diff(poses[:, :3], axis=0))])
+    return turned.cumsum(axis=0), moved.cumsum(axis=0)
+
+
+def _permuted(vectors: Array, matrix: Array) -> Array:
+    """Vectors (..., 3), of which parts may be NaN, after a signed permutation."""
+    place = np.abs(matrix).argmax(axis=1)
+    turned: Array = vectors[..., place] * matrix[np.arange(3), place]
+    return turned
+
+
+def _smooth(times_s: Array, values: Array, asked_s: Array) -> Array:
+    """Values (N, 3) at other times (...), by a smoothing cubic spline; (..., 3).
+
+    The weights of frames are those of a cubic B-spline, so the noise of the log is nearly the same at every time.
+    Interpolation would halve it between frames, and every comparison over time shifts would prefer half a frame.
+    """
+    from scipy.interpolate import BSpline
+
+    result = np.full((*np.shape(asked_s), values.shape[1]), np.nan)
+    fine = np.isfinite(values).all(axis=0)
+    if len(times_s) > 1 and fine.any():
+        known = values[:, fine]
+        ends = (
+            [known[:1] + k * (known[:1] - known[1:2]) for k in (2, 1)],
+            [known[-1:] + k * (known[-1:] - known[-2:-1]) for k in (1, 2)],
+        )
+        padded = np.concatenate([*ends[0], known, *ends[1]])
+        frame = np.interp(asked_s, times_s, np.arange(len(times_s)))
+        result[..., fine] = BSpline(np.arange(-4, len(times_s) + 4), padded, 3)(frame)
+    return result
+
+
+def _column(names: Sequence[str], words: Sequence[str]) -> int | None:
+    """The column whose name has one of the words; one that was integrated over time comes first."""
+    found = [k for word in words for k, name in enumerate(names) if word in name.lower()]
+    return min(found, key=lambda k: ("over time" not in names[k], found.index(k)), default=None)

@@ -1,0 +1,141 @@
+"""Clock offset between camera and motion, and a clock that drifts: from the rotation that both show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.doctor.evidence import Comparison, lower_bound
+from egoequiv.doctor.finding import Finding
+
+Array = NDArray[np.float64]
+
+LONGEST_S = 1.6  # offsets are looked for up to this, or a quarter of the recording
+GRID_S = 0.01
+TOLERANCE_S = 0.015  # an offset below this, its uncertainty aside, is no fault
+COMMAND_S = 0.4  # motion follows a command (steering, throttle) later; up to this it is no fault
+_DRAWS = 400
+_FEWEST_BLOCKS = 3
+_PEAK = 1.5  # the best offset must be better than others by so many standard errors
+_APART_S = 0.3  # others: offsets further away than this
+FASTEST_DRIFT = 0.12  # of the time that passes
+_LONGEST_DRIFT_S = 10.0
+_FEWEST_STEPS = 20
+_DRIFT_GAIN = 0.1  # log-likelihood of a step that a drift must gain
+
+
+@dataclass(frozen=True)
+class Offset:
+    """How much later (above 0) the log must be read for its rotation to agree with the pictures."""
+
+    seconds: float
+    low: float  # 95 % interval over blocks of time
+    high: float
+    peak: float  # how clearly it is the best, in standard errors
+
+
+def clock_offset(comparison: Comparison) -> Finding:
+    """Whether the clock of the motion differs from that of the camera, and by how much."""
+    name, check = comparison.recording, "clock offset"
+    motion = comparison.motion
+    if not motion.is_timed:
+        return Finding(check, name, np.nan, "frames have no times")
+    if not motion.has_rotation:
+        return Finding(check, name, np.nan, "the log has no rotation to compare with")
+    found = estimate_offset(comparison)
+    if isinstance(found, str):
+        return Finding(check, name, np.nan, found)
+    half = max((found.high - found.low) / 2, GRID_S / 2)
+    late = motion.is_scaled or not -COMMAND_S <= found.seconds <= 0
+    score = abs(found.seconds) / (TOLERANCE_S + half) if late else 0.0
+    words = f"{1e3 * found.seconds:+.0f} ms ({1e3 * found.low:+.0f} to {1e3 * found.high:+.0f})"
+    values = (("offset_s", found.seconds), ("low_s", found.low), ("high_s", found.high), ("peak", found.peak))
+    if score < 1:
+        lag = "" if motion.is_scaled else f"; {motion.turn_name} acts on the pictures with that delay"
+        return Finding(check, name, score, f"none to speak of: {words}{lag}", values=values)
+    text = f"the motion in the log is {words} {'late' if found.seconds > 0 else 'early'} against the pictures"
+    return Finding(check, name, score, text, f"--read offset_s={-found.seconds:.3f}", values=values)
+
+
+def estimate_offset(comparison: Comparison) -> Offset | str:
+    """The offset with its interval, or why it cannot be told."""
+    grid, fit = _fit_by_offset(comparison, LONGEST_S)
+    used = np.isfinite(fit).all(axis=1)  # steps that are known at every offset, so that all are compared on the same
+    blocks = _block_sums(fit[used], comparison.block[used])
+    if len(blocks) < _FEWEST_BLOCKS or len(grid) < 5:
+        return "too short, or too few steps that can be compared"
+    best = _peak(grid, blocks.sum(axis=0))
+    rng = np.random.default_rng(0)
+    drawn = rng.multinomial(len(blocks), np.full(len(blocks), 1 / len(blocks)), size=_DRAWS)
+    peaks = _peak(grid, drawn @ blocks)
+    low, high = np.quantile(peaks, (0.025, 0.975))
+    k = int(np.abs(grid - best).argmin())
+    others = np.abs(grid - best) > _APART_S
+    gain = blocks[:, [k]] - blocks[:, others]
+    clear = float((gain.mean(axis=0) / (gain.std(axis=0, ddof=1) / np.sqrt(len(blocks)) + 1e-12)).min())
+    if clear < _PEAK or high - low > 2 * _APART_S:
+        return f"the camera turns too little to tell (best {1e3 * float(best):+.0f} ms)"
+    return Offset(float(best), float(min(low, best)), float(max(high, best)), clear)
+
+
+def clock_drift(comparison: Comparison) -> Finding:
+    """Whether the offset grows with time: a clock that runs fast, or frames that were dropped without a trace."""
+    name, check = comparison.recording, "clock drift"
+    motion = comparison.motion
+    if not motion.is_timed or not motion.has_rotation:
+        return Finding(check, name, np.nan, "no times, or no rotation in the log")
+    lasts = float(motion.times_s[-1] - motion.times_s[0])
+    grid, fit = _fit_by_offset(comparison, min(LONGEST_S + FASTEST_DRIFT * lasts / 2, _LONGEST_DRIFT_S))
+    used = np.isfinite(fit).any(axis=1)
+    if used.sum() < _FEWEST_STEPS:
+        return Finding(check, name, np.nan, "too few steps that turn")
+    fit, since = np.where(np.isfinite(fit), fit, 0.0)[used], comparison.first_s[used] - comparison.first_s[used].mean()
+
+    def along(start: float, rate: float) -> Array:
+        """How well each step is explained if the offset is `start` in the middle and grows by `rate`."""
+        place = np.round((start + rate * since - grid[0]) / GRID_S).astype(np.int64)
+        return np.asarray(fit[np.arange(len(fit)), np.clip(place, 0, len(grid) - 1)])
+
+    starts = grid[np.abs(grid) <= LONGEST_S / 2][::2]
+    rates = np.arange(-30, 31) * (FASTEST_DRIFT / 30)
+    even = max(starts, key=lambda start: along(start, 0.0).sum())
+    start, rate = max(((s, r) for r in rates for s in starts), key=lambda line: along(*line).sum())
+    gain = along(start, rate) - along(even, 0.0)
+    bound = lower_bound(gain, comparison.block[used], errors=2.5)
+    values = (("drift", float(rate)), ("gain", float(gain.mean())))
+    score = max(bound, 0.0) / _DRIFT_GAIN if np.isfinite(bound) else 0.0
+    if score < 1:
+        return Finding(check, name, score, "none", values=values)
+    text = (
+        f"the offset changes by {1e3 * rate:+.0f} ms a second ({rate * lasts:+.2f} s over the recording): "
+        "frames were dropped or repeated without a trace in their times, or a clock runs at another speed"
+    )
+    return Finding(check, name, score, text, "correct the times of the frames", values=values)
+
+
+def _fit_by_offset(comparison: Comparison, longest_s: float) -> tuple[Array, Array]:
+    """Offsets (T,), up to a quarter of the recording, and how well the log read so much later explains steps (S, T)."""
+    lasts = float(comparison.motion.times_s[-1] - comparison.motion.times_s[0])
+    reach = np.floor(min(longest_s, lasts / 4) / GRID_S)
+    grid = np.arange(-reach, reach + 1) * GRID_S
+    fit = comparison.rotation_fit(comparison.logged(grid)[0]).T
+    return grid, fit
+
+
+def _block_sums(values: Array, block: NDArray[np.int64]) -> Array:
+    """Sums over the steps of each block, (S, T) -> (B, T)."""
+    found, place = np.unique(block, return_inverse=True)
+    sums = np.zeros((len(found), values.shape[1]))
+    np.add.at(sums, place, values)
+    return sums
+
+
+def _peak(grid: Array, fit: Array) -> Array:
+    """Where fits (..., T) are largest, between the points of the grid by a parabola; (...)."""
+    k = np.clip(fit.argmax(axis=-1), 1, len(grid) - 2)
+    left, middle, right = (np.take_along_axis(fit, (k + d)[..., None], -1)[..., 0] for d in (-1, 0, 1))
+    bend = left - 2 * middle + right
+    shift = np.where(bend < 0, (left - right) / (2 * np.where(bend < 0, bend, -1.0)), 0.0)
+    return np.asarray(grid[k] + np.clip(shift, -1, 1) * GRID_S)

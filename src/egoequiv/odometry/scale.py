@@ -1,0 +1,46 @@
+"""How long the steps of a recording are, from what its log says besides the pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import ConfigError
+from egoequiv.odometry.steps import VisualSteps
+from egoequiv.pose import CAMERA_POSES
+from egoequiv.sources.recording import Recording, Source
+
+Array = NDArray[np.float64]
+
+LOG = "log"  # the distances between the log's own poses
+_DISTANCE = "forward_m"
+_SPEEDS = ("mps", "speed", "velocity", "vel")
+
+
+def lengths_in_log(source: Source, recording: Recording, steps: VisualSteps, scale: str) -> Array:
+    """The length of each step in metres (S,).
+
+    Args:
+        source: whose pose columns are looked at.
+        recording: the log's own, with its columns.
+        steps: the steps between its frames.
+        scale: `log`, or the name of a column: a speed in metres a second, or a distance travelled in metres.
+
+    """
+    columns = source.pose_columns
+    poses = np.asarray(recording.poses, np.float64)
+    if scale == LOG and set(CAMERA_POSES[:3]) <= set(columns):
+        position = poses[:, [columns.index(name) for name in CAMERA_POSES[:3]]]
+        moved: Array = np.linalg.norm(position[steps.second] - position[steps.first], axis=1)
+        return moved
+    name = _DISTANCE if scale == LOG else scale
+    if name not in columns:
+        have = ", ".join(columns) or "none"
+        raise ConfigError(f"--scale {scale}: the log has no such column; its columns are: {have}")
+    values = poses[:, columns.index(name)]
+    if not any(word in name.lower().split("_") for word in _SPEEDS):
+        return np.abs(values[steps.second] - values[steps.first])
+    if recording.times_s is None:
+        raise ConfigError(f"--scale {scale}: a speed needs the times of frames, and {recording.name} has none")
+    way = np.concatenate([[0.0], np.cumsum(np.diff(recording.times_s) * (values[1:] + values[:-1]) / 2)])
+    return np.abs(way[steps.second] - way[steps.first])
