@@ -105,7 +105,9 @@ def test_one_command_from_a_log_to_rho(cli: Cli, drives: Path) -> None:
 @pytest.mark.slow
 def test_the_frames_of_a_run_are_never_replaced(cli: Cli, drives: Path, tmp_path: Path) -> None:
     log = shutil.copytree(drives, tmp_path / "log")
-    cli("train", log, "-o", "run", "--iterations", 0)
+    assert "iterations=0 trains nothing" in cli("train", log, "-o", "run", "--iterations", 0, code=2).err
+    assert not Path("run-frames").exists()
+    cli("train", log, "-o", "run", "--iterations", 1)
     frames = Path("run-frames/frames.npy").read_bytes()
     assert "holds a run already" in cli("train", tmp_path, "-o", "run", code=2).err
     next(log.rglob("oxts/data/0000000003.txt")).unlink()
