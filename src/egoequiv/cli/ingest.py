@@ -40,7 +40,7 @@ def ingest(
         list[str] | None,
         typer.Option("--set", "--read", help="A setting of the source, such as part=testing or camera=/cam1."),
     ] = None,
-    motion: PosesFrom,
+    poses: PosesFrom,
     list_sources: Annotated[bool, typer.Option("--list", help="List the sources and what each looks for.")] = False,
     where: Where,
     overwrite: Annotated[bool, typer.Option(help="Replace the store if it exists.")] = False,
@@ -62,14 +62,14 @@ def ingest(
     if list_sources:
         _list_sources()
         return
-    read, how_it_moved = parse_settings(settings or []), motion.options()
+    read, motion = parse_settings(settings or []), poses.motion()
     opened = _open(source, path, read)
-    inputs = _inputs(opened, LogOptions(opened.name, read, parse_size(size), color, how_it_moved))
+    inputs = _inputs(opened, LogOptions(opened.name, read, parse_size(size), color, motion))
     if inputs is not None and not overwrite and made_from(out) == inputs:
         say(f"{out} is there already, made from the same files with the same settings; --overwrite makes it again")
         return
     how = {"size": parse_size(size), "color": color, "overwrite": overwrite, "strict": strict, "inputs": inputs}
-    _say_done(_write(opened, how_it_moved, out, where, how), out, as_json)
+    _say_done(_write(opened, motion, out, where, how), out, as_json)
 
 
 def _write(source: Source, motion: MotionOptions, out: Path, where: Where, how: dict[str, Any]) -> FrameStore:

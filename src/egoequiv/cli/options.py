@@ -175,7 +175,7 @@ class PosesFrom:
     fov: FieldOfView = None
     scale: ScaleFrom = None
 
-    def options(self) -> MotionOptions:
+    def motion(self) -> MotionOptions:
         """The same for a store that is made."""
         from egoequiv.store.motion import MotionOptions
 

@@ -81,7 +81,7 @@ def train(
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the run.")] = Path("run"),
     learning: Learning,
     log: LogImages,
-    motion: PosesFrom,
+    poses: PosesFrom,
     resume: Annotated[bool, typer.Option(help="Go on with the run in OUT, or begin it if there is none.")] = False,
     tensorboard: Annotated[bool, typer.Option(help="Also write TensorBoard files (needs tensorboard).")] = False,
     as_json: AsJson = False,
@@ -95,12 +95,12 @@ def train(
     Example: egoequiv train toys --method equiv --no-labels -o my-run
     """
     values = learning.values()
-    is_log, how_it_moved = False, motion.options()
+    is_log, motion = False, poses.motion()
     is_begun = _check(values, out, resume)
     if store is not None:
         with stopped_as("what was decoded is kept, go on with the same command"):
             frames = frames_of(out)
-            values["data"] = local_store(store, frames, log, motion=how_it_moved, may_replace=not is_begun)
+            values["data"] = local_store(store, frames, log, motion=motion, may_replace=not is_begun)
         is_log = values["data"] != store
     run = _train(_settings(values, out, resume, is_log), out, resume, tensorboard)
     if run is None:  # another of the processes that torchrun started speaks

@@ -19,7 +19,7 @@ def view(
     out: Annotated[Path, typer.Option("-o", "--out", help="The page to write.")] = Path("view.html"),
     max_gap: Annotated[float, typer.Option(min=0.0, help="Motions of frames at most this many seconds apart.")] = 1.0,
     log: LogFormat,
-    motion: PosesFrom,
+    poses: PosesFrom,
     as_json: AsJson = False,
 ) -> None:
     """Write one page that shows whether a log is sane: the way, motion against time, gaps, motions, frames.
@@ -31,7 +31,7 @@ def view(
     from egoequiv.store import FrameStore
 
     check_writable(out)
-    opened = FrameStore.open(local_store(store, log=log, motion=motion.options()))
+    opened = FrameStore.open(local_store(store, log=log, motion=poses.motion()))
     write_store_view(opened, out, max_gap)
     if as_json:
         print_json({"page": str(out), "frames": len(opened), "recordings": len(opened.recording_names)})
