@@ -16,7 +16,7 @@ import pytest
 from egoequiv.cli.main import load_command
 from egoequiv.experiments import driving, norb
 from egoequiv.sources.formats import FORMATS
-from helpers import matrix_bytes
+from helpers import draw_small_toys, matrix_bytes
 from running import Cli, make_cli
 
 ROOT = Path(__file__).parents[1]
@@ -124,6 +124,7 @@ def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.
     drawn = replace(driving.QUICK, drives_per_area=2, seconds=4.0, images_per_class=14)
     monkeypatch.setattr(driving, "QUICK", drawn)
     monkeypatch.setattr(norb, "QUICK", replace(norb.QUICK, lightings=1))
+    draw_small_toys(monkeypatch)
     if page.parent.name == "formats":
         import_module(f"logs.{page.stem.replace('-', '_')}").prepare(tmp_path)
     else:

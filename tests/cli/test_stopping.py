@@ -81,7 +81,7 @@ def test_ingest_with_workers_is_stopped(stop: signal.Signals, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])  # tests/test_processes.py has the others
+@pytest.mark.parametrize("stop", [signal.SIGTERM])  # tests/test_processes.py and those of ingest have the others
 def test_search_with_workers_is_stopped(stop: signal.Signals, small_store: FrameStore, tmp_path: Path) -> None:
     with command("search", small_store.path, "-o", tmp_path, *SEARCH) as process:
         wait_for(lambda: len(list(tmp_path.glob(".stack-*.safetensors"))) >= 2, process)

@@ -13,6 +13,7 @@ from egoequiv.experiments import ReproduceOptions, Scale, Table
 from egoequiv.experiments.norb import CHOSEN, LABELLED, UNLABELLED, reproduce_norb
 from egoequiv.experiments.stores import PIXELS
 from egoequiv.training.run_folder import RunFolder
+from helpers import draw_small_toys
 
 SMALL = Scale(repeats=2, iterations=200, search_iterations=100, size=12, lightings=1, select=False)
 
@@ -25,7 +26,9 @@ def one_table(options: ReproduceOptions) -> Table:
 @pytest.fixture(scope="module")
 def options(tmp_path_factory: pytest.TempPathFactory) -> ReproduceOptions:
     options = ReproduceOptions(tmp_path_factory.mktemp("table"), scale=SMALL, engine=LocalEngine(1))
-    one_table(replace(options, methods=("random",)))  # the store is made
+    with pytest.MonkeyPatch.context() as patched:
+        draw_small_toys(patched)
+        one_table(replace(options, methods=("random",)))  # the store is made
     return options
 
 
