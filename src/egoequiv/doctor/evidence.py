@@ -23,6 +23,7 @@ _FREEDOM = 2.0  # of Student's t: steps that are wrong altogether count little
 _SURE = 2.0  # weight of a direction
 _NOTHING = 0.05  # of the largest block
 _FEWEST_BLOCKS = 3
+_TURNS, _FEWEST_TURNS = 3.0, 10  # tolerances from which on a step turns, and how many such steps say anything
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,7 @@ class Comparison:
     def fit(self, shift_s: Array | float = 0.0) -> Array:
         """How well the log explains each step, rotation and direction together; (..., S), NaN: neither is known."""
         turned, moved = self.logged(shift_s)
-        parts = np.stack([self.rotation_fit(turned), self.direction_fit(moved)])
-        known = np.isfinite(parts)
-        return np.where(known.any(axis=0), np.where(known, parts, 0.0).sum(axis=0), np.nan)
+        return together(self.rotation_fit(turned), self.direction_fit(moved))
 
     def rotation_fit(self, logged_deg: Array, is_scaled: bool | None = None) -> Array:
         """Log-likelihood of each step's rotation given the log's (..., S, 3), against a camera that does not turn.
@@ -95,11 +94,32 @@ class Comparison:
     def direction_fit(self, moved: Array) -> Array:
         """The same for directions: above 0 if both point to the same side; NaN where one does not tell."""
         length = np.linalg.norm(moved, axis=-1)
-        usual = np.nanmedian(np.where(length > 0, length, np.nan), axis=-1, keepdims=True)
+        usual = _median_above_zero(length)
         seen = self.steps.direction
         moves = (length > 0.2 * usual) & (np.linalg.norm(seen, axis=-1) > 0.5)
         cosine = (seen * moved).sum(axis=-1) / np.maximum(length, 1e-12)
         return np.where(moves, _SURE * cosine, np.nan)
+
+
+def explains(comparison: Comparison, fit: Array, at_least: float) -> bool:
+    """Whether a fit of rotation (S,) is good on the steps that turn, not only better than that of a wrong log."""
+    turns = np.linalg.norm(comparison.steps.rotation_deg, axis=1) > _TURNS * comparison.tolerance_deg
+    known = turns & np.isfinite(fit)
+    return bool(known.sum() < _FEWEST_TURNS or np.mean(np.clip(fit[known], -2.0, 2.0)) > at_least)
+
+
+def together(rotation: Array, direction: Array) -> Array:
+    """The sum of two fits, of which one may not be known."""
+    parts = np.stack([rotation, direction])
+    known = np.isfinite(parts)
+    return np.where(known.any(axis=0), np.where(known, parts, 0.0).sum(axis=0), np.nan)
+
+
+def _median_above_zero(lengths: Array) -> Array:
+    """The median of the lengths (..., S) that are above 0; infinite where there are none; (..., 1)."""
+    sizes = np.where(lengths > 0, lengths, np.inf)
+    count = np.isfinite(sizes).sum(axis=-1, keepdims=True)
+    return np.take_along_axis(np.sort(sizes, axis=-1), np.maximum(count - 1, 0) // 2, axis=-1)
 
 
 def fitted_factor(seen: Array, logged: Array) -> Array:
