@@ -36,7 +36,7 @@ class Stamps:
 
 
 def nearest_in_time(times: NDArray[np.float64] | Nanoseconds, asked: NDArray[np.float64] | Nanoseconds) -> Indices:
-    """For each requested time, the number of the nearest of `times`, of two the earlier; (N,), (M,) -> (M,).
+    """For each time that is requested, the number of the nearest of `times`, of two the earlier; (N,), (M,) -> (M,).
 
     There is at least one of `times`, and each is later than the one before it.
     """
