@@ -78,15 +78,15 @@ def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
     if not can_tell:
         return Finding(check, name, np.nan, "the camera moves too little to tell"), motion
     largest = max((mean for _, mean, _ in tried), default=0.0)
-    alike = [one for one in tried if one[1] >= (1 - _SIMPLE) * largest > 0]
-    if not alike:
+    as_good = [one for one in tried if one[1] >= (1 - _SIMPLE) * largest > 0]
+    if not as_good:
         return Finding(check, name, 0.0, _NONE_BETTER), motion
-    bound, mean, reading = alike[0]
+    bound, mean, reading = as_good[0]
     score = max(bound, 0.0) / _GAIN
     values = (("gain", mean), ("lower_bound", bound), ("explained", mean * float(np.isfinite(as_read).sum())))
     if score < 1:
         return Finding(check, name, score, _NONE_BETTER, values=values), motion
-    others = "".join(f"; or {other.text}" for _, _, other in alike[1:3])  # a car that only turns left and right
+    others = "".join(f"; or {other.text}" for _, _, other in as_good[1:3])  # a car that only turns left and right
     return Finding(check, name, score, f"{reading.text}{others}", reading.fix, values=values), reading.motion
 
 
