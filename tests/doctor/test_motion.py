@@ -16,7 +16,7 @@ from egoequiv.doctor.evidence import Comparison
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.frames_of_reference import axes_in_words, frame_of_reference, rotations_of_axes
 from egoequiv.doctor.logged import LoggedMotion, logged_motion
-from egoequiv.doctor.offset import estimate_offset
+from egoequiv.doctor.offset import clock_drift, estimate_offset
 from egoequiv.odometry.steps import VisualSteps
 from egoequiv.pose import CAMERA_POSES
 from egoequiv.pose.conventions import axes_matrix
@@ -148,6 +148,19 @@ def test_other_axes_are_named(matrix: Array) -> None:
     np.testing.assert_array_equal(axes_matrix(right), matrix)
 
 
+def test_the_order_of_quaternions_is_that_of_the_log() -> None:
+    """The poses of a log with other axes were turned after its quaternions were read."""
+    axes = Rotation.from_matrix(axes_matrix("opencv"))
+
+    def misread(poses: Array) -> Array:
+        log = (Rotation.from_quat(poses[:, 3:]) * axes).as_quat()  # of the camera, in its own axes
+        read = Rotation.from_quat(log[:, [3, 0, 1, 2]]) * axes.inv()  # wxyz, taken for xyzw
+        return np.concatenate([poses[:, :3], read.as_quat()], axis=1)
+
+    found = faults(compared(misread, settings={"axes": "opencv", "quaternion": "xyzw"}))
+    assert {name: one.fix for name, one in found.items()} == {"axes and signs": "--read quaternion=wxyz"}
+
+
 def test_the_fix_of_axes_continues_what_was_typed() -> None:
     opencv, opengl = axes_matrix("opencv"), axes_matrix("opengl")
     read_as_opengl = in_camera_axes(opencv @ opengl.T)  # in truth opencv
@@ -249,8 +262,10 @@ def test_columns_of_known_and_unknown_units() -> None:
     sound = compared()
     assert faults(sound.with_motion(columns(("yaw_deg", "forward_m")))) == {}
     assert "sign of yaw" in faults(sound.with_motion(columns(("yaw_deg", "forward_m"), -1)))["axes and signs"].text
-    assert faults(sound.with_motion(columns(("steering", "throttle"), -0.01))) == {}  # steering grows to the right
-    wrong = faults(sound.with_motion(columns(("steering", "throttle"), 0.01)))
+    assert (
+        faults(sound.with_motion(columns(("steering over time", "throttle over time"), -0.01))) == {}
+    )  # steering grows to the right
+    wrong = faults(sound.with_motion(columns(("steering over time", "throttle over time"), 0.01)))
     assert "sign of steering" in wrong["axes and signs"].text
     assert not columns(("gripper_angle", "elbow")).has_rotation  # not every angle turns the camera
 
@@ -270,3 +285,100 @@ def test_what_cannot_be_told() -> None:
     assert not any(one.is_fault for one in check_motion(short).findings)
     empty = sound.part(np.arange(0))
     assert not any(one.is_fault for one in check_motion(empty).findings)
+
+
+class Sway(Way):
+    """Somebody walks: the camera swings with every step."""
+
+    def __init__(self, period_s: float) -> None:
+        super().__init__()
+        self.rates = np.full((3, 1), 1 / period_s), np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [2.0], [6.0]])
+
+
+def beside(way: Way, late_s: float, seed: int = 0, noise_deg: float = 0.0) -> Comparison:
+    """The pictures of a way beside its log, which is late and noisy."""
+    times = np.arange(0, way.seconds, 1 / HZ)
+    poses = way.poses(times - late_s)
+    noise = Rotation.from_rotvec(np.random.default_rng(seed).normal(0, noise_deg, (len(times), 3)), degrees=True)
+    poses[:, 3:] = (Rotation.from_quat(poses[:, 3:]) * noise).as_quat()
+    motion = logged_motion(Logged(poses, times), CAMERA_POSES)  # type: ignore[arg-type]
+    return Comparison(f"way {seed}", seen(way.poses(times), seed=seed), motion)
+
+
+@pytest.mark.parametrize("period_s", [0.7, 1.0, 1.3])
+@pytest.mark.parametrize("late_s", [0.0, 0.05])
+def test_a_swinging_camera_is_not_taken_for_a_mirrored_one(period_s: float, late_s: float) -> None:
+    assert set(faults(beside(Sway(period_s), late_s))) <= {"clock offset"}
+
+
+def test_repeated_motion_is_not_taken_for_exchanged_recordings() -> None:
+    """Episodes of a robot that repeats one motion: all late by half a frame, some logs noisier than others."""
+    episodes = [beside(Way(5), 0.05, seed, noise) for seed, noise in enumerate((0.0, 0.05, 0.15, 0.3))]
+    for episode in episodes:
+        assert not other_recording(episode, episodes).is_fault
+
+
+def test_exchanged_recordings_that_are_late_too() -> None:
+    one, other = beside(Way(1), 0.3), beside(Way(2), 0.3, seed=1)
+    exchanged = one.with_motion(other.motion), replace(other, motion=one.motion)
+    assert check_motion(exchanged[0], exchanged).findings[0].is_fault
+
+
+def test_laps_are_not_taken_for_parts_in_the_wrong_order() -> None:
+    class Laps(Way):
+        def poses(self, times_s: Array) -> Array:
+            return super().poses(times_s % 10.05)
+
+    found = faults(beside(Laps(4), 0.05))
+    assert "order of parts" not in found
+
+
+def test_uneven_stamps_do_not_move_the_offset() -> None:
+    rng = np.random.default_rng(0)
+    way = Way(0)
+    times = np.sort(np.arange(0, SECONDS, 1 / HZ) + rng.uniform(-0.045, 0.045, int(SECONDS * HZ)))
+    motion = logged_motion(Logged(way.poses(times), times), CAMERA_POSES)  # type: ignore[arg-type]
+    found = estimate_offset(Comparison("walk", seen(way.poses(times)), motion))
+    assert not isinstance(found, str)
+    assert abs(found.seconds) < 0.01
+
+
+def test_the_interval_holds_where_the_log_is_noisy() -> None:
+    inside = 0
+    for seed in range(12):
+        found = estimate_offset(beside(Way(seed), 0.07, seed, noise_deg=0.1))
+        assert not isinstance(found, str)
+        inside += found.low <= 0.07 <= found.high
+    assert inside >= 10
+
+
+@pytest.mark.parametrize("name", ["gyro_z", "yaw_rate_deg", "steering"])
+def test_rates_are_summed_up(name: str) -> None:
+    times = np.arange(0, SECONDS, 1 / HZ)
+    fine = Way(0).poses(np.arange(0, SECONDS, 0.001))
+    heading = np.concatenate([[0.0], np.cumsum(SE3Space().difference(fine[:-1], fine[1:])[:, 5])])
+    rate = np.gradient(heading, 0.001)[:: int(1000 / HZ)] * (-1.0 if name == "steering" else 1.0)
+    motion = logged_motion(Logged(rate[:, None], times), (name,))  # type: ignore[arg-type]
+    assert faults(compared().with_motion(motion)) == {}
+
+
+def test_poses_from_the_pictures_are_not_compared_with_them() -> None:
+    poses = np.concatenate([Way(0).poses(np.arange(20.0)), np.zeros((20, 1))], axis=1)
+    names = (*CAMERA_POSES, "visual_rotation_error_deg")
+    assert not logged_motion(Logged(poses, np.arange(20.0)), names).has_rotation  # type: ignore[arg-type]
+
+
+def test_memory_does_not_grow_with_the_length() -> None:
+    import tracemalloc
+
+    def peak(seconds: float) -> float:
+        way = Way(0, seconds)
+        comparison = beside(way, 0.0)
+        tracemalloc.start()
+        frame_of_reference(comparison)
+        clock_drift(comparison)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found / 1e6
+
+    assert peak(900.0) < 250

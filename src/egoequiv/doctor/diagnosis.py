@@ -11,7 +11,7 @@ from egoequiv.doctor.elsewhere import agreement, other_recording, other_time
 from egoequiv.doctor.evidence import Comparison
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.frames_of_reference import frame_of_reference
-from egoequiv.doctor.offset import clock_drift, clock_offset
+from egoequiv.doctor.offset import clock_drift, clock_offset, own_fit
 
 MOTION_CHECKS = ("right recording", "order of parts", "axes and signs", "clock offset", "clock drift", "agreement")
 
@@ -59,7 +59,9 @@ def check_motion(comparison: Comparison, all_recordings: Sequence[Comparison] = 
         offset, agrees = (Finding(check, name, np.nan, told) for check in ("clock offset", "agreement"))
         return MotionChecks((other, order, axes, offset, drift, agrees), corrected, 0.0)
     offset = clock_offset(corrected)
-    shift_s = dict(offset.values).get("offset_s", 0.0)
+    shift_s = dict(offset.values).get("offset_s")
+    if shift_s is None:  # it cannot be told well, but agreement is judged at the best there is
+        shift_s = own_fit(corrected)[2]
     return MotionChecks((other, order, axes, offset, drift, agreement(corrected, shift_s)), corrected, shift_s)
 
 

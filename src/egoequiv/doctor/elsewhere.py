@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from egoequiv.doctor.evidence import Comparison, explains, lower_bound
 from egoequiv.doctor.finding import Finding, Moment
-from egoequiv.doctor.offset import coarse_shift
+from egoequiv.doctor.offset import at_best_offset, own_fit
 
 Array = NDArray[np.float64]
 
@@ -19,6 +19,7 @@ _FARTHEST = 3000  # steps
 _NEAR_S = 2.0  # closer than this it is an offset
 _FEWEST = 10  # steps
 _CLEARLY = 0.8  # log-likelihood of a turning step, each limited to 2, that another time must reach
+_USUAL_SHARE, _LOW_SHARE = 0.75, 0.6  # of turning steps that agree with a sound log; below the second it is a fault
 _AGREES = 0.3  # log-likelihood of a step above which pictures and log agree
 
 
@@ -39,6 +40,7 @@ def agreement(comparison: Comparison, shift_s: float = 0.0) -> Finding:
     share = float((fit[turns] > 0).mean())
     upper = -lower_bound(-np.where(turns, fit, np.nan), comparison.block)
     score = float(np.clip((_AGREES - upper) / _AGREES + 1.0, 0.0, 9.0)) if np.isfinite(upper) else np.nan
+    score = max(score, (_USUAL_SHARE - share) / (_USUAL_SHARE - _LOW_SHARE))
     values = (("mean", mean), ("share", share), ("upper_bound", upper))
     text = f"{100 * share:.0f} % of {int(turns.sum())} turning steps agree with the log better than with no turn"
     if score >= 1 and not comparison.motion.is_scaled:  # a car that stands does not turn, however it steers
@@ -54,10 +56,10 @@ def other_time(comparison: Comparison) -> Finding:
     windows = _windows(comparison)
     if not comparison.motion.has_rotation or len(windows) < 2:
         return Finding(check, name, np.nan, "no rotation in the log, or too short")
-    own = comparison.rotation_fit(comparison.logged(coarse_shift(comparison))[0])
+    own, logged = own_fit(comparison)[1], comparison.logged()[0]
     moments, scores, explained = [], [], 0.0
     for rows in windows:
-        found = _best_elsewhere(comparison, rows, own)
+        found = _best_elsewhere(comparison, rows, own, logged)
         if found is None:
             continue
         gain, total, shift = found
@@ -79,13 +81,16 @@ def other_time(comparison: Comparison) -> Finding:
 
 def _windows(comparison: Comparison) -> list[NDArray[np.int64]]:
     span = comparison.first_s - comparison.first_s[0] if len(comparison.steps) else np.empty(0)
-    length = WINDOW_S if comparison.motion.is_timed else 60.0
+    longest = WINDOW_S if comparison.motion.is_timed else 60.0
+    length = max(min(longest, float(span.max(initial=0.0)) / 4), longest / 3)  # of a short recording, quarters
     number = (span // length).astype(np.int64)
     parts = [np.flatnonzero(number == k) for k in range(int(number.max(initial=-1)) + 1)]
     return [rows for rows in parts if len(rows) >= 20]
 
 
-def _best_elsewhere(comparison: Comparison, rows: NDArray[np.int64], own: Array) -> tuple[float, float, float] | None:
+def _best_elsewhere(
+    comparison: Comparison, rows: NDArray[np.int64], own: Array, logged: Array
+) -> tuple[float, float, float] | None:
     """The gain of a step (lower bound) at the best other time, the sum of gains, and how far away that time is."""
     steps = len(comparison.steps)
     low, high = max(-int(rows[0]), -_FARTHEST), min(steps - 1 - int(rows[-1]), _FARTHEST)
@@ -95,8 +100,9 @@ def _best_elsewhere(comparison: Comparison, rows: NDArray[np.int64], own: Array)
     shifts = shifts[np.abs(shifts) * usual > far]
     if not len(shifts) or np.isfinite(own[rows]).sum() < _FEWEST:
         return None
-    logged = comparison.logged()[0]
     part = comparison.part(rows)
+    if explains(part, own[rows], _CLEARLY):
+        return -1.0, 0.0, 0.0  # it fits its own time
     fit = part.rotation_fit(np.stack([logged[rows + shift] for shift in shifts]))
     known = np.isfinite(fit).sum(axis=1) >= 0.8 * np.isfinite(own[rows]).sum()
     if not known.any():
@@ -115,17 +121,17 @@ def other_recording(comparison: Comparison, others: Sequence[Comparison]) -> Fin
     others = [other for other in others if other is not comparison and other.motion.has_rotation]
     if not comparison.motion.has_rotation or not others:
         return Finding(check, name, np.nan, "no rotation in the log, or no other recording")
-    own = comparison.rotation_fit(comparison.logged(coarse_shift(comparison))[0])
+    own = own_fit(comparison)[1]
+    if explains(comparison, own, _CLEARLY):
+        return Finding(check, name, 0.0, "the pictures fit the motion of their own recording")
     known = int(np.isfinite(own).sum())
     best: tuple[float, float, str] | None = None
     for other in others:
-        start = other.motion.times_s[0] - comparison.motion.times_s[0]
-        there = other.motion.between(comparison.first_s + start, comparison.second_s + start)[0]
-        gain = comparison.rotation_fit(there, other.motion.is_scaled) - own
+        there = _fit_of(comparison, other)
+        gain = there - own
         bound = lower_bound(gain, comparison.block)
         is_enough = np.isfinite(gain).sum() >= max(_FEWEST, 0.5 * known) and np.isfinite(bound)
-        is_enough = is_enough and explains(comparison, gain + own, _CLEARLY)
-        if is_enough and (best is None or bound > best[0]):
+        if is_enough and explains(comparison, there, _CLEARLY) and (best is None or bound > best[0]):
             best = (bound, float(np.nansum(gain)), other.recording)
     if best is None:
         return Finding(check, name, np.nan, "the camera turns too little to tell")
@@ -135,3 +141,16 @@ def other_recording(comparison: Comparison, others: Sequence[Comparison]) -> Fin
         return Finding(check, name, score, "no other recording's motion fits better", values=values)
     text = f"the pictures fit the motion of {where} better than their own"
     return Finding(check, name, score, text, f"exchange the motion of {name} and {where}", values=values)
+
+
+def _fit_of(comparison: Comparison, other: Comparison) -> Array:
+    """How well the rotation of another recording, from its beginning on, explains the steps; (S,)."""
+    start = other.motion.times_s[0] - comparison.motion.times_s[0]
+
+    def fits(offsets: Array) -> tuple[Array, Array]:
+        shift = start + offsets[:, None]
+        turned = other.motion.between(comparison.first_s + shift, comparison.second_s + shift)[0]
+        rotation = comparison.rotation_fit(turned, other.motion.is_scaled)
+        return rotation, rotation
+
+    return at_best_offset(comparison, fits)[1]

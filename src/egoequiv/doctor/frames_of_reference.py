@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from egoequiv.doctor.evidence import Comparison, explains, lower_bound, together
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.logged import LoggedMotion, permuted
-from egoequiv.doctor.offset import coarse_shifts
+from egoequiv.doctor.offset import at_best_offset, own_fit, thinned
 from egoequiv.pose.conventions import DIRECTIONS, axes_matrix
 
 Array = NDArray[np.float64]
@@ -21,6 +21,7 @@ _GAIN = 0.15  # log-likelihood of a step that another reading must gain, its unc
 _SIMPLE = 0.05  # a simpler reading is preferred to one that is better by less than this
 _FEWEST = 10  # steps
 _AGREES = 0.6  # log-likelihood of a step that turns, each limited to 2
+_FULLY, _SAME_TIME_S = 1.6, 0.1  # the same for a log whose clock is taken to be known, to so many seconds
 MIRRORED = "the pictures are mirrored, left and right"
 _NONE_BETTER = "no other reading of the poses fits the pictures better"
 _AXES = ("roll", "pitch", "yaw")
@@ -42,14 +43,6 @@ class Reading:
         return self.base.in_axes(self.turn, self.move)
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """How well a reading explains the steps at the clock offset that suits it best."""
-
-    whole: Array  # (S,) rotation and direction together
-    rotation: Array  # (S,)
-
-
 def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
     """Whether another reading of the poses explains the pictures clearly better than the one that was used.
 
@@ -62,18 +55,21 @@ def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
     check, name, motion = "axes and signs", comparison.recording, comparison.motion
     if not motion.has_rotation:
         return Finding(check, name, np.nan, "the log has no rotation to compare with"), motion
-    logged: dict[int, tuple[Array, Array]] = {}
-    as_read = _fit(comparison, Reading("", "", motion), logged).whole
+    comparison = thinned(comparison)
+    as_read, as_read_rotation, as_read_offset = own_fit(comparison)
+    is_time_right = explains(comparison, as_read_rotation, _FULLY)
     if np.isfinite(as_read).sum() < _FEWEST:
         return Finding(check, name, np.nan, "too few steps that can be compared"), motion
     tried: list[tuple[float, float, Reading]] = []
-    can_tell = False
+    can_tell = is_time_right
     for reading in readings(motion):  # simpler ones first
-        fit = _fit(comparison, reading, logged)
-        gain = fit.whole - as_read
+        whole, rotation, offset = _fit(comparison, reading)
+        if is_time_right and abs(offset - as_read_offset) > _SAME_TIME_S:
+            continue  # what swings to and fro fits its mirror image half a period later
+        gain = whole - as_read
         bound, mean = lower_bound(gain, comparison.block), float(np.nanmean(gain))
         can_tell |= bool(np.isfinite(bound))
-        if np.isfinite(bound) and explains(comparison, fit.rotation, _AGREES):
+        if np.isfinite(bound) and explains(comparison, rotation, _AGREES):
             tried.append((bound, mean, reading))
     if not can_tell:
         return Finding(check, name, np.nan, "the camera moves too little to tell"), motion
@@ -90,15 +86,16 @@ def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
     return Finding(check, name, score, f"{reading.text}{others}", reading.fix, values=values), reading.motion
 
 
-def _fit(comparison: Comparison, reading: Reading, logged: dict[int, tuple[Array, Array]]) -> _Fit:
-    """The fit of a reading; `logged` keeps what each base says at every offset, because it takes most of the time."""
-    if id(reading.base) not in logged:
-        logged[id(reading.base)] = comparison.with_motion(reading.base).logged(coarse_shifts(comparison))
-    turned, moved = logged[id(reading.base)]
-    rotation = comparison.rotation_fit(permuted(turned, reading.turn))
-    whole = together(rotation, comparison.direction_fit(permuted(moved, reading.move)))
-    best = int(np.where(np.isfinite(whole), whole, 0.0).sum(axis=1).argmax())
-    return _Fit(whole[best], rotation[best])
+def _fit(comparison: Comparison, reading: Reading) -> tuple[Array, Array, float]:
+    """How well a reading explains the steps, as a whole and by rotation alone, and at which clock offset."""
+    base = comparison.with_motion(reading.base)
+
+    def fits(offsets: Array) -> tuple[Array, Array]:
+        turned, moved = base.logged(offsets)
+        rotation = comparison.rotation_fit(permuted(turned, reading.turn))
+        return together(rotation, comparison.direction_fit(permuted(moved, reading.move))), rotation
+
+    return at_best_offset(comparison, fits)
 
 
 def readings(motion: LoggedMotion) -> Iterator[Reading]:

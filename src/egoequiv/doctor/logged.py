@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.pose import CAMERA_POSES
+from egoequiv.pose.conventions import axes_matrix
+from egoequiv.pose.driving import integrate
 from egoequiv.pose.space import wrap
 from egoequiv.sources.inspection import GAP_STEPS
 from egoequiv.sources.recording import Recording
@@ -21,6 +23,10 @@ Array = NDArray[np.float64]
 _TURNS = ("yaw", "heading", "steering", "steer", "gyro z", "angular z", "user angle", "turn")
 _TO_THE_RIGHT = ("steering", "steer", "user angle")
 _SPEEDS = ("forward", "speed", "velocity", "throttle", "vx", "linear x")
+# Those that are rates, not yet sums, unless they were integrated over time.
+_RATES = ("rate", "steering", "steer", "gyro z", "angular z", "user angle", "turn", *_SPEEDS[1:])
+_EVEN = 1e-3  # of a usual step: frames whose steps differ by less are even
+_FROM_PICTURES = "visual_rotation_error_deg"  # a column of poses that come from the pictures themselves
 
 
 @dataclass(frozen=True)
@@ -84,11 +90,20 @@ class LoggedMotion:
 
     def reordered(self) -> dict[str, LoggedMotion]:
         """The motion if the quaternions were read in the wrong order, by the order that would be right."""
-        if self.poses is None:
+        from scipy.spatial.transform import Rotation
+
+        if self.poses is None or self.settings.get("mount"):
             return {}
-        place, q = self.poses[:, :3], self.poses[:, 3:]
+        # The quaternions of the log are those of the store before their axes were turned.
+        axes = Rotation.from_matrix(axes_matrix(str(self.settings.get("axes") or "ros")))
+        q = (Rotation.from_quat(self.poses[:, 3:]) * axes).as_quat()
         orders = {"wxyz": q[:, [1, 2, 3, 0]], "xyzw": q[:, [3, 0, 1, 2]]}
-        return {order: self._with(np.concatenate([place, read], axis=1)) for order, read in orders.items()}
+        return {
+            order: self._with(
+                np.concatenate([self.poses[:, :3], (Rotation.from_quat(read) * axes.inv()).as_quat()], axis=1)
+            )
+            for order, read in orders.items()
+        }
 
     def _with(self, poses: Array) -> LoggedMotion:
         turned, moved = _sums(poses)
@@ -112,6 +127,9 @@ def logged_motion(
     times_s = np.asarray(recording.times_s, np.float64) if is_timed else np.arange(count, dtype=np.float64)
     poses = np.asarray(recording.poses, np.float64).reshape(count, -1)
     place = {name: k for k, name in enumerate(pose_columns)}
+    if _FROM_PICTURES in place:  # they would be compared with themselves
+        nothing = np.full((count, 3), np.nan)
+        return LoggedMotion(times_s, nothing, nothing.copy(), is_timed, settings=settings)
     if all(name in place for name in CAMERA_POSES) and count > 1:
         rigid = poses[:, [place[name] for name in CAMERA_POSES]]
         if np.isfinite(rigid).all() and (np.linalg.norm(rigid[:, 3:], axis=1) > 0.5).all():
@@ -121,7 +139,7 @@ def logged_motion(
     turn, speed = _column(pose_columns, _TURNS), _column(pose_columns, _SPEEDS)
     is_scaled = False
     if turn is not None and count:
-        name, values = pose_columns[turn], poses[:, turn]
+        name, values = pose_columns[turn], _summed(pose_columns[turn], poses[:, turn], times_s)
         is_scaled = name.endswith(("_deg", "_rad"))
         if is_scaled:  # headings begin again after a full turn
             degrees = values if name.endswith("_deg") else np.rad2deg(values)
@@ -130,7 +148,7 @@ def logged_motion(
             turned[:, 2] = -values if any(_has(name, word) for word in _TO_THE_RIGHT) else values
     if speed is not None and count:
         moved[:] = 0.0
-        moved[:, 0] = poses[:, speed]
+        moved[:, 0] = _summed(pose_columns[speed], poses[:, speed], times_s)
     return LoggedMotion(
         times_s,
         turned,
@@ -179,15 +197,35 @@ def _smooth(times_s: Array, values: Array, asked_s: Array) -> Array:
             [known[-1:] + k * (known[-1:] - known[-2:-1]) for k in (1, 2)],
         )
         padded = np.concatenate([*ends[0], known, *ends[1]])
-        frame = np.interp(asked_s, times_s, np.arange(len(times_s)))
-        result[..., fine] = BSpline(np.arange(-4, len(times_s) + 4), padded, 3)(frame)
+        result[..., fine] = BSpline(np.arange(-4, len(times_s) + 4), padded, 3)(_frame_at(times_s, asked_s))
     return result
+
+
+def _frame_at(times_s: Array, asked_s: Array) -> Array:
+    """The place among frames, as a number, at which the times of frames, smoothed in the same way, are those asked."""
+    frames = np.arange(len(times_s))
+    if np.ptp(np.diff(times_s)) < _EVEN * np.median(np.diff(times_s)):
+        return np.interp(asked_s, times_s, frames)
+    place = np.linspace(0, frames[-1], 8 * len(frames))
+    weights = [
+        (np.abs(place - np.round(place) - k), np.clip(np.round(place) + k, 0, frames[-1]).astype(int))
+        for k in (-2, -1, 0, 1, 2)
+    ]
+    kernel = [np.where(d < 1, 2 / 3 - d**2 + d**3 / 2, np.maximum(2 - d, 0) ** 3 / 6) for d, _ in weights]
+    smoothed = sum(weight * times_s[row] for weight, (_, row) in zip(kernel, weights, strict=True)) / sum(kernel)
+    return np.interp(asked_s, np.maximum.accumulate(smoothed), place)
 
 
 def _column(names: Sequence[str], words: Sequence[str]) -> int | None:
     """The column whose name has one of the words; one that was integrated over time comes first."""
     found = [k for word in words for k, name in enumerate(names) if _has(name, word)]
     return min(found, key=lambda k: ("over time" not in names[k], found.index(k)), default=None)
+
+
+def _summed(name: str, values: Array, times_s: Array) -> Array:
+    """A column whose differences are motions: rates are summed up over time."""
+    is_rate = any(_has(name, word) for word in _RATES) and not _has(name, "over time")
+    return integrate(values, times_s) if is_rate else values
 
 
 def _has(name: str, words: str) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.doctor.evidence import Comparison, lower_bound
+from egoequiv.doctor.evidence import Comparison, lower_bound, together
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.logged import LoggedMotion
 
@@ -15,7 +16,8 @@ Array = NDArray[np.float64]
 
 LONGEST_S = 1.6  # offsets are looked for up to this, or a quarter of the recording
 GRID_S = 0.01
-_COARSE_S = 0.1
+_COARSE_S, _FINE = 0.1, 5
+SUREST_S = 0.003  # no interval is narrower to either side
 TOLERANCE_S = 0.015  # an offset below this, its uncertainty aside, is no fault
 COMMAND_S = 0.4  # motion follows a command (steering, throttle) later; up to this it is no fault
 _DRAWS = 400
@@ -25,7 +27,7 @@ _APART_S = 0.3  # others: offsets further away than this
 FASTEST_DRIFT = 0.12  # of the time that passes
 _LONGEST_DRIFT_S = 10.0
 _FEWEST_STEPS = 20
-_MOST_STEPS, _AT_A_TIME = 4000, 500
+_MOST_STEPS, _AT_A_TIME, _OFFSETS_AT_A_TIME = 4000, 500, 50
 _DRIFT_GAIN = 0.1  # log-likelihood of a step that a drift must gain
 
 
@@ -71,7 +73,7 @@ def _fix(motion: LoggedMotion, seconds: float) -> str:
 
 def estimate_offset(comparison: Comparison) -> Offset | str:
     """The offset with its interval, or why it cannot be told."""
-    comparison = _thinned(comparison)
+    comparison = thinned(comparison)
     grid, fit = _fit_by_offset(comparison, LONGEST_S)
     used = np.isfinite(fit).all(axis=1)  # steps that are known at every offset, so that all are compared on the same
     blocks = _block_sums(fit[used], comparison.block[used])
@@ -88,23 +90,46 @@ def estimate_offset(comparison: Comparison) -> Offset | str:
     clear = float((gain.mean(axis=0) / (gain.std(axis=0, ddof=1) / np.sqrt(len(blocks)) + 1e-12)).min())
     if clear < _PEAK or high - low > 2 * _APART_S:
         return f"the camera turns too little to tell (best {1e3 * float(best):+.0f} ms)"
-    return Offset(float(best), float(min(low, best)), float(max(high, best)), clear)
+    return Offset(float(best), float(min(low, best - SUREST_S)), float(max(high, best + SUREST_S)), clear)
 
 
-def coarse_shifts(comparison: Comparison) -> Array:
-    """Clock offsets a tenth of a second apart, up to a quarter of the recording, to look for other faults at."""
-    if not comparison.motion.is_timed or not len(comparison.steps):
-        return np.zeros(1)
+Fits = tuple[Array, Array]  # (T, S) each: rotation and direction together, and rotation alone
+
+
+def at_best_offset(comparison: Comparison, fits: Callable[[Array], Fits]) -> tuple[Array, Array, float]:
+    """How well a motion explains each step at the clock offset that suits it best, because the clock may be wrong too.
+
+    Args:
+        comparison: whose steps are explained.
+        fits: for clock offsets (T,), how well steps are explained, as a whole and by rotation alone.
+
+    Returns:
+        Both fits (S,) at the best offset, and that offset.
+
+    """
+    if not comparison.motion.is_timed:
+        whole, rotation = fits(np.zeros(1))
+        return whole[0], rotation[0], 0.0
     times = comparison.motion.times_s
     count = np.floor(min(LONGEST_S, (times[-1] - times[0]) / 4) / _COARSE_S)
-    return np.arange(-count, count + 1) * _COARSE_S
+    best, found = 0.0, (np.empty(0), np.empty(0))
+    # The second grid is finer: half a step off, the right motion may lose against a wrong one.
+    for offsets in (np.arange(-count, count + 1) * _COARSE_S, np.arange(-_FINE, _FINE + 1) * (_COARSE_S / _FINE)):
+        whole, rotation = fits(np.asarray(best + offsets, np.float64))
+        k = int(np.where(np.isfinite(whole), whole, 0.0).sum(axis=1).argmax())
+        best, found = best + float(offsets[k]), (whole[k], rotation[k])
+    return *found, best
 
 
-def coarse_shift(comparison: Comparison) -> float:
-    """The one of them that suits the log best."""
-    shifts = coarse_shifts(comparison)
-    fit = comparison.fit(shifts)
-    return float(shifts[int(np.where(np.isfinite(fit), fit, 0.0).sum(axis=1).argmax())])
+def own_fit(comparison: Comparison) -> tuple[Array, Array, float]:
+    """The same for the log as it was read."""
+
+    def fits(offsets: Array) -> Fits:
+        turned, moved = comparison.logged(offsets)
+        rotation = comparison.rotation_fit(turned)
+        return together(rotation, comparison.direction_fit(moved)), rotation
+
+    return at_best_offset(comparison, fits)
 
 
 def clock_drift(comparison: Comparison) -> Finding:
@@ -114,7 +139,7 @@ def clock_drift(comparison: Comparison) -> Finding:
     if not motion.is_timed or not motion.has_rotation:
         return Finding(check, name, np.nan, "no times, or no rotation in the log")
     lasts = float(motion.times_s[-1] - motion.times_s[0])
-    comparison = _thinned(comparison)
+    comparison = thinned(comparison)
     grid, fit = _fit_by_offset(comparison, min(LONGEST_S + FASTEST_DRIFT * lasts / 2, _LONGEST_DRIFT_S))
     used = np.isfinite(fit).any(axis=1)
     if used.sum() < _FEWEST_STEPS:
@@ -143,7 +168,7 @@ def clock_drift(comparison: Comparison) -> Finding:
     return Finding(check, name, score, text, "correct the times of the frames", values=values)
 
 
-def _thinned(comparison: Comparison) -> Comparison:
+def thinned(comparison: Comparison) -> Comparison:
     """Of a long recording, whole blocks of time evenly over it: what is kept in memory does not grow without end."""
     every = -(-len(comparison.steps) // _MOST_STEPS)
     return comparison if every <= 1 else comparison.part(np.flatnonzero(comparison.block % every == 0))
@@ -155,8 +180,10 @@ def _fit_by_offset(comparison: Comparison, longest_s: float) -> tuple[Array, Arr
     reach = np.floor(min(longest_s, lasts / 4) / GRID_S)
     grid = np.arange(-reach, reach + 1) * GRID_S
     fit = np.empty((len(comparison.steps), len(grid)))
-    if not comparison.motion.is_scaled:  # the factor is that of all steps together
-        fit[:] = comparison.rotation_fit(comparison.logged(grid)[0]).T
+    if not comparison.motion.is_scaled:  # the factor of an offset is that of all steps together
+        for start in range(0, len(grid), _OFFSETS_AT_A_TIME):
+            some = slice(start, start + _OFFSETS_AT_A_TIME)
+            fit[:, some] = comparison.rotation_fit(comparison.logged(grid[some])[0]).T
         return grid, fit
     for start in range(0, len(fit), _AT_A_TIME):
         part = comparison.part(np.arange(start, min(start + _AT_A_TIME, len(fit))))

@@ -50,7 +50,7 @@ def store_as_source(store: FrameStore) -> Source:
         rows = np.flatnonzero(store.recording == number)
         rows = rows[np.argsort(store.frame[rows], kind="stable")]
         times = None if store.times_s is None else store.times_s[rows]
-        recordings.append(StoredRecording(store.place, name, rows, columns[rows], times))
+        recordings.append(StoredRecording(store.place, name, rows, columns[rows], times, store.lens(name)))
     return Source(
         str(store.meta["source"]),
         store.space,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,12 @@ class VisualSteps:
     def part(self, rows: Rows | slice) -> VisualSteps:
         """Some of the steps."""
         return VisualSteps(**{part.name: getattr(self, part.name)[rows] for part in fields(self)})
+
+    @classmethod
+    def can_be(cls, arrays: Mapping[str, NDArray[Any]]) -> bool:
+        """Whether arrays from a file are those of steps, as far as names and lengths say it."""
+        names = {part.name for part in fields(cls)}
+        return set(arrays) == names and len({len(array) for array in arrays.values() if array.ndim}) == 1
 
     @classmethod
     def joined(cls, pieces: Sequence[VisualSteps]) -> VisualSteps:

@@ -126,6 +126,8 @@ def _watch_piece(
     """The steps that begin in a piece, and the looks of its frames; read where they were kept before."""
     recording, lens = recordings[piece.number], lenses[piece.number]
     steps = kept_arrays(piece.steps_file)
+    if steps is not None and not VisualSteps.can_be(steps):  # of another program, or damaged
+        steps = None
     looks = kept_arrays(piece.looks_file) if look is not None else {}
     if steps is not None and looks is not None:
         tick(len(piece.frames))

@@ -78,6 +78,10 @@ def _lead(diagnosis: Diagnosis) -> str:
     faults = len(diagnosis.faults)
     found = f"{faults} fault{'s' * (faults != 1)} in {len(wrong)} of {count}" if wrong else f"No fault in {count}"
     share = f"The pictures tell the rotation of {100 * told / total:.0f} % of {total:,} steps."
+    if told < total / 2:
+        reasons = np.concatenate([one.reason[~one.rotation_known] for one in steps])
+        names, times = np.unique(reasons, return_counts=True)
+        share += f" The others cannot be compared: mostly {names[int(times.argmax())]}." if len(names) else ""
     return f"{found} recording{'s' * (count != 1)} ({frames:,} frames). {share}"
 
 

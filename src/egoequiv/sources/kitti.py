@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,7 @@ from egoequiv.sources.kitti_calibration import drive_lens, t_imu_camera
 from egoequiv.sources.kitti_drives import Drive, choose_drives, find_drives
 from egoequiv.sources.kitti_locations import LOCATIONS, read_locations
 from egoequiv.sources.lenses import lens_or_note
+from egoequiv.sources.logged import PictureFiles
 from egoequiv.sources.oxts import packet_poses, parse_packet
 from egoequiv.sources.pictures import PictureRecording, open_picture
 from egoequiv.sources.recording import Source
@@ -55,6 +56,9 @@ class KittiRecording(PictureRecording):
         except DataError as problem:
             raise BrokenFrameError(str(problem)) from problem
         return open_picture(io.BytesIO(contents), self.tree.where(path))
+
+    def files_read(self) -> Collection[Path] | None:
+        return PictureFiles(self.tree, tuple(f"{self.folder}/{file}" for file in self.files)).files_read()
 
 
 def kitti(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +42,9 @@ class OdometryRecording(PictureRecording):
     def picture(self, frame: int) -> PillowImage.Image:
         path = self.folder / self.files[frame]
         return open_picture(path, str(path))
+
+    def files_read(self) -> Collection[Path] | None:
+        return [self.folder / file for file in self.files]
 
 
 def kitti_odometry(path: Path, *, sequences: str = "all", camera: int = 0) -> Source:
