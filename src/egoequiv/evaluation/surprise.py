@@ -24,8 +24,10 @@ from egoequiv.training.open_run import OpenRun
 
 CHECK = "surprise"
 BLOCK_S, BLOCK_FRAMES = 2.0, 20  # stretches of a recording that count as independent: pairs are up to 1 s long
+GAP_S = 0.1  # gaps between frames that count as the same
 ERRORS = 3.0  # standard errors, as in the other checks
 FEWEST_PAIRS = 50  # of a recording
+MOST_EQUAL = 0.8  # of the pairs of a recording
 MOST_PAIRS = 20_000  # of a recording, and of a pattern to fit its map
 MOMENT_FRAMES, MOMENTS, NOTABLE = 10, 3, 1.5  # frames where there are no times; how many; times the usual surprise
 
@@ -39,12 +41,26 @@ class Beliefs:
     i: Indices  # store rows of the first frames
     block: Indices
     hit: Array  # 1 where the map of the logged pattern predicts best
-    chance: Array  # how often it would if the motions of the recording were permuted
+    chance: Array  # how often it would if motions were permuted among pairs of the recording with the same time gap
+    equal: Array  # how often these pairs have this logged pattern
     rho: Array  # error of the logged pattern's map, relative to how far the features moved
-    best_rho: Array  # the same of the best map
+    usual_rho: Array  # its median over pairs with the same time gap
+    best_rho: Array  # error of the best map
 
     def __len__(self) -> int:
         return len(self.i)
+
+    def too_few(self) -> str:
+        """Why the pairs of a recording cannot tell; empty if they can. Equal motions look the same in any order."""
+        blocks = len(np.unique(self.block))
+        if len(self) < FEWEST_PAIRS or blocks < FEWEST_GROUPS:
+            found = f"{len(self)} pairs in {blocks} stretches of the recording have a motion that the run knows"
+            return f"{found}: {FEWEST_PAIRS} in {FEWEST_GROUPS} are needed"
+        if self.equal.mean() > MOST_EQUAL:
+            return (
+                f"nearly all of {len(self):,} pairs have the same motion, so no other order of motions can be compared"
+            )
+        return ""
 
     def agreement(self) -> GroupEstimate:
         """Cohen's kappa: 0 if features and log agree as often as by chance, 1 if always; its error is over blocks."""
@@ -61,7 +77,7 @@ class Surprise:
     """What the features say about one recording."""
 
     finding: Finding
-    curve: Array | None = None  # mean rho of the pairs that begin at each frame, relative to its median; NaN: no pairs
+    curve: Array | None = None  # of the pairs that begin at each frame, its median 1; NaN: no pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +104,17 @@ class Reader:
         numbers = np.array(list(self.maps))
         errors = np.stack([np.linalg.norm(z_i - apply_map(one, z_j), axis=1) / moved for one in self.maps.values()])
         best, logged = errors.argmin(axis=0), np.searchsorted(numbers, pairs.pattern)
-        share = np.bincount(best, minlength=len(numbers)) / max(len(pairs), 1)
-        chosen = np.arange(len(pairs))
+        rho = np.take_along_axis(errors, logged[None], axis=0)[0]
+        chance, equal, usual = np.empty((3, len(pairs)))
+        gaps = _gaps(store, pairs)
+        for gap in np.unique(gaps):  # long gaps have large motions: features may know that of any log
+            own = np.flatnonzero(gaps == gap)
+            chance[own], equal[own] = (
+                (np.bincount(one[own], minlength=len(numbers)) / len(own))[logged[own]] for one in (best, logged)
+            )
+            usual[own] = np.median(rho[own])
         hit = (best == logged).astype(np.float64)
-        return Beliefs(
-            pairs.i, _blocks(store, pairs.i), hit, share[logged], errors[logged, chosen], errors[best, chosen]
-        )
+        return Beliefs(pairs.i, _blocks(store, pairs.i), hit, chance, equal, rho, usual, errors.min(axis=0))
 
     def why_not(self) -> str:
         """Why the run has no opinion; empty if it has one."""
@@ -127,7 +148,7 @@ def make_reader(features: FrameFeatures, split: Split, patterns: MotionPatterns,
     found = [reader.beliefs(features, rows) for rows in recordings_of(features.store, split.validation)]
     whole = Beliefs(*(np.concatenate(parts) for parts in zip(*(vars(one).values() for one in found), strict=True)))
     reference = whole.agreement()
-    single = [one.agreement() for one in found if len(one) >= FEWEST_PAIRS]
+    single = [one.agreement() for one in found if not one.too_few()]
     # A recording may be harder than others although its motion is right, so the worst of them is also a limit.
     limit = min([reference.value / 2, *(one.value for one in single if not isnan(one.stderr))])
     best = float(np.median(whole.best_rho)) if len(whole) else nan
@@ -152,6 +173,14 @@ def _blocks(store: FrameStore, rows: Indices) -> Indices:
     return blocks
 
 
+def _gaps(store: FrameStore, pairs: MotionPairs) -> Indices:
+    """The time between the frames of each pair, in tenths of a second; 0 where there are no times."""
+    if store.times_s is None:
+        return np.zeros(len(pairs), np.int64)
+    gaps: Indices = np.round((store.times_s[pairs.j] - store.times_s[pairs.i]) / GAP_S).astype(np.int64)
+    return gaps
+
+
 def read_surprise(reader: Reader, features: FrameFeatures, recording: Recording) -> Surprise:
     """Judge one recording of a store by its features; see `surprises`."""
     name, store = recording.name, features.store
@@ -163,9 +192,8 @@ def read_surprise(reader: Reader, features: FrameFeatures, recording: Recording)
     rows = np.flatnonzero(store.recording == store.recording_names.index(name))
     rows = rows[np.argsort(store.frame[rows], kind="stable")]
     beliefs = reader.beliefs(features, rows)
-    if len(beliefs) < FEWEST_PAIRS or len(np.unique(beliefs.block)) < FEWEST_GROUPS:
-        text = f"{len(beliefs)} pairs in {len(np.unique(beliefs.block))} stretches of the recording have a motion that "
-        return Surprise(Finding(CHECK, name, nan, text + f"the run knows: {FEWEST_PAIRS} in {FEWEST_GROUPS} are needed"))
+    if why := beliefs.too_few():
+        return Surprise(Finding(CHECK, name, nan, why))
     places = np.arange(len(rows)) if len(rows) == len(recording) else store.frame[rows]  # some may be unreadable
     curve = np.full(len(recording), nan)
     curve[places] = _mean_by_frame(beliefs, rows)
@@ -192,11 +220,11 @@ def _judged(reader: Reader, beliefs: Beliefs, name: str, moments: tuple[Moment, 
 
 
 def _mean_by_frame(beliefs: Beliefs, rows: Indices) -> Array:
-    """Mean rho of the pairs that begin at each of the rows; NaN where none does."""
+    """Mean of rho, relative to the usual, of the pairs that begin at each of the rows; NaN where none does."""
     order = np.argsort(rows)
     place = order[np.searchsorted(rows[order], beliefs.i)]
     count = np.bincount(place, minlength=len(rows))
-    total = np.bincount(place, beliefs.rho, minlength=len(rows))
+    total = np.bincount(place, beliefs.rho / np.maximum(beliefs.usual_rho, 1e-12), minlength=len(rows))
     return np.where(count > 0, total / np.maximum(count, 1), nan)
 
 
