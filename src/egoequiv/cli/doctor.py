@@ -10,9 +10,12 @@ import typer
 from egoequiv.cli.console import output, print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, ReadSettings, SourceName, Workers
 from egoequiv.cli.settings import parse_settings
+from egoequiv.cli.stores import LogFormat
 
 if TYPE_CHECKING:
+    from egoequiv.doctor.examine import Diagnosis
     from egoequiv.sources import Source
+    from egoequiv.training.open_run import OpenRun
 
 
 def doctor(
@@ -21,6 +24,9 @@ def doctor(
     fov: Annotated[
         float | None,
         typer.Option(show_default="from the log, or guessed", help="Horizontal field of view, in degrees."),
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option(help="A trained run for a second opinion: do its features believe the motion?")
     ] = None,
     source: SourceName = None,
     read: ReadSettings = None,
@@ -41,6 +47,7 @@ def doctor(
     from egoequiv.report.terminal import print_blocks
 
     check_writable(out)
+    asked = None if run is None else _opened_run(run)
     opened = _opened(log, source, read)
     with progress_bar() as progress:
         diagnosis = examine(
@@ -49,6 +56,8 @@ def doctor(
             engine=LocalEngine(workers),
             on_progress=lambda done, total: progress("frames", done, total),
         )
+    if asked is not None:
+        diagnosis = _with_surprise(diagnosis, asked, log, LogFormat(source, read))
     write_text(out, to_html(doctor_report(diagnosis, Path(log).name)))
     if as_json:
         print_json({"log": log, "page": str(out), **diagnosis.as_json()})
@@ -74,3 +83,30 @@ def _opened(log: str, source: str | None, read: list[str] | None) -> Source:
         raise ConfigError(f"--source and --read say how a log is read, and {log} is a store already: leave them out")
     fetch(log)
     return store_as_source(FrameStore.open(log))
+
+
+def _opened_run(run: Path) -> OpenRun:
+    """A run whose network and frames are there: it is refused before the long work, not after it."""
+    from egoequiv.cli.stores import fetch
+    from egoequiv.training.open_run import open_run
+
+    opened = open_run(run)
+    fetch(opened.config.data)
+    _ = opened.net, opened.store
+    return opened
+
+
+def _with_surprise(diagnosis: Diagnosis, run: OpenRun, log: str, log_format: LogFormat) -> Diagnosis:
+    """The diagnosis with what the features of a run say about each recording."""
+    from dataclasses import replace
+
+    from egoequiv.cli.stores import local_store
+    from egoequiv.evaluation.surprise import surprises
+    from egoequiv.store import FrameStore
+    from egoequiv.store.motion import MotionOptions
+
+    store = FrameStore.open(local_store(log, log=log_format, like=run.folder.path, motion=MotionOptions("log")))
+    with progress_bar() as progress:
+        found = surprises(run, store, [one.recording for one in diagnosis.recordings], progress)
+    both = zip(diagnosis.recordings, found, strict=True)
+    return replace(diagnosis, recordings=tuple(one.with_finding(its.finding, its.curve) for one, its in both))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from egoequiv.doctor.diagnosis import check_motion
 from egoequiv.doctor.evidence import Comparison
@@ -36,6 +37,11 @@ class Examined:
     offset_s: float
     lens: Lens
     glances: Glances
+    surprise: NDArray[np.float64] | None = None  # (N,) of each frame by the features of a run, if one was asked
+
+    def with_finding(self, finding: Finding, surprise: NDArray[np.float64] | None = None) -> Examined:
+        """The same with one more finding, such as that of a run, and the surprise of its features at each frame."""
+        return replace(self, findings=(*self.findings, finding), surprise=surprise)
 
     @property
     def faults(self) -> list[Finding]:

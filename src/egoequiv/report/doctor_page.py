@@ -102,6 +102,8 @@ def _recording_section(examined: Examined) -> Section:
         blocks.append(Text("The log has no rotation that could be compared with the pictures.", "missing"))
     else:
         caption = "Rotation from one key picture to the next. Where the two agree, dots lie on the line."
+        if examined.surprise is not None:
+            caption += " Surprise: error of the run's features under the logged motion, relative to its median."
         blocks.append(as_picture(rates, f"rotation of {examined.recording.name} in log and pictures", caption))
     moments = worst_moments(examined)
     strips = strips_figure(examined, moments) if moments else None

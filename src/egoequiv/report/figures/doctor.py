@@ -24,17 +24,25 @@ _SHOWN_QUANTILE = 0.995  # of rotations; single wrong steps would hide the rest
 
 
 def rates_figure(examined: Examined) -> Figure | None:
-    """Rotation of each step as the log has it and as the pictures show it; a panel for each part that the log has."""
+    """Rotation of each step as the log has it and as the pictures show it; a panel for each part that the log has.
+
+    If a run was asked, the surprise of its features is one more panel below.
+    """
     comparison, corrected = examined.comparison, examined.corrected
     logged = _in_degrees(comparison, 0.0)
     parts = [k for k in (2, 1, 0) if np.isfinite(logged[:, k]).any()] if len(logged) else []
-    if not parts:
+    count = len(parts) + (examined.surprise is not None)
+    if not count:
         return None
-    figure, panels = panels_of(len(parts), 1, WIDTH, 1.6 * len(parts) + 0.9)
+    figure, panels = panels_of(count, 1, WIDTH, 1.6 * count + 0.9)
     is_changed = corrected is not comparison or abs(examined.offset_s) > 0.005
     better = _in_degrees(corrected, examined.offset_s)
-    for axes, part in zip(panels, parts, strict=True):
+    for axes, part in zip(panels, parts, strict=False):
         _draw_part(axes, comparison, part, logged[:, part], better[:, part] if is_changed else None)
+    if examined.surprise is not None:
+        _draw_surprise(panels[-1], examined.recording.times_s, examined.surprise)
+        for axes in panels[:-1]:
+            axes.sharex(panels[-1])
     for axes in panels[:-1]:
         axes.tick_params(labelbottom=False)
     panels[-1].set_xlabel("seconds" if comparison.motion.is_timed else "frame")
@@ -62,6 +70,14 @@ def _draw_part(axes: Axes, comparison: Comparison, part: int, logged: Array, bet
     not_told = time[~comparison.steps.rotation_known]
     axes.plot(not_told, np.full(len(not_told), -limit), "|", ms=6, color=WRONG, label="cannot tell")
     axes.set_ylabel(f"{PARTS[part]}, ° a step", fontsize=9)
+
+
+def _draw_surprise(axes: Axes, times_s: Array | None, surprise: Array) -> None:
+    time = np.arange(len(surprise)) if times_s is None else times_s
+    axes.plot(time, surprise, lw=1.0, color=COLORS[2], label="features")
+    axes.axhline(1.0, lw=0.8, ls=":", color="gray")
+    axes.set_ylim(0, HEADROOM * max(float(np.nanquantile(surprise, _SHOWN_QUANTILE)), 1.0))
+    axes.set_ylabel("surprise", fontsize=9)
 
 
 def worst_moments(examined: Examined, most: int = 3) -> list[Moment]:
