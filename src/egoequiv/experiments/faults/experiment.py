@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -40,6 +40,7 @@ from egoequiv.pose.camera import Lens
 from egoequiv.sources import Source
 
 PIECE_S, LONG_PIECE_S = 15.0, 30.0
+DRIVE_S = 60.0  # of each recording of the embedded drive
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,6 @@ class FaultOptions:
     out: Path  # what is finished is kept here
     data: Sequence[Path] = ()  # logs; without any, the embedded drive
     faults: Sequence[str] = ()  # words in the names of faults; without any, all
-    seconds: float = 60.0  # of each recording of the embedded drive
     seed: int = 0
     engine: Engine = field(default_factory=LocalEngine)
     on_progress: OnProgress = silent
@@ -79,8 +79,14 @@ class _Opened:
 
 def reproduce_doctor(options: FaultOptions) -> FaultResults:
     """Put faults into logs and measure which of them the doctor finds; finished parts in `out` are used again."""
+    chosen_trials(options.faults)  # a wrong name is reported at once
+    return find_faults(_sources(options), options)
+
+
+def find_faults(sources: Mapping[str, Source], options: FaultOptions) -> FaultResults:
+    """The same for sources that are open already, by the names of their logs."""
     trials = chosen_trials(options.faults)
-    logs = [_opened(name, source, options) for name, source in _sources(options)]
+    logs = [_opened(name, source, options) for name, source in sources.items()]
     few = [trial for trial in trials if trial.fault == UNTOUCHED or trial.offset_s]
     cuts: dict[str, dict[str, ByTrial]] = {"15 s": {}, "30 s": {}, "whole": {}}
     for log in logs:
@@ -98,14 +104,14 @@ def reproduce_doctor(options: FaultOptions) -> FaultResults:
     return _results(logs, trials, cuts)
 
 
-def _sources(options: FaultOptions) -> list[tuple[str, Source]]:
+def _sources(options: FaultOptions) -> dict[str, Source]:
     if not options.data:
-        return [("drive", open_source("drive", drives_per_area=2, seconds=options.seconds))]
+        return {"drive": open_source("drive", drives_per_area=2, seconds=DRIVE_S)}
     names = [Path(path).resolve().name for path in options.data]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ConfigError(f"--data: two logs have the name {twice}: rename one of them")
-    return [(name, open_log(path)[0]) for name, path in zip(names, options.data, strict=True)]
+    return {name: open_log(path)[0] for name, path in zip(names, options.data, strict=True)}
 
 
 def _opened(name: str, source: Source, options: FaultOptions) -> _Opened:
