@@ -1,4 +1,4 @@
-"""`egoequiv reproduce doctor`: which faults of logs the doctor finds."""
+"""`egoequiv reproduce doctor` and `visual`: what is measured on logs, not on the data sets of the paper."""
 
 from __future__ import annotations
 
@@ -53,3 +53,40 @@ def reproduce_doctor(
     else:
         print_blocks(fault_blocks(results), output())
     say(f"saved: {', '.join(map(str, saved))}")
+
+
+@grouped
+def reproduce_visual(
+    *,
+    data: Logs = None,
+    out: Out = Path("visual-table"),
+    repeats: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 3,
+    iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 2_000,
+    where: Where,
+    as_json: AsJson = False,
+) -> None:
+    """Compare poses from pictures with the poses of logs, and features that are trained on either.
+
+    Repeat the command to go on after a stop: finished stores, runs and measurements are kept in OUT.
+
+    Example: egoequiv reproduce visual --data kitti --data tum_fr1_xyz -o visual-table
+    """
+    from egoequiv.cli.tables import described, show_tables
+    from egoequiv.experiments.record import record_command
+    from egoequiv.experiments.visual.features import VisualOptions
+    from egoequiv.experiments.visual.features import reproduce_visual as measure
+
+    with where.open() as engine, progress_bar() as progress:
+        options = VisualOptions(
+            out=out,
+            data=tuple(data or ()),
+            repeats=repeats,
+            iterations=iterations,
+            engine=engine,
+            on_progress=progress,
+        )
+        record_command(out, sys.argv[1:])
+        tables = measure(options)
+    show_tables(tables, out, quiet=as_json)
+    if as_json:
+        print_json({"tables": described(tables)})
