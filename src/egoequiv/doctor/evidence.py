@@ -95,11 +95,18 @@ class Comparison:
     def direction_fit(self, moved: Array) -> Array:
         """The same for directions: above 0 if both point to the same side; NaN where one does not tell."""
         length = np.linalg.norm(moved, axis=-1)
-        usual = np.nanmedian(np.where(length > 0, length, np.nan), axis=-1, keepdims=True)
+        usual = _median_above_zero(length)
         seen = self.steps.direction
         moves = (length > 0.2 * usual) & (np.linalg.norm(seen, axis=-1) > 0.5)
         cosine = (seen * moved).sum(axis=-1) / np.maximum(length, 1e-12)
         return np.where(moves, _SURE * cosine, np.nan)
+
+
+def _median_above_zero(lengths: Array) -> Array:
+    """The median of the lengths (..., S) that are above 0; infinite where there are none; (..., 1)."""
+    sizes = np.where(lengths > 0, lengths, np.inf)
+    count = np.isfinite(sizes).sum(axis=-1, keepdims=True)
+    return np.take_along_axis(np.sort(sizes, axis=-1), np.maximum(count - 1, 0) // 2, axis=-1)
 
 
 def fitted_factor(seen: Array, logged: Array) -> Array:

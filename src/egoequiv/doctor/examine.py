@@ -106,14 +106,14 @@ def examine(
     if not source.has_images or not source.frame_count:
         raise DataError(f"{source.name}: the log has no pictures, so there is nothing to compare its motion with")
     watched = watch(source, lens=lens, engine=engine, on_progress=on_progress, look=glance)
-    comparisons = [_compared(one, source.pose_columns) for one in watched]
+    comparisons = [_compared(one, source) for one in watched]
     return Diagnosis(
         source, tuple(_examined(*both, comparisons, source) for both in zip(watched, comparisons, strict=True))
     )
 
 
-def _compared(watched: Watched, pose_columns: Sequence[str]) -> Comparison:
-    motion = logged_motion(watched.recording, pose_columns)
+def _compared(watched: Watched, source: Source) -> Comparison:
+    motion = logged_motion(watched.recording, source.pose_columns, source.settings)
     is_known = not watched.lens.origin.startswith(GUESSED)
     return Comparison(watched.recording.name, watched.steps, motion, is_known)
 

@@ -13,7 +13,7 @@ from egoequiv.doctor.evidence import Comparison, lower_bound
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.logged import LoggedMotion
 from egoequiv.doctor.offset import LONGEST_S
-from egoequiv.pose.conventions import DIRECTIONS
+from egoequiv.pose.conventions import DIRECTIONS, axes_matrix
 
 Array = NDArray[np.float64]
 
@@ -24,7 +24,6 @@ _FEWEST = 10  # steps
 _TURNS = 3.0  # tolerances
 _AGREES = 0.3  # log-likelihood of a step that turns, each limited to 2
 _AXES = ("roll", "pitch", "yaw")
-_WAYS = ("forward", "left", "up")
 _BACKWARDS, _UPSIDE_DOWN, _MIRROR = np.diag([-1.0, -1.0, 1.0]), np.diag([1.0, -1.0, -1.0]), np.diag([1.0, -1.0, 1.0])
 
 
@@ -111,37 +110,57 @@ def readings(motion: LoggedMotion) -> Iterator[Reading]:
 
     # A rotation seen in a mirror turns the other way, but for the axis across the mirror.
     yield other("the pictures are mirrored, left and right", "mirror the pictures", -_MIRROR, _MIRROR)
+    turns, ways = (*_AXES[:2], _AXES[2] if motion.is_scaled else motion.turn_name), (motion.speed_name, "left", "up")
     for k in range(3):
         flip = np.diag([-1.0 if axis == k else 1.0 for axis in range(3)])
-        text = f"the sign of {_AXES[k]} is wrong: the log turns the other way than the pictures"
-        yield other(text, f"change the sign of {_AXES[k]} in the log", flip, eye)
-        text = f"the sign of the way {_WAYS[k]} is wrong: the log moves the other way than the pictures"
-        yield other(text, "change the sign of that axis of the positions in the log", eye, flip)
+        text = f"the sign of {turns[k]} is wrong: the log turns the other way than the pictures"
+        yield other(text, f"change the sign of {turns[k]} in the log", flip, eye)
+        text = f"the sign of {ways[k]} is wrong: the log moves the other way than the pictures"
+        yield other(text, f"change the sign of {ways[k]} in the log", eye, flip)
     yield other("all rotations have the wrong sign", "change the sign of the angles in the log", -eye, eye)
     yield other("all positions have the wrong sign", "change the sign of the positions in the log", eye, -eye)
     if motion.is_scaled:
-        degrees = float(np.rad2deg(1.0))
-        text = "turns in the log are {} than in the pictures by a factor of 57: {}"
-        words = text.format("smaller", "radians were taken for degrees")
-        yield other(words, "give the unit of the angles (--read, see docs/logs.md)", degrees * eye, eye)
-        words = text.format("larger", "degrees were taken for radians")
-        yield other(words, "give the unit of the angles (--read, see docs/logs.md)", eye / degrees, eye)
+        yield from _other_units(motion)
     if motion.poses is None:
         return
-    yield other("the camera looks backwards", "--read mount='0 0 0 0 0 1 0'", _BACKWARDS, _BACKWARDS)
-    yield other("the camera hangs upside down", "--read mount='0 0 0 1 0 0 0'", _UPSIDE_DOWN, _UPSIDE_DOWN)
+    known = {"the camera looks backwards": _BACKWARDS, "the camera hangs upside down": _UPSIDE_DOWN}
+    for text, matrix in known.items():
+        yield other(text, _axes_fix(motion, matrix), matrix, matrix)
     inverse = motion.inverted()
     if inverse is not None:
         text = "the poses are inverted: they give the world in the camera, not the camera in the world"
         yield Reading(text, "invert the poses", inverse)
     for order, read in motion.reordered().items():
         text = f"the quaternions are in another order: they are {order}"
-        yield Reading(text, f"--read quaternion={order}", read)
+        takes_order = "quaternion" in motion.settings
+        yield Reading(text, f"--read quaternion={order}" if takes_order else "reorder the quaternions", read)
     for matrix in rotations_of_axes():
-        if not any(np.array_equal(matrix, known) for known in (eye, _BACKWARDS, _UPSIDE_DOWN)):
+        if not any(np.array_equal(matrix, one) for one in (eye, *known.values())):
             words = axes_in_words(matrix)
-            text = f"the axes of the camera are others: its x, y, z, as read, point {words}"
-            yield other(text, f"--read axes={words.replace(' ', '')}", matrix, matrix)
+            text = f"the axes of the camera are others: what was read as forward, left, up points {words}"
+            yield other(text, _axes_fix(motion, matrix), matrix, matrix)
+
+
+def _other_units(motion: LoggedMotion) -> Iterator[Reading]:
+    degrees = float(np.rad2deg(1.0))
+    for words, factor, unit in (("smaller", degrees, "radians"), ("larger", 1 / degrees, "degrees")):
+        other_unit = "degrees" if unit == "radians" else "radians"
+        text = f"turns in the log are {words} than in the pictures by a factor of 57: {unit} taken for {other_unit}"
+        fix = "give the right unit of the angles"
+        yield Reading(text, fix, motion.in_axes(factor * np.eye(3), np.eye(3)))
+
+
+def _axes_fix(motion: LoggedMotion, matrix: Array) -> str:
+    """What to type if the axes of the store, as read, have to be turned by a matrix."""
+    from scipy.spatial.transform import Rotation
+
+    if "axes" in motion.settings:
+        declared = str(motion.settings["axes"] or "ros")
+        return f"--read axes={axes_in_words(matrix @ axes_matrix(declared)).replace(' ', '')}"
+    x, y, z, w = Rotation.from_matrix(matrix.T).as_quat() + 0.0
+    if "mount" in motion.settings and not motion.settings["mount"]:
+        return f"--read mount='0 0 0 {x:.4g} {y:.4g} {z:.4g} {w:.4g}'"
+    return f"turn the axes of the poses: forward, left, up are in truth {axes_in_words(matrix)}"
 
 
 def rotations_of_axes() -> list[Array]:

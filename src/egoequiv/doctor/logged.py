@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +17,10 @@ from egoequiv.sources.recording import Recording
 
 Array = NDArray[np.float64]
 
-_TURNS = ("yaw", "heading", "steer", "angle", "angular", "gyro_z", "turn")  # names of columns that turn the camera
-_TO_THE_RIGHT = ("steer", "angle")  # of these, the ones that usually grow to the right
-_SPEEDS = ("forward", "speed", "velocity", "throttle", "vx", "linear")  # names of columns that drive it forward
+# Words in the names of columns that turn the camera, that do so to the right, and that drive it forward.
+_TURNS = ("yaw", "heading", "steering", "steer", "gyro z", "angular z", "user angle", "turn")
+_TO_THE_RIGHT = ("steering", "steer", "user angle")
+_SPEEDS = ("forward", "speed", "velocity", "throttle", "vx", "linear x")
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,9 @@ class LoggedMotion:
     is_timed: bool = True
     is_scaled: bool = True  # whether turns are in degrees; otherwise their factor is fitted
     turn_name: str = "rotation"  # the column that turns the camera, if it is one
+    speed_name: str = "the way forward"  # the column that drives it, if it is one
     poses: Array | None = None  # (N, 7) poses in space as they were read, if there are any
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the source: what a user can type to correct it
 
     @property
     def has_rotation(self) -> bool:
@@ -90,8 +95,18 @@ class LoggedMotion:
         return replace(self, turned_deg=turned, moved=moved, poses=poses)
 
 
-def logged_motion(recording: Recording, pose_columns: Sequence[str]) -> LoggedMotion:
-    """The motion of a recording, from poses in space, from distance and heading, or from sensor columns."""
+def logged_motion(
+    recording: Recording, pose_columns: Sequence[str], settings: Mapping[str, Any] | None = None
+) -> LoggedMotion:
+    """The motion of a recording, from poses in space, from distance and heading, or from sensor columns.
+
+    Args:
+        recording: with its poses.
+        pose_columns: their names, `Source.pose_columns`.
+        settings: of the source.
+
+    """
+    settings = settings or {}
     count = len(recording)
     is_timed = recording.times_s is not None
     times_s = np.asarray(recording.times_s, np.float64) if is_timed else np.arange(count, dtype=np.float64)
@@ -101,7 +116,7 @@ def logged_motion(recording: Recording, pose_columns: Sequence[str]) -> LoggedMo
         rigid = poses[:, [place[name] for name in CAMERA_POSES]]
         if np.isfinite(rigid).all() and (np.linalg.norm(rigid[:, 3:], axis=1) > 0.5).all():
             turned, moved = _sums(rigid)
-            return LoggedMotion(times_s, turned, moved, is_timed, poses=rigid)
+            return LoggedMotion(times_s, turned, moved, is_timed, poses=rigid, settings=settings)
     turned, moved = np.full((count, 3), np.nan), np.full((count, 3), np.nan)
     turn, speed = _column(pose_columns, _TURNS), _column(pose_columns, _SPEEDS)
     is_scaled = False
@@ -112,11 +127,20 @@ def logged_motion(recording: Recording, pose_columns: Sequence[str]) -> LoggedMo
             degrees = values if name.endswith("_deg") else np.rad2deg(values)
             turned[:, 2] = np.cumsum(wrap(np.diff(degrees, prepend=degrees[:1]), 360.0))
         else:
-            turned[:, 2] = -values if any(word in name.lower() for word in _TO_THE_RIGHT) else values
+            turned[:, 2] = -values if any(_has(name, word) for word in _TO_THE_RIGHT) else values
     if speed is not None and count:
         moved[:] = 0.0
         moved[:, 0] = poses[:, speed]
-    return LoggedMotion(times_s, turned, moved, is_timed, is_scaled, "rotation" if turn is None else pose_columns[turn])
+    return LoggedMotion(
+        times_s,
+        turned,
+        moved,
+        is_timed,
+        is_scaled,
+        turn_name="rotation" if turn is None or is_scaled else pose_columns[turn],
+        speed_name="the way forward" if speed is None or is_scaled else pose_columns[speed],
+        settings=settings,
+    )
 
 
 def _sums(poses: Array) -> tuple[Array, Array]:
@@ -162,5 +186,10 @@ def _smooth(times_s: Array, values: Array, asked_s: Array) -> Array:
 
 def _column(names: Sequence[str], words: Sequence[str]) -> int | None:
     """The column whose name has one of the words; one that was integrated over time comes first."""
-    found = [k for word in words for k, name in enumerate(names) if word in name.lower()]
+    found = [k for word in words for k, name in enumerate(names) if _has(name, word)]
     return min(found, key=lambda k: ("over time" not in names[k], found.index(k)), default=None)
+
+
+def _has(name: str, words: str) -> bool:
+    """Whether a name such as `imu/gyro_z` has whole words, such as "gyro z"."""
+    return f" {words} " in f" {re.sub(r'[^a-z0-9]+', ' ', name.lower())} "

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from egoequiv.doctor.evidence import Comparison, lower_bound
 from egoequiv.doctor.finding import Finding
+from egoequiv.doctor.logged import LoggedMotion
 
 Array = NDArray[np.float64]
 
@@ -56,7 +57,14 @@ def clock_offset(comparison: Comparison) -> Finding:
         lag = "" if motion.is_scaled else f"; {motion.turn_name} acts on the pictures with that delay"
         return Finding(check, name, score, f"none to speak of: {words}{lag}", values=values)
     text = f"the motion in the log is {words} {'late' if found.seconds > 0 else 'early'} against the pictures"
-    return Finding(check, name, score, text, f"--read offset_s={-found.seconds:.3f}", values=values)
+    return Finding(check, name, score, text, _fix(motion, found.seconds), values=values)
+
+
+def _fix(motion: LoggedMotion, seconds: float) -> str:
+    """What to type, on top of what was typed before."""
+    if "offset_s" not in motion.settings:
+        return f"add {-seconds:+.3f} s to the times of the motion"
+    return f"--read offset_s={float(motion.settings['offset_s'] or 0.0) - seconds:.3f}"
 
 
 def estimate_offset(comparison: Comparison) -> Offset | str:

@@ -31,6 +31,7 @@ from egoequiv.sources.recording import Decoded, Recording, Source
 
 Arrays = dict[str, NDArray[Any]]
 
+_OF_MOTION = ("axes", "columns", "interpolation", "max_gap_s", "mount", "offset_s", "quaternion", "rates", "rule")
 _FRAMES_A_PIECE = 48  # at least, where decoding can begin so often: the two frames read twice cost little then
 
 
@@ -120,7 +121,7 @@ def recording_digest(source: Source, recording: Recording) -> str | None:
     files = recording.files_read()
     if files is None:
         return None
-    settings = sorted((name, str(value)) for name, value in source.settings.items())
+    settings = sorted((name, str(value)) for name, value in source.settings.items() if name not in _OF_MOTION)
     digest = sha256(repr((source.name, settings, recording.name, len(recording))).encode("utf-8", "replace"))
     digest.update(program_digest("pose", "sources", "odometry").encode())
     for numbers in (recording.log_frames(), recording.times_s):

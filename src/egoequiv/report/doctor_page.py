@@ -13,6 +13,7 @@ from egoequiv.report.figures.doctor import rates_figure, strips_figure, worst_mo
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.sections import Report
 
+MOST_LINES = 3  # of one check
 SHOWN = 8  # recordings with figures, those with faults first
 
 
@@ -38,23 +39,33 @@ def terminal_blocks(diagnosis: Diagnosis) -> list[Block]:
         faults, unknown = (sum(map(test, found)) for test in (lambda one: one.is_fault, lambda one: not one.can_tell))
         rows.append((check, faults, len(found) - faults - unknown, unknown))
     table = Grid.of("Recordings by check", ("check", "fault", "fine", "cannot tell"), rows)
-    return [Text(_lead(diagnosis)), *fault_blocks(diagnosis), table]
+    return [Text(_lead(diagnosis)), *(fault_blocks(diagnosis) if diagnosis.faults else []), table]
 
 
 def fault_blocks(diagnosis: Diagnosis) -> list[Block]:
-    """Each fault with what to do; those that are the same in several recordings once."""
-    alike: dict[tuple[str, str], list[Finding]] = {}
-    for fault in diagnosis.faults:
-        text = fault.text if fault.check in ("axes and signs",) else f"{fault.recording}: {fault.text}"
-        alike.setdefault((fault.check, text), []).append(fault)
-    if not alike:
+    """Each fault with what to do, the strongest first; faults of one kind in many recordings as one."""
+    if not diagnosis.faults:
         return [Text("No fault was found.")]
-    items = []
-    for (check, text), faults in alike.items():
-        where = f" ({', '.join(dict.fromkeys(one.recording for one in faults))})" if text == faults[0].text else ""
-        fix = f" Fix: {faults[0].fix}" if faults[0].fix else ""
-        items.append(f"{check}: {text}{where}.{fix}")
-    return [Points(items)]
+    by_check: dict[str, list[Finding]] = {}
+    for fault in sorted(diagnosis.faults, key=lambda one: -one.score):
+        by_check.setdefault(fault.check, []).append(fault)
+    return [Points([line for faults in by_check.values() for line in _fault_lines(faults)])]
+
+
+def _fault_lines(faults: Sequence[Finding]) -> list[str]:
+    """A line for each fault; where there are many, or all are the same, the strongest and the names of the others."""
+    if len(faults) <= MOST_LINES and len({fault.text for fault in faults}) > 1:
+        return [_fault_line(fault, fault.recording) for fault in faults]
+    names = [fault.recording for fault in faults]
+    where = (
+        names[0] if len(names) == 1 else f"{len(names)} recordings ({', '.join(names[:5])}{', ...' * (len(names) > 5)})"
+    )
+    is_same = len({fault.text for fault in faults}) == 1
+    return [_fault_line(faults[0], where if is_same else f"{where}, in {names[0]}")]
+
+
+def _fault_line(fault: Finding, where: str) -> str:
+    return f"{fault.check} in {where}: {fault.text}." + (f" Fix: {fault.fix}" if fault.fix else "")
 
 
 def _lead(diagnosis: Diagnosis) -> str:
@@ -64,11 +75,10 @@ def _lead(diagnosis: Diagnosis) -> str:
     steps = [one.comparison.steps for one in diagnosis.recordings]
     told = sum(int(one.rotation_known.sum()) for one in steps)
     total = max(sum(map(len, steps)), 1)
-    found = f"{len(diagnosis.faults)} faults in {len(wrong)} of {count}" if wrong else f"no fault in {count}"
-    return (
-        f"{found} recordings ({frames:,} frames). The pictures tell the rotation of {100 * told / total:.0f} % of "
-        f"{total:,} steps."
-    )
+    faults = len(diagnosis.faults)
+    found = f"{faults} fault{'s' * (faults != 1)} in {len(wrong)} of {count}" if wrong else f"No fault in {count}"
+    share = f"The pictures tell the rotation of {100 * told / total:.0f} % of {total:,} steps."
+    return f"{found} recording{'s' * (count != 1)} ({frames:,} frames). {share}"
 
 
 def _facts(diagnosis: Diagnosis) -> dict[str, str]:

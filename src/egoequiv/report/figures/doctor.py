@@ -30,11 +30,13 @@ def rates_figure(examined: Examined) -> Figure | None:
     parts = [k for k in (2, 1, 0) if np.isfinite(logged[:, k]).any()] if len(logged) else []
     if not parts:
         return None
-    figure, panels = panels_of(len(parts), 1, WIDTH, 1.7 * len(parts) + 0.6)
+    figure, panels = panels_of(len(parts), 1, WIDTH, 1.6 * len(parts) + 0.9)
     is_changed = corrected is not comparison or abs(examined.offset_s) > 0.005
     better = _in_degrees(corrected, examined.offset_s)
     for axes, part in zip(panels, parts, strict=True):
         _draw_part(axes, comparison, part, logged[:, part], better[:, part] if is_changed else None)
+    for axes in panels[:-1]:
+        axes.tick_params(labelbottom=False)
     panels[-1].set_xlabel("seconds" if comparison.motion.is_timed else "frame")
     add_legend(figure, panels)
     return figure
@@ -58,7 +60,7 @@ def _draw_part(axes: Axes, comparison: Comparison, part: int, logged: Array, bet
     limit = HEADROOM * max(float(np.quantile(known, _SHOWN_QUANTILE)) if len(known) else 1.0, 0.05)
     axes.set_ylim(-limit, limit)
     not_told = time[~comparison.steps.rotation_known]
-    axes.plot(not_told, np.full(len(not_told), -limit), "|", ms=6, color=WRONG, label="cannot tell", clip_on=False)
+    axes.plot(not_told, np.full(len(not_told), -limit), "|", ms=6, color=WRONG, label="cannot tell")
     axes.set_ylabel(f"{PARTS[part]}, ° a step", fontsize=9)
 
 
@@ -105,9 +107,9 @@ def strips_figure(examined: Examined, moments: Sequence[Moment]) -> Figure | Non
             time = "" if recording.times_s is None else f" {recording.times_s[frame]:.2f} s"
             is_inside = moment.first <= frame <= moment.last
             axes.set_title(f"{frame}{time}", fontsize=7, color=WRONG if is_inside else "gray", pad=2)
-        panels[number * STRIP].text(
-            0, 1.32, moment.text, fontsize=8, transform=panels[number * STRIP].transAxes, va="bottom"
-        )
+        first = panels[number * STRIP]
+        words = first.text(0, 1.32, moment.text, fontsize=8, transform=first.transAxes, va="bottom")
+        words.set_in_layout(False)  # it may reach over the pictures beside it
     return figure
 
 
