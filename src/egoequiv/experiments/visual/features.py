@@ -17,6 +17,7 @@ from egoequiv.catalog import open_log, open_source
 from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
+from egoequiv.evaluation.readout import FRAME
 from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions, silent
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.faults.pieces import cut_recordings
@@ -37,9 +38,11 @@ from egoequiv.training.jobs import Job
 from egoequiv.training.many import run_many
 
 TASKS = ("equivariance", "readout")
-PIECE_S, PIECES = 5.0, 15  # pieces are the recordings of the stores; shorter ones, if there would be fewer
+PIECE_S = 3.0  # pieces are the recordings of the stores, so that short logs have several
+GUARD_S = 1.05  # that lie between two pieces, so that none has frames close to those of another
 SIZE = 32
 SPLIT = "by-recording"
+POSE = f" from {FRAME}, "  # read-outs of the pose of a single frame, which says where a piece is, not how it moves
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ def features_table(name: str, source: Source, options: VisualOptions) -> Table:
         members = [(job.out, (job.config.seed, job.config.pair_seed)) for job in own]
         rows.append(row_of(f"trained on {kind}", ("equiv", False), members, found, options.out))
     metrics = merge_metrics([each for each, _ in rows])
-    shown = [metric.name for metric in metrics if not metric.is_detail]
+    shown = [metric.name for metric in metrics if not metric.is_detail and POSE not in metric.name]
     tests = [test for metric in shown for test in compare_rows([row for _, row in rows], metric)]
     return Table(
         title=f"{name}: features trained on poses from pictures",
@@ -119,10 +122,9 @@ def _sources(options: VisualOptions) -> dict[str, Source]:
 
 def _both(name: str, source: Source, options: VisualOptions) -> tuple[Source, Source]:
     """The frames whose motion the pictures tell, with the poses that they show, and with those of the log."""
-    lasts = [0.1 * len(r) if r.times_s is None else float(r.times_s[-1] - r.times_s[0]) for r in source.recordings]
-    pieces = cut_recordings(source.recordings, min(PIECE_S, sum(lasts) / PIECES))
+    pieces = cut_recordings(source.recordings, PIECE_S)
     report = partial(options.on_progress, f"poses, {name}")
-    cut = replace(source, recordings=[piece.part for piece in pieces])
+    cut = replace(source, recordings=[_guarded(piece.part) for piece in pieces])
     seen = visual_poses(cut, engine=options.engine, on_progress=report)
     parts = []
     for part in seen.recordings:
@@ -132,6 +134,16 @@ def _both(name: str, source: Source, options: VisualOptions) -> tuple[Source, So
     return seen, replace(source, recordings=parts)
 
 
+def _guarded(part: RecordingPart) -> RecordingPart:
+    """A piece without its last second, unless it is the last of its recording."""
+    times_s = part.times_s
+    if times_s is None or part.frames.stop == len(part.whole):
+        return part
+    count = max(int(np.searchsorted(times_s, times_s[-1] - GUARD_S)), 1)
+    frames = range(part.frames.start, part.frames.start + count)
+    return replace(part, frames=frames, poses=part.poses[:count])
+
+
 def _jobs(name: str, kind: str, store: FrameStore, effort: Effort) -> list[Job]:
     base = {
         "data": str(store.path),
@@ -139,6 +151,7 @@ def _jobs(name: str, kind: str, store: FrameStore, effort: Effort) -> list[Job]:
         "use_labels": False,
         "encoder": "kitti",
         "split": SPLIT,
+        "keep_from": "both",
         "iterations": effort.iterations,
         "threads": 1,
         "checkpoint_every": 1_000,
@@ -201,6 +214,7 @@ def _about(source: Source, seen: Source, store: FrameStore, split: Split, option
     return {
         "frames": f"{len(store):,} of {source.frame_count:,}, those whose motion the pictures tell",
         "recordings": len(seen.recordings),
+        "split": split.kind,
         "validation_frames": len(split.validation),
         "leaked_validation_frames": count_leaked(store, split),
         "iterations": options.iterations,
