@@ -42,7 +42,7 @@ def test_a_space_by_name_survives_json(name: str, space: MotionSpace) -> None:
 
 
 def test_every_named_space_has_one_motion_axis_for_each_of_its_words() -> None:
-    assert list(SPACES) == ["planar", "se2", "se3", "none"]
+    assert list(SPACES) == ["planar", "se2", "se3", "scale-free", "none"]
     for name in SPACES:
         words = [word for axis in space_named(name).axes for word in (axis.plus, axis.minus)]
         assert len(set(words)) == len(words)
@@ -50,7 +50,9 @@ def test_every_named_space_has_one_motion_axis_for_each_of_its_words() -> None:
 
 @pytest.mark.parametrize("name", ["", "SE2", "se4", "columns", "grid"])
 def test_an_unknown_name_is_told_with_the_choices(name: str) -> None:
-    with pytest.raises(ConfigError, match=rf"motion space {name!r} is not known; choose planar, se2, se3, none or col"):
+    with pytest.raises(
+        ConfigError, match=rf"motion space {name!r} is not known; choose planar, se2, se3, scale-free, none or col"
+    ):
         space_named(name)
 
 

@@ -85,9 +85,7 @@ def ingest(
         engine_named(engine, workers, address) as chosen,
         progress_bar() as progress,
     ):
-        opened = with_motion(
-            opened, motion, chosen, lambda done, total: progress("motion in pictures", done, total)
-        )
+        opened = with_motion(opened, motion, chosen, lambda done, total: progress("motion in pictures", done, total))
         store = write_store(
             opened,
             out,

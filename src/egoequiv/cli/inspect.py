@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 NOTES_SHOWN = 12
 WITHOUT_POSES = (
-    "poses can be found in the pictures: --poses visual (needs pip install 'egoequiv[vision]'), and --fov DEGREES if the "
-    "field of view of the camera is known; --poses log goes without"
+    "poses can be found in the pictures: --poses visual (needs pip install 'egoequiv[vision]'), and --fov DEGREES if "
+    "the field of view of the camera is known; --poses log goes without"
 )
 
 

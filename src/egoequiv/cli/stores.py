@@ -51,7 +51,13 @@ def local_store(
     motion = motion or MotionOptions()
     fetch(place)
     if is_store(place):
-        given: dict[str, Any] = {"--source": source, "--read": settings, "--size": size, "--color": color, "--fov": motion.view_deg}
+        given: dict[str, Any] = {
+            "--source": source,
+            "--read": settings,
+            "--size": size,
+            "--color": color,
+            "--fov": motion.view_deg,
+        }
         given |= {"--scale": motion.scale, "--poses": motion.poses if motion.poses == "visual" else None}
         if unused := [name for name, value in given.items() if value]:
             raise ConfigError(f"{unused[0]} says how a log is read, and {place} is a store already: leave it out")

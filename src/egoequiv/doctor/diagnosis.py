@@ -29,7 +29,7 @@ def check_motion(comparison: Comparison, all_recordings: Sequence[Comparison] = 
     """Compare pictures and log.
 
     One fault would show in every check that follows it. So each check is made on the log as the ones before corrected
-    it. Of a wrong recording, parts in the wrong order, and wrong axes, the one that explains most is reported.
+    it. Of a wrong recording, parts in the wrong order, wrong axes and a drift, the one that explains most is reported.
 
     Args:
         comparison: pictures and motion of one recording.
@@ -40,20 +40,26 @@ def check_motion(comparison: Comparison, all_recordings: Sequence[Comparison] = 
 
     """
     name = comparison.recording
+    if not len(comparison.steps):
+        none = tuple(Finding(check, name, np.nan, "fewer than two pictures") for check in MOTION_CHECKS)
+        return MotionChecks(none, comparison, 0.0)
     other, order = other_recording(comparison, all_recordings), other_time(comparison)
     axes, motion = frame_of_reference(comparison)
-    other, order, axes = _only_the_best((other, order, axes))
+    other, order, axes, drift = _only_the_best((other, order, axes, clock_drift(comparison)))
     corrected = comparison.with_motion(motion) if axes.is_fault else comparison
     misplaced = next((finding for finding in (other, order) if finding.is_fault), None)
     if misplaced is not None:
         told = f"not told before this is corrected: {misplaced.check}"
         rest = tuple(Finding(check, name, np.nan, told) for check in MOTION_CHECKS[3:])
         return MotionChecks((other, order, axes, *rest), corrected, 0.0)
+    if axes.is_fault:
+        drift = clock_drift(corrected)
+    if drift.is_fault:
+        told = f"not told before this is corrected: {drift.check}"
+        offset, agrees = (Finding(check, name, np.nan, told) for check in ("clock offset", "agreement"))
+        return MotionChecks((other, order, axes, offset, drift, agrees), corrected, 0.0)
     offset = clock_offset(corrected)
     shift_s = dict(offset.values).get("offset_s", 0.0)
-    drift = clock_drift(corrected)
-    if drift.is_fault and offset.is_fault:
-        offset = _explained_by(drift, offset)
     return MotionChecks((other, order, axes, offset, drift, agreement(corrected, shift_s)), corrected, shift_s)
 
 

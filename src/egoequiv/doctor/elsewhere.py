@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.doctor.evidence import Comparison, lower_bound
+from egoequiv.doctor.evidence import Comparison, explains, lower_bound
 from egoequiv.doctor.finding import Finding, Moment
+from egoequiv.doctor.offset import coarse_shift
 
 Array = NDArray[np.float64]
 
@@ -17,6 +18,7 @@ _GAIN = 0.25  # log-likelihood of a step that the other place must gain, its unc
 _FARTHEST = 3000  # steps
 _NEAR_S = 2.0  # closer than this it is an offset
 _FEWEST = 10  # steps
+_CLEARLY = 0.8  # log-likelihood of a turning step, each limited to 2, that another time must reach
 _AGREES = 0.3  # log-likelihood of a step above which pictures and log agree
 
 
@@ -52,7 +54,7 @@ def other_time(comparison: Comparison) -> Finding:
     windows = _windows(comparison)
     if not comparison.motion.has_rotation or len(windows) < 2:
         return Finding(check, name, np.nan, "no rotation in the log, or too short")
-    own = comparison.rotation_fit(comparison.logged()[0])
+    own = comparison.rotation_fit(comparison.logged(coarse_shift(comparison))[0])
     moments, scores, explained = [], [], 0.0
     for rows in windows:
         found = _best_elsewhere(comparison, rows, own)
@@ -101,6 +103,8 @@ def _best_elsewhere(comparison: Comparison, rows: NDArray[np.int64], own: Array)
         return None
     mean = np.where(known, np.nanmean(np.where(known[:, None], fit, 0.0), axis=1), -np.inf)
     k = int(mean.argmax())
+    if not explains(part, fit[k], _CLEARLY):
+        return -1.0, 0.0, 0.0  # it fits no other time either
     gain = fit[k] - own[rows]
     return lower_bound(gain, comparison.block[rows]), float(np.nansum(gain)), float(shifts[k] * usual)
 
@@ -111,7 +115,7 @@ def other_recording(comparison: Comparison, others: Sequence[Comparison]) -> Fin
     others = [other for other in others if other is not comparison and other.motion.has_rotation]
     if not comparison.motion.has_rotation or not others:
         return Finding(check, name, np.nan, "no rotation in the log, or no other recording")
-    own = comparison.rotation_fit(comparison.logged()[0])
+    own = comparison.rotation_fit(comparison.logged(coarse_shift(comparison))[0])
     known = int(np.isfinite(own).sum())
     best: tuple[float, float, str] | None = None
     for other in others:
@@ -120,6 +124,7 @@ def other_recording(comparison: Comparison, others: Sequence[Comparison]) -> Fin
         gain = comparison.rotation_fit(there, other.motion.is_scaled) - own
         bound = lower_bound(gain, comparison.block)
         is_enough = np.isfinite(gain).sum() >= max(_FEWEST, 0.5 * known) and np.isfinite(bound)
+        is_enough = is_enough and explains(comparison, gain + own, _CLEARLY)
         if is_enough and (best is None or bound > best[0]):
             best = (bound, float(np.nansum(gain)), other.recording)
     if best is None:

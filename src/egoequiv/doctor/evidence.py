@@ -23,6 +23,7 @@ _FREEDOM = 2.0  # of Student's t: steps that are wrong altogether count little
 _SURE = 2.0  # weight of a direction
 _NOTHING = 0.05  # of the largest block
 _FEWEST_BLOCKS = 3
+_TURNS, _FEWEST_TURNS = 3.0, 10  # tolerances from which on a step turns, and how many such steps say anything
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,7 @@ class Comparison:
     def fit(self, shift_s: Array | float = 0.0) -> Array:
         """How well the log explains each step, rotation and direction together; (..., S), NaN: neither is known."""
         turned, moved = self.logged(shift_s)
-        parts = np.stack([self.rotation_fit(turned), self.direction_fit(moved)])
-        known = np.isfinite(parts)
-        return np.where(known.any(axis=0), np.where(known, parts, 0.0).sum(axis=0), np.nan)
+        return together(self.rotation_fit(turned), self.direction_fit(moved))
 
     def rotation_fit(self, logged_deg: Array, is_scaled: bool | None = None) -> Array:
         """Log-likelihood of each step's rotation given the log's (..., S, 3), against a camera that does not turn.
@@ -100,6 +99,20 @@ class Comparison:
         moves = (length > 0.2 * usual) & (np.linalg.norm(seen, axis=-1) > 0.5)
         cosine = (seen * moved).sum(axis=-1) / np.maximum(length, 1e-12)
         return np.where(moves, _SURE * cosine, np.nan)
+
+
+def explains(comparison: Comparison, fit: Array, at_least: float) -> bool:
+    """Whether a fit of rotation (S,) is good on the steps that turn, not only better than that of a wrong log."""
+    turns = np.linalg.norm(comparison.steps.rotation_deg, axis=1) > _TURNS * comparison.tolerance_deg
+    known = turns & np.isfinite(fit)
+    return bool(known.sum() < _FEWEST_TURNS or np.mean(np.clip(fit[known], -2.0, 2.0)) > at_least)
+
+
+def together(rotation: Array, direction: Array) -> Array:
+    """The sum of two fits, of which one may not be known."""
+    parts = np.stack([rotation, direction])
+    known = np.isfinite(parts)
+    return np.where(known.any(axis=0), np.where(known, parts, 0.0).sum(axis=0), np.nan)
 
 
 def _median_above_zero(lengths: Array) -> Array:

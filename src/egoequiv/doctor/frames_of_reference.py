@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.doctor.evidence import Comparison, lower_bound
+from egoequiv.doctor.evidence import Comparison, explains, lower_bound, together
 from egoequiv.doctor.finding import Finding
-from egoequiv.doctor.logged import LoggedMotion
-from egoequiv.doctor.offset import LONGEST_S
+from egoequiv.doctor.logged import LoggedMotion, permuted
+from egoequiv.doctor.offset import coarse_shifts
 from egoequiv.pose.conventions import DIRECTIONS, axes_matrix
 
 Array = NDArray[np.float64]
 
 _GAIN = 0.15  # log-likelihood of a step that another reading must gain, its uncertainty aside
 _SIMPLE = 0.05  # a simpler reading is preferred to one that is better by less than this
-_COARSE_S = 0.1
 _FEWEST = 10  # steps
-_TURNS = 3.0  # tolerances
-_AGREES = 0.3  # log-likelihood of a step that turns, each limited to 2
+_AGREES = 0.6  # log-likelihood of a step that turns, each limited to 2
+MIRRORED = "the pictures are mirrored, left and right"
 _AXES = ("roll", "pitch", "yaw")
 _BACKWARDS, _UPSIDE_DOWN, _MIRROR = np.diag([-1.0, -1.0, 1.0]), np.diag([1.0, -1.0, -1.0]), np.diag([1.0, -1.0, 1.0])
 
@@ -33,7 +32,21 @@ class Reading:
 
     text: str  # what is wrong if this reading is right
     fix: str
-    motion: LoggedMotion
+    base: LoggedMotion  # as read, or with other quaternions, or inverted
+    turn: Array = field(default_factory=lambda: np.eye(3))  # (3, 3) and then turned so
+    move: Array = field(default_factory=lambda: np.eye(3))
+
+    @property
+    def motion(self) -> LoggedMotion:
+        return self.base.in_axes(self.turn, self.move)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """How well a reading explains the steps at the clock offset that suits it best."""
+
+    whole: Array  # (S,) rotation and direction together
+    rotation: Array  # (S,)
 
 
 def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
@@ -48,21 +61,22 @@ def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
     check, name, motion = "axes and signs", comparison.recording, comparison.motion
     if not motion.has_rotation:
         return Finding(check, name, np.nan, "the log has no rotation to compare with"), motion
-    shifts = _shifts(comparison)
-    as_read = _best_fit(comparison, shifts)
+    logged: dict[int, tuple[Array, Array]] = {}
+    as_read = _fit(comparison, Reading("", "", motion), logged).whole
     if np.isfinite(as_read).sum() < _FEWEST:
         return Finding(check, name, np.nan, "too few steps that can be compared"), motion
+    gains: dict[str, float] = {}
     best: tuple[float, float, Reading] | None = None
-    can_tell = False
     for reading in readings(motion):  # simpler ones first
-        tried = comparison.with_motion(reading.motion)
-        gain = _best_fit(tried, shifts) - as_read
+        fit = _fit(comparison, reading, logged)
+        gain = fit.whole - as_read
         bound, mean = lower_bound(gain, comparison.block), float(np.nanmean(gain))
-        can_tell |= bool(np.isfinite(bound))
-        is_better = best is None or mean > best[1] + _SIMPLE * abs(best[1]) + 1e-9
-        if np.isfinite(bound) and is_better and _explains(tried, shifts):
-            best = (bound, mean, reading)
-    if not can_tell:
+        if np.isfinite(bound):
+            gains[reading.text] = mean
+            is_better = best is None or mean > best[1] + _SIMPLE * abs(best[1]) + 1e-9
+            if is_better and explains(comparison, fit.rotation, _AGREES):
+                best = (bound, mean, reading)
+    if not gains:
         return Finding(check, name, np.nan, "the camera moves too little to tell"), motion
     fits = "no other reading of the poses fits the pictures better"
     if best is None:
@@ -73,59 +87,43 @@ def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
     values = (("gain", mean), ("lower_bound", bound), ("explained", explained))
     if score < 1:
         return Finding(check, name, score, fits, values=values), motion
-    return Finding(check, name, score, reading.text, reading.fix, values=values), reading.motion
+    is_mirror_as_good = reading.text != MIRRORED and gains.get(MIRRORED, -np.inf) > (1 - _SIMPLE) * mean
+    text = f"{reading.text}, or {MIRRORED}" if is_mirror_as_good else reading.text
+    return Finding(check, name, score, text, reading.fix, values=values), reading.motion
 
 
-def _explains(comparison: Comparison, shifts: Array) -> bool:
-    """Whether a reading explains the turns that the pictures show, not only better than a wrong one does."""
-    turns = np.linalg.norm(comparison.steps.rotation_deg, axis=1) > _TURNS * comparison.tolerance_deg
-    fit = comparison.rotation_fit(comparison.logged(shifts)[0])
-    best = fit[int(np.where(np.isfinite(fit), fit, 0.0).sum(axis=1).argmax())]
-    known = turns & np.isfinite(best)
-    return bool(known.sum() < _FEWEST or np.mean(np.clip(best[known], -2.0, 2.0)) > _AGREES)
-
-
-def _shifts(comparison: Comparison) -> Array:
-    if not comparison.motion.is_timed:
-        return np.zeros(1)
-    times = comparison.motion.times_s
-    count = np.floor(min(LONGEST_S, (times[-1] - times[0]) / 4) / _COARSE_S)
-    return np.arange(-count, count + 1) * _COARSE_S
-
-
-def _best_fit(comparison: Comparison, shifts: Array) -> Array:
-    """How well the log explains each step at the clock offset that suits it best; (S,)."""
-    fit = comparison.fit(shifts)
-    total = np.where(np.isfinite(fit), fit, 0.0).sum(axis=1)
-    best: Array = fit[int(total.argmax())]
-    return best
+def _fit(comparison: Comparison, reading: Reading, logged: dict[int, tuple[Array, Array]]) -> _Fit:
+    """The fit of a reading; `logged` keeps what each base says at every offset, because it takes most of the time."""
+    if id(reading.base) not in logged:
+        logged[id(reading.base)] = comparison.with_motion(reading.base).logged(coarse_shifts(comparison))
+    turned, moved = logged[id(reading.base)]
+    rotation = comparison.rotation_fit(permuted(turned, reading.turn))
+    whole = together(rotation, comparison.direction_fit(permuted(moved, reading.move)))
+    best = int(np.where(np.isfinite(whole), whole, 0.0).sum(axis=1).argmax())
+    return _Fit(whole[best], rotation[best])
 
 
 def readings(motion: LoggedMotion) -> Iterator[Reading]:
     """Every other reading that is tried, as far as the log has what it needs; simpler ones first."""
     eye = np.eye(3)
-
-    def other(text: str, fix: str, turn: Array, move: Array) -> Reading:
-        return Reading(text, fix, motion.in_axes(turn, move))
-
-    # A rotation seen in a mirror turns the other way, but for the axis across the mirror.
-    yield other("the pictures are mirrored, left and right", "mirror the pictures", -_MIRROR, _MIRROR)
     turns, ways = (*_AXES[:2], _AXES[2] if motion.is_scaled else motion.turn_name), (motion.speed_name, "left", "up")
-    for k in range(3):
+    for k in (2, 1, 0):
         flip = np.diag([-1.0 if axis == k else 1.0 for axis in range(3)])
         text = f"the sign of {turns[k]} is wrong: the log turns the other way than the pictures"
-        yield other(text, f"change the sign of {turns[k]} in the log", flip, eye)
+        yield Reading(text, f"change the sign of {turns[k]} in the log", motion, flip, eye)
         text = f"the sign of {ways[k]} is wrong: the log moves the other way than the pictures"
-        yield other(text, f"change the sign of {ways[k]} in the log", eye, flip)
-    yield other("all rotations have the wrong sign", "change the sign of the angles in the log", -eye, eye)
-    yield other("all positions have the wrong sign", "change the sign of the positions in the log", eye, -eye)
+        yield Reading(text, f"change the sign of {ways[k]} in the log", motion, eye, flip)
+    # A rotation seen in a mirror turns the other way, but for the axis across the mirror.
+    yield Reading(MIRRORED, "mirror the pictures", motion, -_MIRROR, _MIRROR)
+    yield Reading("all rotations have the wrong sign", "change the sign of the angles in the log", motion, -eye, eye)
+    yield Reading("all positions have the wrong sign", "change the sign of the positions in the log", motion, eye, -eye)
     if motion.is_scaled:
         yield from _other_units(motion)
     if motion.poses is None:
         return
     known = {"the camera looks backwards": _BACKWARDS, "the camera hangs upside down": _UPSIDE_DOWN}
     for text, matrix in known.items():
-        yield other(text, _axes_fix(motion, matrix), matrix, matrix)
+        yield Reading(text, _axes_fix(motion, matrix), motion, matrix, matrix)
     inverse = motion.inverted()
     if inverse is not None:
         text = "the poses are inverted: they give the world in the camera, not the camera in the world"
@@ -138,7 +136,7 @@ def readings(motion: LoggedMotion) -> Iterator[Reading]:
         if not any(np.array_equal(matrix, one) for one in (eye, *known.values())):
             words = axes_in_words(matrix)
             text = f"the axes of the camera are others: what was read as forward, left, up points {words}"
-            yield other(text, _axes_fix(motion, matrix), matrix, matrix)
+            yield Reading(text, _axes_fix(motion, matrix), motion, matrix, matrix)
 
 
 def _other_units(motion: LoggedMotion) -> Iterator[Reading]:
@@ -147,7 +145,7 @@ def _other_units(motion: LoggedMotion) -> Iterator[Reading]:
         other_unit = "degrees" if unit == "radians" else "radians"
         text = f"turns in the log are {words} than in the pictures by a factor of 57: {unit} taken for {other_unit}"
         fix = "give the right unit of the angles"
-        yield Reading(text, fix, motion.in_axes(factor * np.eye(3), np.eye(3)))
+        yield Reading(text, fix, motion, factor * np.eye(3))
 
 
 def _axes_fix(motion: LoggedMotion, matrix: Array) -> str:

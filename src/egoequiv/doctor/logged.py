@@ -71,7 +71,7 @@ class LoggedMotion:
 
     def in_axes(self, turn: Array, move: Array) -> LoggedMotion:
         """The motion with its rotation vectors and translations turned by signed permutations (3, 3), or scaled."""
-        return replace(self, turned_deg=_permuted(self.turned_deg, turn), moved=_permuted(self.moved, move))
+        return replace(self, turned_deg=permuted(self.turned_deg, turn), moved=permuted(self.moved, move))
 
     def inverted(self) -> LoggedMotion | None:
         """The motion if the poses are in truth those of the world in the camera."""
@@ -155,7 +155,7 @@ def _sums(poses: Array) -> tuple[Array, Array]:
     return turned.cumsum(axis=0), moved.cumsum(axis=0)
 
 
-def _permuted(vectors: Array, matrix: Array) -> Array:
+def permuted(vectors: Array, matrix: Array) -> Array:
     """Vectors (..., 3), of which parts may be NaN, after a signed permutation."""
     place = np.abs(matrix).argmax(axis=1)
     turned: Array = vectors[..., place] * matrix[np.arange(3), place]

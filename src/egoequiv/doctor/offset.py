@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 
 LONGEST_S = 1.6  # offsets are looked for up to this, or a quarter of the recording
 GRID_S = 0.01
+_COARSE_S = 0.1
 TOLERANCE_S = 0.015  # an offset below this, its uncertainty aside, is no fault
 COMMAND_S = 0.4  # motion follows a command (steering, throttle) later; up to this it is no fault
 _DRAWS = 400
@@ -24,6 +25,7 @@ _APART_S = 0.3  # others: offsets further away than this
 FASTEST_DRIFT = 0.12  # of the time that passes
 _LONGEST_DRIFT_S = 10.0
 _FEWEST_STEPS = 20
+_MOST_STEPS, _AT_A_TIME = 4000, 500
 _DRIFT_GAIN = 0.1  # log-likelihood of a step that a drift must gain
 
 
@@ -69,6 +71,7 @@ def _fix(motion: LoggedMotion, seconds: float) -> str:
 
 def estimate_offset(comparison: Comparison) -> Offset | str:
     """The offset with its interval, or why it cannot be told."""
+    comparison = _thinned(comparison)
     grid, fit = _fit_by_offset(comparison, LONGEST_S)
     used = np.isfinite(fit).all(axis=1)  # steps that are known at every offset, so that all are compared on the same
     blocks = _block_sums(fit[used], comparison.block[used])
@@ -88,6 +91,22 @@ def estimate_offset(comparison: Comparison) -> Offset | str:
     return Offset(float(best), float(min(low, best)), float(max(high, best)), clear)
 
 
+def coarse_shifts(comparison: Comparison) -> Array:
+    """Clock offsets a tenth of a second apart, up to a quarter of the recording, to look for other faults at."""
+    if not comparison.motion.is_timed or not len(comparison.steps):
+        return np.zeros(1)
+    times = comparison.motion.times_s
+    count = np.floor(min(LONGEST_S, (times[-1] - times[0]) / 4) / _COARSE_S)
+    return np.arange(-count, count + 1) * _COARSE_S
+
+
+def coarse_shift(comparison: Comparison) -> float:
+    """The one of them that suits the log best."""
+    shifts = coarse_shifts(comparison)
+    fit = comparison.fit(shifts)
+    return float(shifts[int(np.where(np.isfinite(fit), fit, 0.0).sum(axis=1).argmax())])
+
+
 def clock_drift(comparison: Comparison) -> Finding:
     """Whether the offset grows with time: a clock that runs fast, or frames that were dropped without a trace."""
     name, check = comparison.recording, "clock drift"
@@ -95,6 +114,7 @@ def clock_drift(comparison: Comparison) -> Finding:
     if not motion.is_timed or not motion.has_rotation:
         return Finding(check, name, np.nan, "no times, or no rotation in the log")
     lasts = float(motion.times_s[-1] - motion.times_s[0])
+    comparison = _thinned(comparison)
     grid, fit = _fit_by_offset(comparison, min(LONGEST_S + FASTEST_DRIFT * lasts / 2, _LONGEST_DRIFT_S))
     used = np.isfinite(fit).any(axis=1)
     if used.sum() < _FEWEST_STEPS:
@@ -112,7 +132,7 @@ def clock_drift(comparison: Comparison) -> Finding:
     start, rate = max(((s, r) for r in rates for s in starts), key=lambda line: along(*line).sum())
     gain = along(start, rate) - along(even, 0.0)
     bound = lower_bound(gain, comparison.block[used], errors=2.5)
-    values = (("drift", float(rate)), ("gain", float(gain.mean())))
+    values = (("drift", float(rate)), ("gain", float(gain.mean())), ("explained", float(gain.sum())))
     score = max(bound, 0.0) / _DRIFT_GAIN if np.isfinite(bound) else 0.0
     if score < 1:
         return Finding(check, name, score, "none", values=values)
@@ -123,12 +143,24 @@ def clock_drift(comparison: Comparison) -> Finding:
     return Finding(check, name, score, text, "correct the times of the frames", values=values)
 
 
+def _thinned(comparison: Comparison) -> Comparison:
+    """Of a long recording, whole blocks of time evenly over it: what is kept in memory does not grow without end."""
+    every = -(-len(comparison.steps) // _MOST_STEPS)
+    return comparison if every <= 1 else comparison.part(np.flatnonzero(comparison.block % every == 0))
+
+
 def _fit_by_offset(comparison: Comparison, longest_s: float) -> tuple[Array, Array]:
     """Offsets (T,), up to a quarter of the recording, and how well the log read so much later explains steps (S, T)."""
     lasts = float(comparison.motion.times_s[-1] - comparison.motion.times_s[0])
     reach = np.floor(min(longest_s, lasts / 4) / GRID_S)
     grid = np.arange(-reach, reach + 1) * GRID_S
-    fit = comparison.rotation_fit(comparison.logged(grid)[0]).T
+    fit = np.empty((len(comparison.steps), len(grid)))
+    if not comparison.motion.is_scaled:  # the factor is that of all steps together
+        fit[:] = comparison.rotation_fit(comparison.logged(grid)[0]).T
+        return grid, fit
+    for start in range(0, len(fit), _AT_A_TIME):
+        part = comparison.part(np.arange(start, min(start + _AT_A_TIME, len(fit))))
+        fit[start : start + _AT_A_TIME] = part.rotation_fit(part.logged(grid)[0]).T
     return grid, fit
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from egoequiv.errors import ConfigError
-
-if TYPE_CHECKING:
-    import cv2
 
 Rows = NDArray[np.int64]
 
@@ -88,10 +85,10 @@ def match(first: Features, second: Features) -> tuple[Rows, Rows]:
 
 
 @cache
-def _sift() -> cv2.SIFT:
+def _sift() -> Any:
     return opencv().SIFT_create(nfeatures=POINTS, contrastThreshold=_CONTRAST)
 
 
 def _unit(descriptors: NDArray[np.float32]) -> NDArray[np.float32]:
     root = np.sqrt(descriptors / np.maximum(descriptors.sum(axis=1, keepdims=True), 1e-9))  # RootSIFT
-    return root.astype(np.float32)
+    return np.asarray(root, np.float32)

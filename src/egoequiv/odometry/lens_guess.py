@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import BrokenFrameError
 from egoequiv.odometry.features import Features, match
+from egoequiv.odometry.kept import keep_arrays, kept_arrays, recording_digest
 from egoequiv.odometry.steps import features_of, key_frames
 from egoequiv.odometry.two_view import FEWEST, NOISE_PX, Solved, gric, rays, refined, rotation_alone, scene_with_depth
 from egoequiv.pose.camera import Lens
@@ -21,11 +24,11 @@ Array = NDArray[np.float64]
 
 USUAL_DEG = 60.0  # the field of view where pictures do not tell it
 _VIEWS_DEG = np.arange(35.0, 131.0, 5.0)
-_PLACES = 24  # of all recordings together, where pairs of frames are compared
+_PLACES = 32  # of all recordings together, where pairs of frames are compared
 _AHEAD = (1, 2, 4, 8)  # key frames; of these the first that has moved enough
-_ENOUGH, _LEAST = 0.04, 0.01  # median shift, in widths of the picture
+_ENOUGH, _LEAST = 0.08, 0.01  # median shift, in widths of the picture
 _FEWEST_PAIRS = 4
-_UNSURE_DEG = 8.0  # a guess with a larger error is not used
+_UNSURE_DEG = 15.0  # a guess with a larger error is no better than the usual one
 _DRAWS = 200  # of pairs, for the error
 
 
@@ -38,12 +41,13 @@ class _Pair:
     size: tuple[int, int]
 
 
-def lenses_of(source: Source, given: Lens | float | None = None) -> list[Lens]:
+def lenses_of(source: Source, given: Lens | float | None = None, cache: Path | None = None) -> list[Lens]:
     """The lens of every recording.
 
     Args:
         source: with pictures in order.
         given: a lens or a horizontal field of view in degrees, for all recordings; it is believed.
+        cache: the folder where a guess is kept; None: nowhere.
 
     Returns:
         Lenses whose `origin` says in words where each comes from: the setting, a file of the log, or "guessed: field of
@@ -64,12 +68,26 @@ def lenses_of(source: Source, given: Lens | float | None = None) -> list[Lens]:
             sizes.setdefault(_size(recording), []).append(number)
     for size, numbers in sizes.items():
         if given is None:
-            lens = guess_lens([source.recordings[number] for number in numbers], size)
+            lens = _kept_guess(source, [source.recordings[number] for number in numbers], size, cache)
         else:
             lens = Lens.of_view(given, size, f"given: field of view {given:g}°")
         for number in numbers:
             lenses[number] = lens
     return [lens for lens in lenses if lens is not None]
+
+
+def _kept_guess(source: Source, recordings: Sequence[Recording], size: tuple[int, int], cache: Path | None) -> Lens:
+    """A guess, read from the cache if it was made there from the same pictures."""
+    digests = [recording_digest(source, recording) for recording in recordings]
+    if cache is None or None in digests:
+        return guess_lens(recordings, size)
+    file = cache / f"lens-{sha256(repr((digests, size)).encode()).hexdigest()[:32]}.npz"
+    kept = kept_arrays(file)
+    if kept is not None and {"view_deg", "origin"} <= set(kept):
+        return Lens.of_view(float(kept["view_deg"]), size, str(kept["origin"]))
+    lens = guess_lens(recordings, size)
+    keep_arrays(file, {"view_deg": np.array(round(lens.view_deg, 6)), "origin": np.array(lens.origin)})
+    return lens
 
 
 def guess_lens(recordings: Sequence[Recording], size: tuple[int, int]) -> Lens:
@@ -78,15 +96,19 @@ def guess_lens(recordings: Sequence[Recording], size: tuple[int, int]) -> Lens:
     usual = Lens.of_view(USUAL_DEG, size)
     if len(pairs) < _FEWEST_PAIRS:
         why = f"only {len(pairs)} pairs of pictures move enough to tell"
-        return replace(usual, origin=f"assumed: field of view {USUAL_DEG:g}°, because {why}; give it with --fov")
+        return replace(
+            usual, origin=f"guessed: field of view {USUAL_DEG:g}°, the usual one, because {why}; give it with --fov"
+        )
     cost = np.array([_costs(pair) for pair in pairs])  # (P, V)
     best = _lowest(cost.sum(axis=0))
     rng = np.random.default_rng(0)
     drawn = [_lowest(cost[rng.integers(0, len(cost), len(cost))].sum(axis=0)) for _ in range(_DRAWS)]
-    error = float(np.std(drawn))
+    error = 1.4826 * float(np.median(np.abs(np.array(drawn) - best)))
     if not error < _UNSURE_DEG or not _VIEWS_DEG[0] < best < _VIEWS_DEG[-1]:
-        why = "the pictures fit many fields of view alike"
-        return replace(usual, origin=f"assumed: field of view {USUAL_DEG:g}°, because {why}; give it with --fov")
+        why = "the pictures fit many fields of view equally well"
+        return replace(
+            usual, origin=f"guessed: field of view {USUAL_DEG:g}°, the usual one, because {why}; give it with --fov"
+        )
     return Lens.of_view(round(best, 1), size, f"guessed: field of view {best:.0f} ± {max(error, 1.0):.0f}°")
 
 
@@ -94,7 +116,7 @@ def _size(recording: Recording) -> tuple[int, int]:
     """Height and width of the first picture that can be decoded."""
     for image in islice(decoded_frames(recording, range(len(recording))), 100):
         if not isinstance(image, BrokenFrameError):
-            height, width = np.shape(image)[:2]
+            height, width = np.asarray(image).shape[:2]
             return int(height), int(width)
     return 480, 640  # no picture can be decoded, so none is compared
 
@@ -108,7 +130,7 @@ def _moving_pairs(recordings: Sequence[Recording]) -> Iterator[_Pair]:
         recording = recordings[number]
         starts = np.asarray(recording.starts())
         wanted = int(place - (ends[number] - lengths[number]))
-        begin = int(starts[max(np.searchsorted(starts, wanted, side="right") - 1, 0)])
+        begin = int(starts[max(int(np.searchsorted(starts, wanted, side="right")) - 1, 0)])
         pair = _first_moving(recording, begin)
         if pair is not None:
             yield pair
@@ -147,13 +169,17 @@ def _compared(first: Features | None, image: Decoded) -> tuple[float, _Pair] | N
 
 
 def _costs(pair: _Pair) -> Array:
-    """How badly each field of view explains two pictures, by a rotation alone or a scene with depth; (V,)."""
+    """How badly each field of view explains two pictures, by a rotation alone or a scene with depth; (V,).
+
+    Each solution begins at that of the field of view beside it; once from below and once from above, because one of the
+    two may end in a poor one.
+    """
     costs = np.full(len(_VIEWS_DEG), np.inf)
-    middle = int(np.argmin(np.abs(_VIEWS_DEG - USUAL_DEG)))
-    for order in (range(middle, -1, -1), range(middle, len(_VIEWS_DEG))):
+    for order in (range(len(_VIEWS_DEG)), range(len(_VIEWS_DEG) - 1, -1, -1)):
         last: Solved | None = None
         for view in order:
-            costs[view], last = _cost(pair, float(_VIEWS_DEG[view]), last)
+            cost, last = _cost(pair, float(_VIEWS_DEG[view]), last)
+            costs[view] = min(costs[view], cost)
     return costs
 
 
@@ -170,7 +196,9 @@ def _cost(pair: _Pair, view_deg: float, last: Solved | None) -> tuple[float, Sol
     solved = solved or scene_with_depth(a, b, noise, turn)
     if solved is None:
         return turn_cost, None
-    return min(turn_cost, gric(solved.residual / noise, dimension=3, free=5)), solved
+    # A point behind the camera explains nothing, as in `scene_with_depth`.
+    residual = np.where(solved.behind, np.inf, solved.residual / noise)
+    return min(turn_cost, gric(residual, dimension=3, free=5)), solved
 
 
 def _lowest(cost: Array) -> float:

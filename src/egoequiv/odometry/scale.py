@@ -17,6 +17,20 @@ _DISTANCE = "forward_m"
 _SPEEDS = ("mps", "speed", "velocity", "vel")
 
 
+def check_scale(source: Source, scale: str) -> None:
+    """Refuse a column that the log does not have, or that would need times."""
+    columns = source.pose_columns
+    if scale == LOG and set(CAMERA_POSES[:3]) <= set(columns):
+        return
+    name = _DISTANCE if scale == LOG else scale
+    if name not in columns:
+        have = ", ".join(columns) or "none"
+        raise ConfigError(f"--scale {scale}: the log has no such column; its columns are: {have}")
+    timeless = [recording.name for recording in source.recordings if recording.times_s is None]
+    if _is_speed(name) and timeless:
+        raise ConfigError(f"--scale {scale}: a speed needs the times of frames, and {timeless[0]} has none")
+
+
 def lengths_in_log(source: Source, recording: Recording, steps: VisualSteps, scale: str) -> Array:
     """The length of each step in metres (S,).
 
@@ -34,13 +48,11 @@ def lengths_in_log(source: Source, recording: Recording, steps: VisualSteps, sca
         moved: Array = np.linalg.norm(position[steps.second] - position[steps.first], axis=1)
         return moved
     name = _DISTANCE if scale == LOG else scale
-    if name not in columns:
-        have = ", ".join(columns) or "none"
-        raise ConfigError(f"--scale {scale}: the log has no such column; its columns are: {have}")
-    values = poses[:, columns.index(name)]
-    if not any(word in name.lower().split("_") for word in _SPEEDS):
-        return np.abs(values[steps.second] - values[steps.first])
-    if recording.times_s is None:
-        raise ConfigError(f"--scale {scale}: a speed needs the times of frames, and {recording.name} has none")
-    way = np.concatenate([[0.0], np.cumsum(np.diff(recording.times_s) * (values[1:] + values[:-1]) / 2)])
+    way = poses[:, columns.index(name)]
+    if _is_speed(name) and recording.times_s is not None:
+        way = np.concatenate([[0.0], np.cumsum(np.diff(recording.times_s) * (way[1:] + way[:-1]) / 2)])
     return np.abs(way[steps.second] - way[steps.first])
+
+
+def _is_speed(column: str) -> bool:
+    return any(word in column.lower().split("_") for word in _SPEEDS)

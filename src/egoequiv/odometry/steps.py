@@ -48,11 +48,11 @@ class VisualSteps:
 
     @property
     def rotation_known(self) -> NDArray[np.bool_]:
-        return np.isfinite(self.rotation_deg).all(axis=1)
+        return np.asarray(np.isfinite(self.rotation_deg).all(axis=1))
 
     @property
     def direction_known(self) -> NDArray[np.bool_]:
-        return np.isfinite(self.direction).all(axis=1)
+        return np.asarray(np.isfinite(self.direction).all(axis=1))
 
     def part(self, rows: Rows | slice) -> VisualSteps:
         """Some of the steps."""

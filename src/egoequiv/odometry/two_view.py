@@ -17,6 +17,8 @@ FEWEST = 16  # matches and inliers below which nothing is said
 STILL_PX = 0.25  # pictures that shift by less than this (median) show no motion
 NOISE_PX = 0.6  # of a point that was found again
 _REACH = 3.0  # points further off than so many times the noise are wrong matches
+_TOO_SMALL = 3.0  # errors are so much larger than those of points that err independently, in the embedded drive
+_CANCELLING = 0.1  # cost of a rotation as far from that of a camera that only turns as points have moved
 _ROUNDS = 8  # of refinement
 _UNSURE_DEG = 1.0  # a rotation known no better than this is not told
 _UNSURE_DIRECTION_DEG = 30.0
@@ -45,8 +47,8 @@ class Step:
 def two_view_step(first: Array, second: Array, lens: Lens, size: tuple[int, int]) -> Step:
     """The motion between two pictures.
 
-    Three explanations are tried: a rotation alone, a plane, and a scene with depth (the essential matrix). The one that
-    explains the points best for its number of free values is taken (the criterion is Torr's GRIC).
+    Two explanations are tried: a rotation alone, and a scene with depth (the essential matrix). The one that explains
+    the points best for its number of free values is taken (the criterion is Torr's GRIC).
 
     Args:
         first: (M, 2) points in pixels of the first picture.
@@ -95,8 +97,8 @@ class Solved:
 
 
 def _moving(solved: Solved, matches: int, flow: float) -> Step:
-    error = float(np.rad2deg(np.sqrt(np.trace(solved.covariance[:3, :3]) / 3)))
-    direction_error = float(np.rad2deg(np.sqrt(np.trace(solved.covariance[3:, 3:]))))
+    error = _TOO_SMALL * float(np.rad2deg(np.sqrt(np.trace(solved.covariance[:3, :3]) / 3)))
+    direction_error = _TOO_SMALL * float(np.rad2deg(np.sqrt(np.trace(solved.covariance[3:, 3:]))))
     inliers = int(solved.used.sum())
     if inliers < FEWEST:
         return Step.unknown("few inliers", matches, inliers, flow)
@@ -165,18 +167,22 @@ def scene_with_depth(a: Array, b: Array, noise: float, turn: Array) -> Solved | 
         one, other, translation = cv2.decomposeEssentialMat(essential)
         starts += [(rotation, translation[:, 0]) for rotation in (one, other)]
     starts += [(turn, np.eye(3)[axis]) for axis in range(3)]
-    best: Solved | None = None
-    for rotation, translation in starts:
-        solved = refined(rotation, translation, a, b, noise)
-        if solved is not None and (best is None or _cost(solved, noise) < _cost(best, noise)):
-            best = solved
-    return best
+    found = [refined(rotation, translation, a, b, noise) for rotation, translation in starts]
+    flow = max(float(np.median(np.linalg.norm(a - b, axis=1))), noise)
+    costs = [np.inf if solved is None else _cost(solved, noise, turn, flow) for solved in found]
+    return found[int(np.argmin(costs))]
 
 
-def _cost(solved: Solved, noise: float) -> float:
-    """Robust cost; a point behind the cameras explains nothing, like one off its line."""
+def _cost(solved: Solved, noise: float, turn: Array, flow: float) -> float:
+    """Robust cost; a point behind the cameras explains nothing, like one off its line.
+
+    A pan that a shift to the side cancels, so that points hardly move, would need them all at one distance. Points of
+    little parallax fit it nearly as well as the truth, so it costs more.
+    """
     robust = np.minimum(np.square(solved.residual / noise), _REACH**2)
-    return float(np.where(solved.behind, _REACH**2, robust).mean())
+    cosine = (np.trace(solved.rotation.T @ turn) - 1.0) / 2.0
+    cancelled = float(np.arccos(np.clip(cosine, -1.0, 1.0))) / flow
+    return float(np.where(solved.behind, _REACH**2, robust).mean()) + _CANCELLING * cancelled**2
 
 
 def refined(rotation: Array, translation: Array, a: Array, b: Array, noise: float) -> Solved | None:
@@ -189,7 +195,7 @@ def refined(rotation: Array, translation: Array, a: Array, b: Array, noise: floa
         scale = max(1.4826 * float(np.median(np.abs(residual))), noise / 2)
         weight = 1.0 / (1.0 + np.square(residual / scale)) ** 2
         normal = jacobian.T @ (jacobian * weight[:, None]) + 1e-9 * np.eye(5)
-        step = -np.linalg.solve(normal, jacobian.T @ (weight * residual))
+        step: Array = -np.linalg.solve(normal, jacobian.T @ (weight * residual)).astype(np.float64)
         if not np.isfinite(step).all() or np.abs(step).max() > 1.0:
             return None
         rotation = _small_rotation(step[:3]) @ rotation
@@ -201,7 +207,8 @@ def refined(rotation: Array, translation: Array, a: Array, b: Array, noise: floa
     behind, other = (_behind(rotation, sign * translation, a, b, noise) for sign in (1.0, -1.0))
     if behind[used].sum() > other[used].sum():
         translation, behind = -translation, other
-    return Solved(rotation, translation, np.abs(residual), used, np.linalg.inv(normal) * variance, behind)
+    covariance: Array = (np.linalg.inv(normal) * variance).astype(np.float64)
+    return Solved(rotation, translation, np.abs(residual), used, covariance, behind)
 
 
 def _epipolar(rotation: Array, translation: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:

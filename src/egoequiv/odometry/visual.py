@@ -15,7 +15,7 @@ from egoequiv.engines import Engine, LocalEngine, Tick
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.odometry.chain import Chain, bridged, chains, gaps
 from egoequiv.odometry.features import opencv
-from egoequiv.odometry.scale import lengths_in_log
+from egoequiv.odometry.scale import check_scale, lengths_in_log
 from egoequiv.odometry.steps import compared, features_of
 from egoequiv.odometry.two_view import Step
 from egoequiv.odometry.watch import Watched, watch
@@ -64,6 +64,8 @@ def visual_poses(
     opencv()  # says which package is missing before anything is read
     if not source.has_images:
         raise ConfigError(f"poses from pictures: source {source.name!r} has no pictures")
+    if scale is not None:
+        check_scale(source, scale)
     watched = watch(source, lens=lens, engine=engine, on_progress=on_progress, cache=cache)
     watched = _bridge_gaps(watched, engine or LocalEngine(1))
     recordings: list[RecordingPart] = []

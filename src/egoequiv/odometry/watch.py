@@ -6,21 +6,19 @@ stopped goes on where it was, and commands that need the same steps share them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
-from egoequiv.cache import cache_folder, file_states, program_digest
+from egoequiv.cache import cache_folder
 from egoequiv.engines import Engine, LocalEngine, Tick
 from egoequiv.errors import BrokenFrameError
-from egoequiv.files import replacing
+from egoequiv.odometry.kept import Arrays, keep_arrays, kept_arrays, recording_digest
 from egoequiv.odometry.lens_guess import lenses_of
 from egoequiv.odometry.looks import Looker, packed, unpacked
 from egoequiv.odometry.steps import Look, VisualSteps, key_frames, visual_steps
@@ -29,9 +27,6 @@ from egoequiv.progress import Progress, silent
 from egoequiv.sources.decoded import cut, decoded_frames
 from egoequiv.sources.recording import Decoded, Recording, Source
 
-Arrays = dict[str, NDArray[Any]]
-
-_OF_MOTION = ("axes", "columns", "interpolation", "max_gap_s", "mount", "offset_s", "quaternion", "rates", "rule")
 _FRAMES_A_PIECE = 48  # at least, where decoding can begin so often: the two frames read twice cost little then
 
 
@@ -52,7 +47,7 @@ class _Piece:
     number: int  # of the recording
     frames: range
     steps_file: Path | None
-    looks_file: Path | None  # None also where nobody wants to look
+    looks_file: Path | None  # None also if there is no `look`
 
 
 def watch(
@@ -84,7 +79,7 @@ def watch(
 
     """
     folder = cache or cache_folder() / "visual"
-    lenses = lenses_of(source, lens)
+    lenses = lenses_of(source, lens, folder)
     pieces: list[_Piece] = []
     for number, (recording, own) in enumerate(zip(source.recordings, lenses, strict=True)):
         pieces += _pieces(source, recording, number, own, look, folder)
@@ -116,20 +111,6 @@ def _pieces(
     return pieces
 
 
-def recording_digest(source: Source, recording: Recording) -> str | None:
-    """What identifies the pictures of a recording; None if that is not known, as of a world that is rendered."""
-    files = recording.files_read()
-    if files is None:
-        return None
-    settings = sorted((name, str(value)) for name, value in source.settings.items() if name not in _OF_MOTION)
-    digest = sha256(repr((source.name, settings, recording.name, len(recording))).encode("utf-8", "replace"))
-    digest.update(program_digest("pose", "sources", "odometry").encode())
-    for numbers in (recording.log_frames(), recording.times_s):
-        digest.update(b"-" if numbers is None else np.ascontiguousarray(numbers).tobytes())
-    digest.update(file_states(files))
-    return digest.hexdigest()
-
-
 def _look_digest(look: Looker) -> str:
     """A function by its name and by the source of the file it is in."""
     import inspect
@@ -144,8 +125,8 @@ def _watch_piece(
 ) -> tuple[Arrays, Arrays]:
     """The steps that begin in a piece, and the looks of its frames; read where they were kept before."""
     recording, lens = recordings[piece.number], lenses[piece.number]
-    steps = _kept(piece.steps_file)
-    looks = _kept(piece.looks_file) if look is not None else {}
+    steps = kept_arrays(piece.steps_file)
+    looks = kept_arrays(piece.looks_file) if look is not None else {}
     if steps is not None and looks is not None:
         tick(len(piece.frames))
         return steps, looks
@@ -159,13 +140,13 @@ def _watch_piece(
 
     if steps is None:
         steps = _steps_of(recording, lens, piece.frames, looked)
-        _keep(piece.steps_file, steps)
+        keep_arrays(piece.steps_file, steps)
     else:
         for frame, image in zip(piece.frames, decoded_frames(recording, piece.frames), strict=True):
             looked(frame, image)
     if looks is None:
         looks = packed(seen)
-        _keep(piece.looks_file, looks)
+        keep_arrays(piece.looks_file, looks)
     return steps, looks
 
 
@@ -173,10 +154,7 @@ def _steps_of(recording: Recording, lens: Lens, frames: range, look: Look) -> Ar
     """The steps whose first frame is one of `frames`, and one more, whose length is compared with the last of them."""
     keys = key_frames(recording)
     own = np.flatnonzero((keys >= frames.start) & (keys < frames.stop))
-    if len(own):
-        keys = keys[own[0] : own[-1] + 3]
-    else:
-        keys = keys[:0]
+    keys = keys[own[0] : own[-1] + 3] if len(own) else keys[:0]
     stop = max(frames.stop, int(keys[-1]) + 1 if len(keys) else 0)
     found = visual_steps(recording, lens, keys, look, range(frames.start, stop))
     return {part.name: getattr(found, part.name) for part in fields(found)}
@@ -199,23 +177,3 @@ def _joined(recording: Recording, lens: Lens, pieces: Sequence[tuple[Arrays, Arr
         looks += unpacked(kept) if kept else []
     steps = VisualSteps.joined(parts) if parts else visual_steps(recording, lens, np.empty(0, np.int64))
     return Watched(recording, lens, steps, looks)
-
-
-def _kept(file: Path | None) -> Arrays | None:
-    """The arrays of a file; None if there is none that can be read."""
-    if file is None:
-        return None
-    try:
-        with np.load(file, allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
-    except (OSError, ValueError, EOFError, KeyError, BadZipFile):
-        return None
-
-
-def _keep(file: Path | None, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays, whole or not at all."""
-    if file is None:
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(file) as temporary, open(temporary, "wb") as opened:
-        np.savez(opened, allow_pickle=False, **arrays)

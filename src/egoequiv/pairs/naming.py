@@ -29,8 +29,9 @@ def name_motions(space: MotionSpace, motions: Array, spread: Array, taken: Seque
         if size.max() < STILL and NO_MOTION not in names:
             names.append(NO_MOTION)
             continue
-        order = np.argsort(-size, kind="stable")
-        words = [space.axes[k].in_words(float(motion[k])) for k in order]
+        said = {k: space.axes[k].in_words(float(motion[k])) for k in np.argsort(-size, kind="stable")}
+        order = [k for k, word in said.items() if word] or list(said)  # some components are not named
+        words = [said[k] or NO_MOTION for k in order]
         name = words[0]
         for place, (k, more) in enumerate(zip(order[1:], words[1:], strict=True)):
             is_named = place == 0 and size[k] >= NEARLY * size[order[0]]

@@ -12,6 +12,7 @@ from egoequiv.store.starts import starts_s
 Array = NDArray[np.float64]
 
 WORLD = "world"  # the attribute: recordings of one value have poses in one map
+PART_OF = "part_of"  # the attribute: parts of one recording, each with its `start` on the clock of the whole
 _EPOCH_S = 1e8  # a smaller start does not count from 1970, and says nothing about other recordings
 _FEWEST_SAME = 10  # frames of two recordings whose times and poses are all the same: cameras of one rig
 
@@ -20,18 +21,22 @@ def clocks_of(store: FrameStore, max_gap_s: float = 1.0) -> tuple[Indices, Array
     """The group of each frame and its time in that group, (N,) each; recordings that ran at the same time are one.
 
     They are cameras of one rig, or parts of one drive: their dates (attribute `start`) say that they overlap or follow
-    each other within `max_gap_s`, or all their times and poses are the same. The code of a group is that of its first
-    recording. Frames need times.
+    each other within `max_gap_s`, they were cut from one recording, or all their times and poses are the same. The
+    code of a group is that of its first recording. Frames need times.
     """
     if store.times_s is None:
         raise ValueError("frames without times have no clocks")
     codes, first, of = np.unique(store.recording, return_index=True, return_inverse=True)
-    starts = starts_s(store)[first]
+    told = starts_s(store)[first]
+    starts = told.copy()
     starts[starts < _EPOCH_S] = np.nan
     begin, end = np.full(len(codes), np.inf), np.full(len(codes), -np.inf)
     np.minimum.at(begin, of, store.times_s)
     np.maximum.at(end, of, store.times_s)
     group, shift = np.arange(len(codes)), np.zeros(len(codes))
+    for together in _parts_of_one(store, first, told):
+        group[together] = together.min()
+        shift[together] = told[together] - told[together].min()
     for together in _at_one_time(starts + begin, starts + end, max_gap_s):
         group[together] = together.min()
         shift[together] = starts[together] - starts[together].min()
@@ -47,6 +52,16 @@ def _at_one_time(begin: Array, end: Array, max_gap_s: float) -> list[Indices]:
     latest = np.maximum.accumulate(end[order])
     cuts = np.flatnonzero(begin[order][1:] > latest[:-1] + max_gap_s) + 1
     return [part for part in np.split(order, cuts) if len(part) > 1]
+
+
+def _parts_of_one(store: FrameStore, first: Indices, starts: Array) -> list[Indices]:
+    """Sets of two or more recordings that were cut from one, by the first frame of each."""
+    if PART_OF not in store.attributes:
+        return []
+    wholes = store.attributes[PART_OF][first]
+    known = (wholes != "") & np.isfinite(starts)
+    sets = [np.flatnonzero(known & (wholes == whole)) for whole in np.unique(wholes[known])]
+    return [together for together in sets if len(together) > 1]
 
 
 def _same_tracks(store: FrameStore, of: Indices, asked: NDArray[np.bool_]) -> list[Indices]:

@@ -11,14 +11,17 @@ from egoequiv.pose.rigid import PAN, ROLL, TILT, SE3Space
 from egoequiv.pose.space import Array, MotionAxis, MotionSpace
 
 STILL = 0.05  # of the usual step of a recording, which has length 1: what is shorter has no direction
+_NAMED = 0.3  # from this component of a direction on it is said that a motion goes there
 _RIGID = SE3Space()
 
 
 @dataclass(frozen=True)
 class DirectionAxis(MotionAxis):
-    """A component of a direction, which is named without a number."""
+    """A component of a direction, which is named without a number; a small one is not named."""
 
     def in_words(self, amount: float) -> str:
+        if abs(amount) < _NAMED:
+            return ""
         return self.plus if amount >= 0 else self.minus
 
 
@@ -48,6 +51,10 @@ class ScaleFreeSpace(MotionSpace):
     @property
     def scales(self) -> tuple[slice, ...]:
         return (slice(0, 3), slice(3, 6))
+
+    @property
+    def length_unit(self) -> str:
+        return "usual steps"
 
     @property
     def least_spread(self) -> Array:

@@ -59,6 +59,11 @@ class MotionSpace(ABC):
         return tuple(slice(k, k + 1) for k in range(len(self.axes)))
 
     @property
+    def length_unit(self) -> str:
+        """The unit of positions."""
+        return "m"
+
+    @property
     def least_spread(self) -> Array:
         """How far motions differ at least for the difference to count when they are clustered; (M,)."""
         return np.zeros(len(self.axes))

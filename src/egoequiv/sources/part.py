@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,18 @@ from egoequiv.pose.camera import Lens
 from egoequiv.sources.decoded import decoded_frames
 from egoequiv.sources.logged import start_of
 from egoequiv.sources.recording import Decoded, Image, Recording
+
+
+def _later(start: str, since_s: float) -> dict[str, str]:
+    """The attribute `start` of frames that begin `since_s` after the start of the whole; none for an odd one."""
+    try:
+        return start_of(np.array([round(Decimal(start or 0) * 10**9) + round(since_s * 1e9)]))
+    except (ArithmeticError, ValueError, OverflowError):
+        pass
+    try:
+        return {"start": (datetime.fromisoformat(start) + timedelta(seconds=since_s)).isoformat()}
+    except (ValueError, OverflowError):
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +52,13 @@ class RecordingPart(Recording):
 
     @property
     def attributes(self) -> Mapping[str, str]:  # type: ignore[override]
-        """Those of the whole; its `start` is the time of the first frame."""
-        own = dict(self.whole.attributes)
-        if "start" in own and self.whole.times_s is not None and self.frames.start:
-            first_ns = int(own["start"].replace(".", ""))  # with all nine digits, see `start_of`
-            own |= start_of(np.array([first_ns + round(float(self.whole.times_s[self.frames.start]) * 1e9)]))
-        return own
+        """Those of the whole, with the time of its own first frame, and a map of its own."""
+        own = dict(self.whole.attributes) | {"world": self.name}
+        if len(self.frames) == len(self.whole):
+            return own
+        if self.whole.times_s is not None:
+            own |= _later(own.pop("start", ""), float(self.whole.times_s[self.frames.start]))
+        return own | {"part_of": self.whole.name}
 
     @property
     def _rows(self) -> slice:

@@ -14,7 +14,7 @@ from egoequiv.progress import Progress
 from egoequiv.sources import Source
 
 Poses = Literal["auto", "log", "visual"]
-FEWEST = 0.5  # of the frames must get a pose, or pictures that nobody asked about are taken without any
+FEWEST = 0.5  # of the frames must get a pose for poses that were not asked for to be used
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,7 @@ def with_motion(
     from egoequiv.odometry.visual import visual_poses
 
     try:
-        seen = visual_poses(
-            source, lens=options.view_deg, scale=options.scale, engine=engine, on_progress=on_progress
-        )
+        seen = visual_poses(source, lens=options.view_deg, scale=options.scale, engine=engine, on_progress=on_progress)
     except DataError as problem:
         if options.poses == "visual":
             raise

@@ -79,8 +79,8 @@ def way_figure(store: FrameStore, tracks: Sequence[Track]) -> Figure | None:
         axes.plot(*way.T, color=track.color, linewidth=1.3, label=track.name)
         axes.plot(*way[0], "o", color=track.color, markersize=6)
     axes.set_aspect("equal", adjustable="datalim")
-    axes.set_xlabel("m")
-    axes.set_ylabel("m")
+    axes.set_xlabel(store.space.length_unit)
+    axes.set_ylabel(store.space.length_unit)
     axes.margins(x=0.12, y=0.3 if store.has_images else 0.12)  # pictures stand above their places
     if store.has_images:
         _place_thumbnails(axes, store, tracks, ways)
@@ -132,7 +132,8 @@ def _place_thumbnails(axes: Axes, store: FrameStore, tracks: Sequence[Track], wa
 def time_figure(store: FrameStore, tracks: Sequence[Track]) -> Figure | None:
     """Every pose column that is no quaternion, speed and turn rate against time, with gaps marked."""
     names = [name for name in store.pose_columns if name not in CAMERA_POSES[3:]]
-    rates = ["speed (m/s)", "turn rate (°/s)"] if set(CAMERA_POSES) <= set(store.pose_columns) else []
+    unit = store.space.length_unit
+    rates = [f"speed ({unit}/s)", "turn rate (°/s)"] if set(CAMERA_POSES) <= set(store.pose_columns) else []
     if store.times_s is None or not names:
         return None
     titles = [*rates, *names]
@@ -143,7 +144,8 @@ def time_figure(store: FrameStore, tracks: Sequence[Track]) -> Figure | None:
             axes.plot(times, values, color=track.color, linewidth=0.9, label=track.name)
             for begin, end in track.gaps:
                 axes.axvspan(begin, end, color=GAP_COLOR, alpha=0.25, linewidth=0)
-        axes.set_ylabel(title.replace("_", " "), rotation=0, ha="right", va="center", fontsize=8)
+        named = f"{title[0]} ({unit})" if title in CAMERA_POSES and unit != "m" else title.replace("_", " ")
+        axes.set_ylabel(named, rotation=0, ha="right", va="center", fontsize=8)
         axes.tick_params(labelsize=7)
         if axes is not panels[-1]:
             axes.tick_params(labelbottom=False)

@@ -1,0 +1,272 @@
+"""Pictures and log compared, on steps that are computed from a known way: no picture is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from egoequiv.doctor.diagnosis import MOTION_CHECKS, check_motion
+from egoequiv.doctor.elsewhere import other_recording
+from egoequiv.doctor.evidence import Comparison
+from egoequiv.doctor.finding import Finding
+from egoequiv.doctor.frames_of_reference import axes_in_words, frame_of_reference, rotations_of_axes
+from egoequiv.doctor.logged import LoggedMotion, logged_motion
+from egoequiv.doctor.offset import estimate_offset
+from egoequiv.odometry.steps import VisualSteps
+from egoequiv.pose import CAMERA_POSES
+from egoequiv.pose.conventions import axes_matrix
+from egoequiv.pose.rigid import SE3Space
+
+Array = NDArray[np.float64]
+SECONDS, HZ = 40.0, 10.0
+
+
+class Way:
+    """A hand-held camera: it turns about all axes and drifts forward."""
+
+    def __init__(self, seed: int = 0, seconds: float = SECONDS) -> None:
+        rng = np.random.default_rng(seed)
+        self.rates = rng.uniform(0.15, 0.7, (3, 4)), rng.uniform(0, 6, (3, 4)), rng.uniform(1, 6, (3, 4))
+        self.seconds = seconds
+
+    def poses(self, times_s: Array) -> Array:
+        hertz, phase, size = self.rates
+        angles = (size * np.sin(2 * np.pi * hertz * times_s[:, None, None] + phase)).sum(axis=2)
+        rotation = Rotation.from_euler("xyz", angles, degrees=True)
+        place = np.stack([times_s, 0.3 * np.sin(times_s), 0.2 * np.cos(0.7 * times_s)], axis=1)
+        return np.concatenate([place, rotation.as_quat()], axis=1)
+
+
+def seen(poses: Array, noise_deg: float = 0.05, seed: int = 0) -> VisualSteps:
+    """The steps that perfect pictures would show, with noise and some steps that are wrong altogether."""
+    rng = np.random.default_rng(seed)
+    motion = SE3Space().difference(poses[:-1], poses[1:])
+    count = len(motion)
+    rotation = motion[:, 3:] + rng.normal(0, noise_deg, (count, 3))
+    wrong = rng.random(count) < 0.05
+    rotation[wrong] += rng.normal(0, 3, (int(wrong.sum()), 3))
+    length = np.linalg.norm(motion[:, :3], axis=1, keepdims=True)
+    return VisualSteps(
+        first=np.arange(count),
+        second=np.arange(1, count + 1),
+        rotation_deg=rotation,
+        direction=motion[:, :3] / length,
+        rotation_error_deg=np.full(count, noise_deg),
+        direction_error_deg=np.full(count, 2.0),
+        length_ratio=np.ones(count),
+        matches=np.full(count, 200),
+        inliers=np.full(count, 150),
+        flow=np.full(count, 0.02),
+        reason=np.full(count, "", np.str_),
+    )
+
+
+class Logged:
+    """A recording of poses alone, as the doctor reads it."""
+
+    def __init__(self, poses: Array, times_s: Array | None) -> None:
+        self.poses, self.times_s = poses, times_s
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+
+def compared(
+    change: Callable[[Array], Array] = lambda poses: poses,
+    *,
+    late_s: float = 0.0,
+    seed: int = 0,
+    timed: bool = True,
+    settings: dict[str, str] | None = None,
+) -> Comparison:
+    """Pictures of a way beside its log, which is `late_s` late and changed."""
+    times = np.arange(0, SECONDS, 1 / HZ)
+    way = Way(seed)
+    logged = change(way.poses(times - late_s))
+    recording = Logged(logged, times if timed else None)
+    motion = logged_motion(recording, CAMERA_POSES, settings)  # type: ignore[arg-type]
+    return Comparison("walk", seen(way.poses(times), seed=seed), motion)
+
+
+def faults(comparison: Comparison) -> dict[str, Finding]:
+    found = check_motion(comparison).findings
+    assert [one.check for one in found] == list(MOTION_CHECKS)
+    return {one.check: one for one in found if one.is_fault}
+
+
+def in_camera_axes(turn: Array) -> Callable[[Array], Array]:
+    """Poses whose camera axes are turned: what was read as forward is another axis of the camera."""
+
+    def change(poses: Array) -> Array:
+        rotation = Rotation.from_quat(poses[:, 3:]) * Rotation.from_matrix(turn)
+        return np.concatenate([poses[:, :3], rotation.as_quat()], axis=1)
+
+    return change
+
+
+def inverted(poses: Array) -> Array:
+    back = Rotation.from_quat(poses[:, 3:]).inv()
+    return np.concatenate([-back.apply(poses[:, :3]), back.as_quat()], axis=1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_sound_log_has_no_fault(seed: int) -> None:
+    assert faults(compared(seed=seed)) == {}
+    assert faults(compared(seed=seed, timed=False)) == {}
+
+
+@pytest.mark.parametrize("late_s", [-1.0, -0.3, -0.1, 0.05, 0.1, 0.5, 1.0])
+def test_an_offset_is_found_with_its_sign(late_s: float) -> None:
+    found = faults(compared(late_s=late_s, settings={"offset_s": "0.2"}))
+    assert set(found) == {"clock offset"}
+    values = dict(found["clock offset"].values)
+    assert values["offset_s"] == pytest.approx(late_s, abs=0.01)
+    assert values["low_s"] - 0.005 <= late_s <= values["high_s"] + 0.005
+    corrected = float(found["clock offset"].fix.removeprefix("--read offset_s="))
+    assert corrected == pytest.approx(0.2 - late_s, abs=0.011)  # on top of what was typed before
+
+
+def test_the_interval_of_an_offset_covers_the_truth() -> None:
+    inside = 0
+    for seed in range(24):
+        found = estimate_offset(compared(late_s=0.07, seed=seed))
+        assert not isinstance(found, str)
+        inside += found.low <= 0.07 <= found.high
+    assert inside >= 20
+
+
+@pytest.mark.parametrize("matrix", rotations_of_axes(), ids=axes_in_words)
+def test_other_axes_are_named(matrix: Array) -> None:
+    found, _ = frame_of_reference(compared(in_camera_axes(matrix), settings={"axes": "ros"}))
+    assert found.is_fault != np.array_equal(matrix, np.eye(3))
+    right = found.fix.removeprefix("--read axes=") if found.is_fault else "ros"
+    np.testing.assert_array_equal(axes_matrix(right), matrix)
+
+
+def test_the_fix_of_axes_continues_what_was_typed() -> None:
+    opencv, opengl = axes_matrix("opencv"), axes_matrix("opengl")
+    read_as_opengl = in_camera_axes(opencv @ opengl.T)  # in truth opencv
+    found = faults(compared(read_as_opengl, settings={"axes": "opengl"}))
+    assert found["axes and signs"].fix == "--read axes=right,down,forward"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (inverted, "inverted"),
+        (lambda poses: poses[:, [0, 1, 2, 6, 3, 4, 5]], "another order: they are wxyz"),
+        (lambda poses: poses[:, [0, 1, 2, 4, 5, 6, 3]], "another order: they are xyzw"),
+    ],
+)
+def test_other_readings_are_named(change: Callable[[Array], Array], words: str) -> None:
+    found = faults(compared(change))
+    assert set(found) == {"axes and signs"}
+    assert words in found["axes and signs"].text
+
+
+@pytest.mark.parametrize(
+    ("rotation", "direction", "words"),
+    [
+        ((-1, 1, -1), (1, -1, 1), "mirrored"),
+        ((1, 1, -1), (1, 1, 1), "sign of yaw"),
+        ((1, -1, 1), (1, 1, 1), "sign of pitch"),
+        ((-1, 1, 1), (1, 1, 1), "sign of roll"),
+        ((1, 1, 1), (-1, 1, 1), "sign of the way forward"),
+    ],
+)
+def test_signs_are_named(rotation: tuple[int, ...], direction: tuple[int, ...], words: str) -> None:
+    sound = compared(late_s=0.2)
+    steps = replace(
+        sound.steps,
+        rotation_deg=sound.steps.rotation_deg * np.array(rotation),
+        direction=sound.steps.direction * np.array(direction),
+    )
+    found = faults(replace(sound, steps=steps))
+    assert set(found) == {"axes and signs", "clock offset"}  # both are wrong, and both are found
+    assert words in found["axes and signs"].text
+    assert dict(found["clock offset"].values)["offset_s"] == pytest.approx(0.2, abs=0.02)
+
+
+@pytest.mark.parametrize(("factor", "unit"), [(np.pi / 180, "radians taken"), (180 / np.pi, "degrees taken")])
+def test_units_of_angles_are_named(factor: float, unit: str) -> None:
+    sound = compared()
+    motion = replace(sound.motion, turned_deg=sound.motion.turned_deg * factor, poses=None)
+    assert unit in faults(sound.with_motion(motion))["axes and signs"].text
+
+
+def test_halves_that_are_exchanged() -> None:
+    sound = compared()
+    half = len(sound.steps) // 2
+    order = np.concatenate([np.arange(half, 2 * half), np.arange(half)])
+    exchanged = sound.steps.part(order)
+    steps = replace(exchanged, first=sound.steps.first[: 2 * half], second=sound.steps.second[: 2 * half])
+    found = faults(replace(sound, steps=steps))
+    assert set(found) == {"order of parts"}
+    assert "+20.0 s away" in found["order of parts"].text or "+19.9 s away" in found["order of parts"].text
+
+
+def test_pictures_of_another_recording() -> None:
+    one, other = compared(seed=1), replace(compared(seed=2), recording="run")
+    exchanged = one.with_motion(other.motion), replace(other, motion=one.motion)
+    found = check_motion(exchanged[0], exchanged).findings[0]
+    assert found.is_fault
+    assert "run" in found.text
+    assert not other_recording(one, [one, other]).is_fault
+
+
+def test_frames_dropped_without_a_trace() -> None:
+    """Every twentieth picture is lost and the rest moves up: the offset grows."""
+    times = np.arange(0, SECONDS, 1 / HZ)
+    way = Way(3)
+    kept = np.delete(np.arange(len(times)), np.arange(10, len(times), 20))
+    steps = seen(way.poses(times[kept]))
+    motion = logged_motion(Logged(way.poses(times), times), CAMERA_POSES)  # type: ignore[arg-type]
+    found = faults(Comparison("walk", steps, motion))
+    assert set(found) == {"clock drift"}
+    assert dict(found["clock drift"].values)["drift"] == pytest.approx(0.05, abs=0.015)
+
+
+def test_a_motion_that_has_nothing_to_do_with_the_pictures() -> None:
+    found = faults(compared().with_motion(compared(seed=9).motion))
+    assert "agreement" in found
+
+
+def columns(names: tuple[str, ...], sign: float = 1.0) -> LoggedMotion:
+    """The heading of the way as a column."""
+    times = np.arange(0, SECONDS, 1 / HZ)
+    poses = Way(0).poses(times)
+    turned = np.concatenate([[0.0], np.cumsum(SE3Space().difference(poses[:-1], poses[1:])[:, 5])])
+    values = np.stack([sign * turned, times], axis=1)
+    return logged_motion(Logged(values, times), names)  # type: ignore[arg-type]
+
+
+def test_columns_of_known_and_unknown_units() -> None:
+    sound = compared()
+    assert faults(sound.with_motion(columns(("yaw_deg", "forward_m")))) == {}
+    assert "sign of yaw" in faults(sound.with_motion(columns(("yaw_deg", "forward_m"), -1)))["axes and signs"].text
+    assert faults(sound.with_motion(columns(("steering", "throttle"), -0.01))) == {}  # steering grows to the right
+    wrong = faults(sound.with_motion(columns(("steering", "throttle"), 0.01)))
+    assert "sign of steering" in wrong["axes and signs"].text
+    assert not columns(("gripper_angle", "elbow")).has_rotation  # not every angle turns the camera
+
+
+def test_what_cannot_be_told() -> None:
+    sound = compared()
+    nothing = replace(sound.motion, turned_deg=np.full_like(sound.motion.turned_deg, np.nan), poses=None)
+    assert not any(one.can_tell for one in check_motion(sound.with_motion(nothing)).findings)
+    still = replace(sound.motion, turned_deg=0 * sound.motion.turned_deg, poses=None)
+    steps = replace(sound.steps, rotation_deg=np.random.default_rng(0).normal(0, 0.05, (len(sound.steps), 3)))
+    found = check_motion(replace(sound, steps=steps, motion=still)).findings
+    offset = next(one for one in found if one.check == "clock offset")
+    assert not offset.can_tell
+    assert "turns too little" in offset.text
+    assert not any(one.is_fault for one in found)
+    short = sound.part(np.arange(5))
+    assert not any(one.is_fault for one in check_motion(short).findings)
+    empty = sound.part(np.arange(0))
+    assert not any(one.is_fault for one in check_motion(empty).findings)

@@ -1,0 +1,99 @@
+"""Watching a source in pieces: the same as in one go, kept, continued, and forgotten when the pictures change."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from egoequiv.catalog import open_source
+from egoequiv.engines import LocalEngine
+from egoequiv.odometry import watch as module
+from egoequiv.odometry.steps import VisualSteps, key_frames, visual_steps
+from egoequiv.odometry.watch import watch
+from odometry.conftest import LENS
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What the tests keep of a picture."""
+
+    brightness: float
+    digest: int
+    corner: np.ndarray
+
+
+def brief(image: Any) -> Brief:
+    pixels = np.asarray(image)
+    return Brief(float(pixels.mean()), int(pixels.astype(np.uint64).sum()) + 2**63, pixels[:2, :3])
+
+
+def equal(one: VisualSteps, other: VisualSteps) -> bool:
+    pairs = [(getattr(one, part.name), getattr(other, part.name)) for part in fields(VisualSteps)]
+    return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
+
+
+@pytest.fixture
+def short(drive_video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A video of its own, cut into pieces of twenty frames."""
+    monkeypatch.setattr(module, "_FRAMES_A_PIECE", 20)
+    return Path(shutil.copy(drive_video, tmp_path / "drive.mkv"))
+
+
+def test_pieces_are_as_good_as_one_go(short: Path, tmp_path: Path) -> None:
+    source = open_source("video", short)
+    done: list[tuple[int, int]] = []
+    found = watch(source, lens=LENS, cache=tmp_path / "cache", look=brief, on_progress=lambda *now: done.append(now))[0]
+    recording = source.recordings[0]
+    whole = visual_steps(recording, LENS, key_frames(recording))
+    assert len(list((tmp_path / "cache").rglob("*.npz"))) == 2 * 3  # steps and looks of three pieces
+    assert equal(found.steps, whole)
+    assert np.isfinite(found.steps.length_ratio[1:]).mean() > 0.5
+    assert [look.brightness for look in found.looks] == [float(recording.image(k).mean()) for k in range(60)]
+    assert found.looks[7].digest == brief(recording.image(7)).digest
+    assert np.array_equal(found.looks[7].corner, recording.image(7)[:2, :3])
+    assert done[0] == (0, 60)
+    assert done[-1] == (60, 60)
+
+
+def test_what_is_kept_is_not_done_again(short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, cache = open_source("video", short), tmp_path / "cache"
+    first = watch(source, lens=LENS, cache=cache)[0]
+    bytes_before = {file: file.read_bytes() for file in cache.rglob("*.npz")}
+    lost = sorted(bytes_before)[1]
+    lost.unlink()  # as if the work had been stopped
+    sorted(bytes_before)[0].write_bytes(b"half a file")
+    looked: list[int] = []
+    steps_of = module._steps_of
+    monkeypatch.setattr(module, "_steps_of", lambda *a: looked.append(a[2].start) or steps_of(*a))
+    again = watch(open_source("video", short), lens=LENS, cache=cache)[0]
+    assert looked == [0, 20]
+    assert equal(first.steps, again.steps)
+    assert {file: file.read_bytes() for file in cache.rglob("*.npz")} == bytes_before
+
+
+def test_other_pictures_and_another_lens_are_watched_again(short: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    watch(open_source("video", short), lens=LENS, cache=cache)
+    watch(open_source("video", short), lens=70.0, cache=cache)
+    assert len(list(cache.rglob("*.npz"))) == 6
+    os.utime(short, ns=(1, 1))
+    watch(open_source("video", short), lens=LENS, cache=cache)
+    assert len(list(cache.rglob("*.npz"))) == 9
+
+
+@pytest.mark.slow
+def test_worker_processes_find_the_same(short: Path, tmp_path: Path) -> None:
+    here = watch(open_source("video", short), lens=LENS, cache=tmp_path / "one", look=brief)[0]
+    there = watch(open_source("video", short), lens=LENS, cache=tmp_path / "two", look=brief, engine=LocalEngine(2))[0]
+    assert equal(here.steps, there.steps)
+    assert [look.digest for look in here.looks] == [look.digest for look in there.looks]
+    one, two = (
+        {f.relative_to(r): f.read_bytes() for f in r.rglob("*.npz")} for r in (tmp_path / "one", tmp_path / "two")
+    )
+    assert one == two

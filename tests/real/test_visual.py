@@ -1,0 +1,45 @@
+"""Motion seen in real pictures against the poses of their logs, with generous bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from egoequiv.catalog import open_source
+from egoequiv.odometry.lens_guess import lenses_of
+from egoequiv.odometry.steps import key_frames, visual_steps
+from egoequiv.pose import CAMERA_POSES
+
+
+@pytest.mark.parametrize(
+    ("source_name", "folder", "recording_name", "median_deg"),
+    [
+        ("kitti", "kitti", "2011_09_26_drive_0005", 0.3),
+        ("tum", "tum_fr1_xyz", "tum_fr1_xyz", 1.0),
+        ("seven-scenes", "seven_scenes_redkitchen", "seven_scenes_redkitchen", 1.0),
+    ],
+)
+def test_rotations_are_those_of_the_log(
+    real_data: Path, source_name: str, folder: str, recording_name: str, median_deg: float
+) -> None:
+    source = open_source(source_name, real_data / folder)
+    number = [recording.name for recording in source.recordings].index(recording_name)
+    recording = source.recordings[number]
+    lens = recording.lens or lenses_of(source)[number]
+    steps = visual_steps(recording, lens, key_frames(recording)[:50])
+    columns = [source.pose_columns.index(name) for name in CAMERA_POSES[3:]]
+    turned = Rotation.from_quat(recording.poses[:, columns])
+    true = (turned[steps.first].inv() * turned[steps.second]).as_rotvec(degrees=True)
+    off = np.linalg.norm(steps.rotation_deg - true, axis=1)
+    assert steps.rotation_known.mean() > 0.9
+    assert np.nanmedian(off) < median_deg
+    assert np.nanmedian(off) < 0.7 * np.median(np.linalg.norm(true, axis=1))  # much better than no motion at all
+
+
+def test_the_field_of_view_of_a_hand_held_camera_is_found(real_data: Path) -> None:
+    lens = lenses_of(open_source("tum", real_data / "tum_fr1_xyz"))[0]
+    assert lens.view_deg == pytest.approx(63.5, abs=8)  # focal length 517 of 640 pixels, by the data set's page
+    assert lens.origin.startswith("guessed: field of view")
