@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.odometry.features import opencv
+from egoequiv.odometry.plane import motions_of_plane
 from egoequiv.pose.camera import Lens
 from egoequiv.pose.conventions import axes_matrix
 
@@ -19,6 +20,8 @@ NOISE_PX = 0.6  # of a point that was found again
 _REACH = 3.0  # points further off than so many times the noise are wrong matches
 _TOO_SMALL = 3.0  # errors are so much larger than those of points that err independently, in the embedded drive
 _CANCELLING = 0.1  # cost of a rotation as far from that of a camera that only turns as points have moved
+_OTHER_RAD = 0.01  # rotations further apart are different answers
+_RIVAL = 6.0  # another answer whose points are together no worse than by so many squared noises fits as well
 _ROUNDS = 8  # of refinement
 _UNSURE_DEG = 1.0  # a rotation known no better than this is not told
 _UNSURE_DIRECTION_DEG = 30.0
@@ -89,6 +92,7 @@ class Solved:
     used: NDArray[np.bool_]  # (M,) inliers
     covariance: Array  # (5, 5) of the rotation (3) and of the translation in its tangent plane (2), squared radians
     behind: NDArray[np.bool_]  # (M,) points that would lie clearly behind a camera
+    is_ambiguous: bool = False  # whether another rotation explains the points as well, as with points of one plane
 
     @property
     def in_front(self) -> float:
@@ -102,6 +106,8 @@ def _moving(solved: Solved, matches: int, flow: float) -> Step:
     inliers = int(solved.used.sum())
     if inliers < FEWEST:
         return Step.unknown("few inliers", matches, inliers, flow)
+    if solved.is_ambiguous:
+        return Step.unknown("two motions fit", matches, inliers, flow)
     if not error < _UNSURE_DEG:
         return Step.unknown("rotation not certain", matches, inliers, flow)
     rotation = _rotation_vector(solved.rotation.T)
@@ -167,10 +173,18 @@ def scene_with_depth(a: Array, b: Array, noise: float, turn: Array) -> Solved | 
         one, other, translation = cv2.decomposeEssentialMat(essential)
         starts += [(rotation, translation[:, 0]) for rotation in (one, other)]
     starts += [(turn, np.eye(3)[axis]) for axis in range(3)]
-    found = [refined(rotation, translation, a, b, noise) for rotation, translation in starts]
+    of_plane = motions_of_plane(a, b, _REACH * noise)
+    starts += of_plane
+    tried = [refined(rotation, translation, a, b, noise) for rotation, translation in starts]
+    found = [solved for solved in tried if solved is not None]
+    if not found:
+        return None
     flow = max(float(np.median(np.linalg.norm(a - b, axis=1))), noise)
-    costs = [np.inf if solved is None else _cost(solved, noise, turn, flow) for solved in found]
-    return found[int(np.argmin(costs))]
+    best = found[int(np.argmin([_cost(solved, noise, turn, flow) for solved in found]))]
+    rivals = [solved for solved in found if _angle(solved.rotation, best.rotation) > _OTHER_RAD]
+    fit = _badness(best, noise).sum()
+    is_ambiguous = bool(of_plane) and any(_badness(rival, noise).sum() <= fit + _RIVAL for rival in rivals)
+    return replace(best, is_ambiguous=is_ambiguous)
 
 
 def _cost(solved: Solved, noise: float, turn: Array, flow: float) -> float:
@@ -179,10 +193,18 @@ def _cost(solved: Solved, noise: float, turn: Array, flow: float) -> float:
     A pan that a shift to the side cancels, so that points hardly move, would need them all at one distance. Points of
     little parallax fit it nearly as well as the truth, so it costs more.
     """
+    return float(_badness(solved, noise).mean()) + _CANCELLING * (_angle(solved.rotation, turn) / flow) ** 2
+
+
+def _badness(solved: Solved, noise: float) -> Array:
+    """How badly each point is explained (M,), in squared noises."""
     robust = np.minimum(np.square(solved.residual / noise), _REACH**2)
-    cosine = (np.trace(solved.rotation.T @ turn) - 1.0) / 2.0
-    cancelled = float(np.arccos(np.clip(cosine, -1.0, 1.0))) / flow
-    return float(np.where(solved.behind, _REACH**2, robust).mean()) + _CANCELLING * cancelled**2
+    return np.where(solved.behind, _REACH**2, robust)
+
+
+def _angle(one: Array, other: Array) -> float:
+    """The angle between two rotations (3, 3), in radians."""
+    return float(np.arccos(np.clip((np.trace(one.T @ other) - 1.0) / 2.0, -1.0, 1.0)))
 
 
 def refined(rotation: Array, translation: Array, a: Array, b: Array, noise: float) -> Solved | None:
