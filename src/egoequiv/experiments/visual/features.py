@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -38,10 +38,11 @@ from egoequiv.training.jobs import Job
 from egoequiv.training.many import run_many
 
 TASKS = ("equivariance", "readout")
-PIECE_S = 3.0  # pieces are the recordings of the stores, so that short logs have several
+PIECE = "piece"  # the attribute of frames by which they are split and read
+PIECE_S = 3.0  # so that a log of one recording has several
 GUARD_S = 1.05  # that lie between two pieces, so that none has frames close to those of another
 SIZE = 32
-SPLIT = "by-recording"
+SPLIT = f"by-{PIECE}"
 POSE = f" from {FRAME}, "  # read-outs of the pose of a single frame, which says where a piece is, not how it moves
 
 
@@ -55,6 +56,14 @@ class VisualOptions:
     iterations: int = 2_000
     engine: Engine = field(default_factory=LocalEngine)
     on_progress: OnProgress = silent
+
+
+class _Piece(RecordingPart):
+    """Part of a recording that says in an attribute which one it is."""
+
+    @property
+    def attributes(self) -> Mapping[str, str]:  # type: ignore[override]
+        return {**super().attributes, PIECE: self.name}
 
 
 def reproduce_visual(options: VisualOptions) -> dict[str, Table]:
@@ -130,18 +139,17 @@ def _both(name: str, source: Source, options: VisualOptions) -> tuple[Source, So
     for part in seen.recordings:
         assert isinstance(part, RecordingPart)
         poses = np.asarray(part.whole.poses)[part.frames.start : part.frames.stop]
-        parts.append(RecordingPart(part.whole, part.frames, part.name, poses, part.lens))
+        parts.append(replace(part, poses=poses))
     return seen, replace(source, recordings=parts)
 
 
-def _guarded(part: RecordingPart) -> RecordingPart:
+def _guarded(part: RecordingPart) -> _Piece:
     """A piece without its last second, unless it is the last of its recording."""
-    times_s = part.times_s
-    if times_s is None or part.frames.stop == len(part.whole):
-        return part
-    count = max(int(np.searchsorted(times_s, times_s[-1] - GUARD_S)), 1)
+    times_s, count = part.times_s, len(part)
+    if times_s is not None and part.frames.stop < len(part.whole):
+        count = max(int(np.searchsorted(times_s, times_s[-1] - GUARD_S)), 1)
     frames = range(part.frames.start, part.frames.start + count)
-    return replace(part, frames=frames, poses=part.poses[:count])
+    return _Piece(part.whole, frames, part.name, part.poses[:count], part.lens)
 
 
 def _jobs(name: str, kind: str, store: FrameStore, effort: Effort) -> list[Job]:
@@ -181,7 +189,7 @@ def _measured(job: Job, store: FrameStore, split: Split, on_progress: OnProgress
 
 
 def _measure(run: Path, task: Task, data: TaskData, on_progress: OnProgress) -> Measurement:
-    options, frames = TaskOptions(), data.split.validation
+    options, frames = TaskOptions(hold_out=PIECE), data.split.validation
     subject = Subject(
         task=task.name,
         weights=sha256((run / "last.safetensors").read_bytes()).hexdigest(),
@@ -213,7 +221,7 @@ def _measure(run: Path, task: Task, data: TaskData, on_progress: OnProgress) -> 
 def _about(source: Source, seen: Source, store: FrameStore, split: Split, options: VisualOptions) -> dict[str, Any]:
     return {
         "frames": f"{len(store):,} of {source.frame_count:,}, those whose motion the pictures tell",
-        "recordings": len(seen.recordings),
+        "pieces": f"{len(seen.recordings)} of about {PIECE_S - GUARD_S:.0f} s, {GUARD_S:g} s apart",
         "split": split.kind,
         "validation_frames": len(split.validation),
         "leaked_validation_frames": count_leaked(store, split),
