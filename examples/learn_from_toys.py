@@ -11,9 +11,9 @@ import egoequiv
 
 def main(folder: Path) -> None:
     """Render, train and measure."""
-    world = egoequiv.open_source("turntable", toys_per_category=2, lightings=4)
+    world = egoequiv.open_source("turntable", toys_per_category=2, lightings=2)
     store = egoequiv.ingest(world, folder / "toys", size=(32, 32))
-    run = egoequiv.train(data=store.path, out=folder / "run", method="equiv", use_labels=False, iterations=1_000)
+    run = egoequiv.train(data=store.path, out=folder / "run", method="equiv", use_labels=False, iterations=500)
     features = egoequiv.embed(run.path, store)
     print("features:", features.shape)
     split = egoequiv.make_split(store)

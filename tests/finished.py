@@ -18,7 +18,7 @@ def make_finished(out: Path) -> Path:
     from egoequiv.store import ingest
     from egoequiv.training import train
 
-    source = open_source("turntable", toys_per_category="1", elevations="6", azimuths="18", lightings="2")
+    source = open_source("turntable", toys_per_category="1", elevations="6", azimuths="18", lightings="2", size="32")
     store = ingest(source, out / "stores" / "turntable", size=(12, 12), workers=1)
     rows, metrics = [], []
     for method in ("random", "equiv"):

@@ -135,6 +135,17 @@ def wait_for(is_so: Callable[[], object], process: subprocess.Popen[str] | None 
         time.sleep(0.01)
 
 
+def draw_small_toys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the table of NORB draw the embedded toys at the size that its tests look at, which is much faster."""
+    from egoequiv.catalog import open_source
+    from egoequiv.experiments import norb
+
+    def open_small(name: str, *arguments: object, **settings: object) -> Source:
+        return open_source(name, *arguments, **settings, **({"size": 32} if name == "turntable" else {}))
+
+    monkeypatch.setattr(norb, "open_source", open_small)
+
+
 @contextmanager
 def data_error(*words: str) -> Iterator[None]:
     """Expect a DataError of one line that holds all the given words."""

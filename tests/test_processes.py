@@ -11,7 +11,8 @@ import pytest
 from egoequiv.store import FrameStore
 from helpers import HANG_S, wait_for
 
-SETTINGS = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--workers", "2", "--set", "per_class=3"]
+FEW = ["--set", "per_class=3", "--set", "checkpoint_every=100"]
+SETTINGS = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--workers", "2", *FEW]
 
 
 def children(pid: int) -> list[int]:

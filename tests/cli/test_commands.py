@@ -16,6 +16,7 @@ SMALL_WORLD = [
     "--set=elevations=5",
     "--set=azimuths=12",
     "--set=lightings=3",
+    "--set=size=32",
 ]
 SHORT = ["--iterations", "100", "--set", "log_every=50", "--set", "checkpoint_every=50", "--set", "validate_every=50"]
 
@@ -25,7 +26,7 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from egoequiv.catalog import open_source
     from egoequiv.store import ingest
 
-    source = open_source("turntable", toys_per_category="1", elevations="7", azimuths="18", lightings="4")
+    source = open_source("turntable", toys_per_category="1", elevations="7", azimuths="18", lightings="4", size="32")
     return ingest(source, tmp_path_factory.mktemp("world") / "toys", size=(16, 16), workers=1).path
 
 

@@ -86,14 +86,14 @@ def test_a_guessed_store_is_the_named_one(cli: Cli, drives: Path) -> None:
 
 @pytest.mark.slow
 def test_one_command_from_a_log_to_rho(cli: Cli, drives: Path) -> None:
-    done = cli("train", drives, "-o", "run", "--iterations", 20, "--json")
+    done = cli("train", drives, "-o", "run", "--iterations", 5, "--json")
     found = json.loads(done.out)
     assert [one["subject"]["task"] for one in found["measurements"]] == ["equivariance"]
     store = FrameStore.open("run-frames")
     assert store.image_shape == (32, 64, 1)  # already smaller than 64 x 64 pixels in area
     assert "no labels are used" in done.err
     written = Path("run-frames/frames.npy").stat().st_mtime_ns
-    again = cli("train", drives, "-o", "run", "--resume", "--iterations", 20)
+    again = cli("train", drives, "-o", "run", "--resume", "--iterations", 5)
     assert "ingested before" in again.err
     assert Path("run-frames/frames.npy").stat().st_mtime_ns == written
     assert "rho" in again.out
@@ -105,7 +105,9 @@ def test_one_command_from_a_log_to_rho(cli: Cli, drives: Path) -> None:
 @pytest.mark.slow
 def test_the_frames_of_a_run_are_never_replaced(cli: Cli, drives: Path, tmp_path: Path) -> None:
     log = shutil.copytree(drives, tmp_path / "log")
-    cli("train", log, "-o", "run", "--iterations", 0)
+    assert "iterations=0 trains nothing" in cli("train", log, "-o", "run", "--iterations", 0, code=2).err
+    assert not Path("run-frames").exists()
+    cli("train", log, "-o", "run", "--encoder", "norb", "--iterations", 1)
     frames = Path("run-frames/frames.npy").read_bytes()
     assert "holds a run already" in cli("train", tmp_path, "-o", "run", code=2).err
     next(log.rglob("oxts/data/0000000003.txt")).unlink()

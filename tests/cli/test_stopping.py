@@ -20,7 +20,8 @@ from egoequiv.store import FrameStore
 from helpers import HANG_S, wait_for
 
 STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-SEARCH = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--workers", "2", "--set", "per_class=3"]
+FEW = ["--set", "per_class=3", "--set", "checkpoint_every=100"]
+SEARCH = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--workers", "2", *FEW]
 SLOW_WORLD = ["--set", "toys_per_category=5", "--workers", "2", "--size", "96"]
 
 
@@ -80,7 +81,7 @@ def test_ingest_with_workers_is_stopped(stop: signal.Signals, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])  # tests/test_processes.py has the others
+@pytest.mark.parametrize("stop", [signal.SIGTERM])  # tests/test_processes.py and those of ingest have the others
 def test_search_with_workers_is_stopped(stop: signal.Signals, small_store: FrameStore, tmp_path: Path) -> None:
     with command("search", small_store.path, "-o", tmp_path, *SEARCH) as process:
         wait_for(lambda: len(list(tmp_path.glob(".stack-*.safetensors"))) >= 2, process)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.measurement import FOLDER
 from egoequiv.experiments import measure_run
@@ -145,7 +146,7 @@ def test_a_run_that_was_trained_on_is_in_no_row_until_it_is_measured(runs: Path)
     exhibit = collect(runs)[0].exhibits[0]
     assert "Not measured, and so in no row: equiv-labels-0." in exhibit.notes
     assert len(table_of_folder(runs).row("equiv").entries["rho_up"].result.values) == 2
-    found, problems = measure_missing(collect(runs), ["slowness"])
+    found, problems = measure_missing(collect(runs), ["slowness"], LocalEngine(1))
     assert problems == []
     assert (first, "equivariance") in found
     values = table_of_folder(runs).row("equiv").entries["rho_up"].result.values
@@ -159,13 +160,13 @@ def test_what_is_missing_is_measured_once(runs: Path) -> None:
         "equiv-labels-0": ("recognition", "equivariance", "slowness", "motions"),
         "random-labels-0": ("slowness",),
     }
-    measure_missing(collect(runs), ["slowness"])
+    measure_missing(collect(runs), ["slowness"], LocalEngine(1))
     assert missing_work(collect(runs), ["slowness"]) == []
 
 
 def test_a_run_without_weights_is_left_out_and_reported(runs: Path) -> None:
     (runs / "equiv-labels-1" / WEIGHTS).unlink()
-    _, problems = measure_missing(collect(runs), ["slowness"])
+    _, problems = measure_missing(collect(runs), ["slowness"], LocalEngine(1))
     assert problems[0].startswith("Could not be measured: equiv-labels-1: ")
     assert len(table_of_folder(runs).row("equiv").entries["top1"].result.values) == 2
 
@@ -187,7 +188,7 @@ def test_measurements_outlive_the_store(runs: Path, finished: Path, tmp_path: Pa
     store.rename(tmp_path / "moved")
     assert len(table_of_folder(runs).row("equiv").entries["top1"].result.values) == 3
     shutil.rmtree(runs / "equiv-labels-0" / FOLDER)
-    _, problems = measure_missing(collect(runs), ["slowness"])
+    _, problems = measure_missing(collect(runs), ["slowness"], LocalEngine(1))
     assert any("is no longer where it was in training" in problem for problem in problems)
     assert any("(ln -s NEW OLD)" in problem for problem in problems)
 

@@ -1,7 +1,9 @@
 """The NORB recipe, on a small embedded world."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from egoequiv.experiments import ReproduceOptions, Scale, Table
 from egoequiv.experiments.norb import CHOSEN, LABELLED, UNLABELLED, reproduce_norb
 from egoequiv.experiments.stores import PIXELS
 from egoequiv.training.run_folder import RunFolder
+from helpers import draw_small_toys
 
 SMALL = Scale(repeats=2, iterations=200, search_iterations=100, size=12, lightings=1, select=False)
 
@@ -22,8 +25,17 @@ def one_table(options: ReproduceOptions) -> Table:
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory: pytest.TempPathFactory) -> ReproduceOptions:
-    out = tmp_path_factory.mktemp("table")
-    return ReproduceOptions(out, scale=SMALL, engine=LocalEngine(1))
+    options = ReproduceOptions(tmp_path_factory.mktemp("table"), scale=SMALL, engine=LocalEngine(1))
+    with pytest.MonkeyPatch.context() as patched:
+        draw_small_toys(patched)
+        one_table(replace(options, methods=("random",)))  # the store is made
+    return options
+
+
+def elsewhere(options: ReproduceOptions, out: Path, **changes: Any) -> ReproduceOptions:
+    """The same in another folder, with a copy of the store: drawing it takes longest."""
+    shutil.copytree(options.out / "stores", out / "stores")
+    return replace(options, out=out, **changes)
 
 
 @pytest.mark.slow
@@ -54,8 +66,8 @@ def test_finished_runs_are_not_done_again(options: ReproduceOptions) -> None:
 
 
 @pytest.mark.slow
-def test_selected_settings_are_used(options: ReproduceOptions) -> None:
-    small = replace(options, methods=("drlim",), select=True, out=options.out / "selected")
+def test_selected_settings_are_used(options: ReproduceOptions, tmp_path: Path) -> None:
+    small = elsewhere(options, tmp_path, methods=("drlim",), select=True)
     table = one_table(small)
     (run,) = (small.out / "runs-12-paper-200").glob("drlim-labels*-1")
     config = RunFolder(run).config()
@@ -73,10 +85,10 @@ def test_there_are_settings_for_every_row() -> None:
 
 
 @pytest.mark.slow
-def test_an_output_folder_belongs_to_its_data(tmp_path: Path) -> None:
-    small = ReproduceOptions(tmp_path, repeats=1, iterations=50, size=8, scale=SMALL, methods=("random",))
+def test_an_output_folder_belongs_to_its_data(options: ReproduceOptions, tmp_path: Path) -> None:
+    small = elsewhere(options, tmp_path, methods=("random",))
     reproduce_norb(small)
-    (tmp_path / "stores" / "turntable-1-8.json").write_text('{"data": "elsewhere"}')
+    (tmp_path / "stores" / "turntable-1-12.json").write_text('{"data": "elsewhere"}')
     with pytest.raises(DataError, match="other data"):
         reproduce_norb(small)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from drives import drive_source
+from egoequiv.engines import LocalEngine
 from egoequiv.experiments.collect import collect
 from egoequiv.experiments.comparison import compare_runs
 from egoequiv.experiments.missing import measure_missing
@@ -73,7 +74,7 @@ def test_a_run_without_patterns_mines_those_of_another_store(runs: dict[str, Pat
 
 def test_a_report_tells_them_apart_too(runs: dict[str, Path], tmp_path: Path) -> None:
     folder = runs["first"].parent
-    found, problems = measure_missing(collect(folder), ["analogy"])
+    found, problems = measure_missing(collect(folder), ["analogy"], LocalEngine(1))
     assert not problems
     page = write_report(folder, tmp_path / "report.md", found=found).read_text()
     results, _, tasks = page.partition("## Analogy")

@@ -26,7 +26,7 @@ from fuzz.inputs import Inputs
 MEMORY = 3 * 10**9  # more than the imported modules take
 FILE_SIZE = 500_000_000
 LIMIT_S, END_S = 60.0, 60.0  # before a case is asked to stop, and until it has to have stopped
-OPTIONS_S = 3.0  # odd options may well leave a command that works, and for hours; it has to stop when it is asked to
+OPTIONS_S = 1.5  # odd options may well leave a command that works, and for hours; it has to stop when it is asked to
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,23 @@ class Outcome:
     said: str
 
 
+# What commands, or torch when it makes an optimiser, import when they first need it; each takes up to seconds.
+LATE = (
+    *("matplotlib.backends.backend_agg", "matplotlib.font_manager", "matplotlib.pyplot", "plotly.graph_objects"),
+    *("av", "fsspec.core", "pyarrow.compute", "pyarrow.parquet", "rosbags.rosbag1", "rosbags.rosbag2"),
+    *("scipy.ndimage", "scipy.spatial.transform", "sklearn.cluster", "sklearn.metrics", "torch._dynamo"),
+)
+
+
 def import_everything() -> None:
     """Import what any command may need, so that a forked process has it at once."""
-    import matplotlib.backends.backend_agg
-    import matplotlib.font_manager
-    import matplotlib.pyplot  # noqa: F401
     import PIL.Image
 
     import egoequiv
 
     PIL.Image.init()
+    for name in LATE:
+        importlib.import_module(name)
     for module in pkgutil.walk_packages(egoequiv.__path__, "egoequiv."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,24 +31,20 @@ TESTS = Path(__file__).parents[1]
 QUICK = ("norb", "kitti", "scenes", "sun397", "store", "remote", "file-url", "patterns-file", "options")
 
 
-def run(module: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """In a process of its own, because a fork of one that has run torch may hang."""
-    script = f"import sys; sys.path.insert(0, {str(TESTS)!r}); from {module} import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", script, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def run(module: str, *lines: Sequence[object]) -> subprocess.CompletedProcess[str]:
+    """One or more runs in a process of its own, because a fork of one that has run torch may hang."""
+    calls = " or ".join(f"main({[str(word) for word in line]!r})" for line in lines)
+    script = f"import sys; sys.path.insert(0, {str(TESTS)!r}); from {module} import main; sys.exit({calls})"
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow
 def test_a_part_of_the_campaign() -> None:
-    done = run("fuzz.__main__", "--cases", 150, "--seed", 7, "--only", *QUICK)
+    quick = ("--cases", 150, "--seed", 7, "--only", *QUICK)
+    logs = ("--cases", 60, "--seed", 11, "--only", "log-")
+    done = run("fuzz.__main__", quick, logs)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "150 cases, 0 failures" in done.stdout
-
-
-@pytest.mark.slow
-def test_a_part_of_the_campaign_with_logs() -> None:
-    done = run("fuzz.__main__", "--cases", 60, "--seed", 11, "--only", "log-")
-    assert done.returncode == 0, done.stdout + done.stderr
     assert "60 cases, 0 failures" in done.stdout
 
 
@@ -92,7 +89,7 @@ def test_frames_that_are_lost_without_a_word_are_seen(logs: Inputs, tmp_path: Pa
 
 @pytest.mark.slow
 def test_a_part_of_the_kills() -> None:
-    done = run("fuzz.kills", "--kills", 2, "--only", "ingest", "train", "patterns")
+    done = run("fuzz.kills", ("--kills", 2, "--only", "ingest", "train", "patterns"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count('"killed"') == 3
 

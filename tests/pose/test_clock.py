@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.pose.clock import read_clock
+from egoequiv.pose.clock import nearest_in_time, read_clock
 
 EPOCH = 1_700_000_000
 
@@ -85,3 +85,10 @@ def test_a_unit_that_can_be_two_is_told_of(step: int, count: int, unit: str, oth
 
 def test_fractions_of_seconds_are_seconds() -> None:
     assert read_clock(1.7 * np.arange(1000), "log").times_ns[1] == 1_700_000_000
+
+
+@pytest.mark.parametrize("times", [[5], [5, 9], [1, 4, 6, 30]])
+def test_the_nearest_in_time_is_that_of_all_distances(times: list[int]) -> None:
+    asked = np.arange(-3, 35)
+    distances = np.abs(asked[:, None] - np.array(times)[None])
+    np.testing.assert_array_equal(nearest_in_time(np.array(times), asked), distances.argmin(axis=1))

@@ -28,6 +28,7 @@ def test_a_config_is_frozen_and_survives_json() -> None:
     [
         ({"learning_rate": "fast"}, "learning_rate='fast'"),
         ({"learning_rate": -1}, "learning_rate=-1"),
+        ({"iterations": 0}, "iterations=0 trains nothing: give at least 1, or --method random"),
         ({"learning_rate": float("nan")}, "learning_rate=nan"),
         ({"lerning_rate": 1}, "'lerning_rate' is not known"),
         ({"method": "equivv"}, "choose one of random, clsnet"),

@@ -15,13 +15,14 @@ import pytest
 
 from egoequiv.errors import ConfigError
 from egoequiv.store import FrameStore
-from egoequiv.training import make_config
+from egoequiv.training import make_config, train
 from egoequiv.training.distributed import Team, gathered, rank_here
 from egoequiv.training.network import choose_device
 from helpers import HANG_S
 from running import make_cli
 
 SETTINGS = {"log_every": 10, "checkpoint_every": 10, "validate_every": 20, "per_class": 4, "threads": 1}
+ITERATIONS = 200
 LAUNCH = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "egoequiv"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
@@ -73,15 +74,22 @@ def test_torchrun_is_for_train_alone(monkeypatch: pytest.MonkeyPatch, capsys: py
     assert "`train` alone can do" in cli("info", "somewhere", code=2).err
 
 
+@pytest.fixture(scope="module")
+def whole(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A run of two processes that was never disturbed, and what they said."""
+    out = tmp_path_factory.mktemp("together") / "whole"
+    done = together(command(small_store, out, ITERATIONS))
+    assert done.returncode == 0, done.stderr
+    return out, done.stderr
+
+
 @pytest.mark.slow
-def test_two_processes_lose_as_one_does(small_store: FrameStore, tmp_path: Path) -> None:
-    alone = [sys.executable, "-m", "egoequiv", *command(small_store, tmp_path / "one", 40)]
-    subprocess.run(alone, env=ENVIRONMENT, check=True)
-    two = together(command(small_store, tmp_path / "two", 40))
-    assert two.returncode == 0, two.stderr
-    for ours, theirs in zip(lines(tmp_path / "two"), lines(tmp_path / "one"), strict=True):
+def test_two_processes_lose_as_one_does(small_store: FrameStore, whole: tuple[Path, str], tmp_path: Path) -> None:
+    run, said = whole
+    train(small_store.path, tmp_path / "one", iterations=40, **SETTINGS)
+    for ours, theirs in zip(lines(run)[:4], lines(tmp_path / "one"), strict=True):
         assert ours == pytest.approx(theirs, rel=1e-3)
-    assert two.stderr.count("iterations done") == 1  # one process speaks
+    assert said.count("iterations done") == 1  # one process speaks
 
 
 # The second process kills itself as soon as there is a checkpoint, so that no other process has to be quick.
@@ -110,12 +118,11 @@ def start(rank: int, port: int, *arguments: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-def test_a_killed_process_ends_the_run_and_it_goes_on(small_store: FrameStore, tmp_path: Path) -> None:
-    iterations = 400
-    whole = together(command(small_store, tmp_path / "whole", iterations))
-    assert whole.returncode == 0, whole.stderr
+def test_a_killed_process_ends_the_run_and_it_goes_on(
+    small_store: FrameStore, whole: tuple[Path, str], tmp_path: Path
+) -> None:
     out = tmp_path / "killed"
-    arguments = command(small_store, out, iterations)
+    arguments = command(small_store, out, ITERATIONS)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     first, second = start(0, port, *arguments), start(1, port, str(out / "last.safetensors"), *arguments)
@@ -125,11 +132,11 @@ def test_a_killed_process_ends_the_run_and_it_goes_on(small_store: FrameStore, t
     assert first.returncode == 2, said
     assert "lost another process of this run; go on from the last checkpoint" in said
     assert not (out / "result.json").exists()
-    taken = together([part for part in command(small_store, out, iterations) if part != "--resume"])
+    taken = together([part for part in arguments if part != "--resume"])
     assert taken.returncode != 0
     assert taken.stderr.count("egoequiv: error") == 1
     assert "pass --resume" in taken.stderr
-    again = together(command(small_store, out, iterations))
+    again = together(arguments)
     assert again.returncode == 0, again.stderr
     for name in ("last.safetensors", "best.safetensors", "metrics.jsonl", "result.json"):
-        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+        assert (out / name).read_bytes() == (whole[0] / name).read_bytes(), name

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,12 +19,12 @@ from helpers import HANG_S
 
 pytestmark = pytest.mark.slow
 
-SHORT = {"iterations": 600, "per_class": 3, "log_every": 50, "checkpoint_every": 50, "validate_every": 300}
+SHORT = {"iterations": 300, "per_class": 3, "log_every": 50, "checkpoint_every": 50, "validate_every": 300}
 
 
-def search(store: FrameStore, out: Path, engine: Engine) -> dict[str, bytes]:
-    """The bytes of all files of a search."""
-    GreedySearch(
+def search(store: FrameStore, out: Path, engine: Engine) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """What a search has chosen, and the bytes of all its files."""
+    selection = GreedySearch(
         base={"data": str(store.path), **SHORT},
         out=out,
         learning_rates=(0.03, 0.01),
@@ -32,7 +33,8 @@ def search(store: FrameStore, out: Path, engine: Engine) -> dict[str, bytes]:
         seeds=range(2),
         engine=engine,
     ).run(["drlim"])
-    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+    files = {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+    return selection.describe(), files
 
 
 class Killer(threading.Thread):
@@ -54,7 +56,8 @@ class Killer(threading.Thread):
                     self.killed.append(int(found[0]))
 
 
-def test_a_killed_ray_worker_changes_nothing(small_store: FrameStore, tmp_path: Path) -> None:
+def test_processes_and_a_killed_ray_worker_change_nothing(small_store: FrameStore, tmp_path: Path) -> None:
+    chosen, _ = search(small_store, tmp_path / "alone", LocalEngine(1))
     calm = search(small_store, tmp_path / "calm", LocalEngine(2))
     killer = Killer(tmp_path / "killed")
     killer.start()
@@ -63,3 +66,4 @@ def test_a_killed_ray_worker_changes_nothing(small_store: FrameStore, tmp_path: 
     killer.join(HANG_S)
     assert killer.killed
     assert disturbed == calm
+    assert chosen == calm[0]

@@ -70,10 +70,3 @@ def test_diverged_settings_lose(small_store: FrameStore, tmp_path: Path) -> None
 def test_nothing_to_choose_from_is_an_error(small_store: FrameStore, tmp_path: Path) -> None:
     with pytest.raises(EgoEquivError, match="every setting of clsnet diverged"):
         search(small_store, tmp_path, learning_rates=(1e9,)).run(["drlim"])
-
-
-@pytest.mark.slow
-def test_processes_change_nothing(small_store: FrameStore, tmp_path: Path) -> None:
-    one = search(small_store, tmp_path / "one").run(["drlim"])
-    two = search(small_store, tmp_path / "two", engine=LocalEngine(2)).run(["drlim"])
-    assert one.describe() == two.describe()

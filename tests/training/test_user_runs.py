@@ -240,23 +240,55 @@ def test_a_run_is_found_later_from_another_shell(code: Path, small_store: FrameS
     features = embed(run, small_store.path)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    trusting = {**os.environ, "EGOEQUIV_CODE": str(code.parent)}
-    for command in (["embed", run, small_store.path, "-o", "features.npy"], ["evaluate", run], ["report", run]):
-        line = [sys.executable, "-m", "egoequiv", *map(str, command)]
-        line += ["--task", "slowness"] if command[0] == "report" else []
-        refused = subprocess.run(line, cwd=elsewhere, capture_output=True, text=True, check=False)
-        assert refused.returncode == 2
-        assert f"names the encoder {code}:Net, which you did not name: " in refused.stderr or command[0] != "embed"
-        assert f"or set EGOEQUIV_CODE={code.parent}" in refused.stderr.splitlines()[-1]
-        subprocess.run(line, cwd=elsewhere, env=trusting, check=True)
+    lines = [["embed", run, small_store.path, "-o", "features.npy"], ["evaluate", run]]
+    lines.append(["report", run, "--task", "slowness", "--workers", "1"])
+    refused = another_shell(elsewhere, lines)
+    assert [one for one, _ in refused] == [2, 2, 2]
+    assert f"names the encoder {code}:Net, which you did not name: " in refused[0][1]
+    for _, said in refused:
+        assert f"or set EGOEQUIV_CODE={code.parent}" in said.splitlines()[-1]
+    assert [one for one, _ in another_shell(elsewhere, lines, EGOEQUIV_CODE=str(code.parent))] == [0, 0, 0]
     np.testing.assert_allclose(np.load(elsewhere / "features.npy"), features, atol=1e-6)
     code.rename(code.with_name("moved.py"))
-    failed = subprocess.run(
-        [sys.executable, "-m", "egoequiv", "evaluate", str(run)], capture_output=True, text=True, check=False
+    ((failed, said),) = another_shell(code.parent, [["evaluate", run]])
+    assert failed == 2
+    assert f"{code} does not exist or is no file: bring it back" in said
+    assert len(said.splitlines()) == 1
+
+
+SHELL = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from egoequiv.cli.console import messages
+from egoequiv.cli.main import main
+
+ends = []
+for line in json.loads(sys.argv[1]):
+    sys.argv = ["egoequiv", *line]
+    messages.file = io.StringIO()
+    with redirect_stderr(messages.file), redirect_stdout(io.StringIO()):
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+    ends.append((code, messages.file.getvalue()))
+print(json.dumps(ends))
+"""
+
+
+def another_shell(folder: Path, lines: list[list[Any]], **environment: str) -> list[tuple[int, str]]:
+    """The exit code of each of these commands in a new process, where no code has been named, and what it said."""
+    lines = [[str(word) for word in line] for line in lines]
+    done = subprocess.run(
+        [sys.executable, "-c", SHELL, json.dumps(lines)],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    assert failed.returncode == 2
-    assert f"{code} does not exist or is no file: bring it back" in failed.stderr
-    assert len(failed.stderr.splitlines()) == 1
+    return [(code, said) for code, said in json.loads(done.stdout)]
 
 
 @pytest.mark.parametrize("key", ["method", "encoder"])

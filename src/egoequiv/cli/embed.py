@@ -8,18 +8,19 @@ from typing import Annotated
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
-from egoequiv.cli.options import AsJson, Checkpoint, CheckpointOption, Device, ReadSettings, SourceName
-from egoequiv.cli.stores import local_store
+from egoequiv.cli.options import AsJson, Checkpoint, CheckpointOption, Device, grouped
+from egoequiv.cli.stores import LogFormat, local_store
 
 
+@grouped
 def embed(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
     store: Annotated[str, typer.Argument(help="A store, a URL, or any log that `egoequiv inspect` understands.")],
+    *,
     out: Annotated[Path, typer.Option("-o", "--out", help="The file to write, NAME.parquet or NAME.npy.")] = Path(
         "features.parquet"
     ),
-    source: SourceName = None,
-    read: ReadSettings = None,
+    log: LogFormat,
     checkpoint: CheckpointOption = Checkpoint.last,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -42,7 +43,7 @@ def embed(
     feature_files(out)  # a wrong ending is refused before the work
     net = load_model(run, checkpoint.value, str(choose_device(device)))
     without = MotionOptions("log")  # features need no poses
-    opened = FrameStore.open(local_store(store, source=source, settings=read, like=run, motion=without))
+    opened = FrameStore.open(local_store(store, log=log, like=run, motion=without))
     notes = []
     if opened.has_images and opened.image_shape != net.spec.image_shape:
         found, wanted = (" x ".join(map(str, shape)) for shape in (opened.image_shape, net.spec.image_shape))

@@ -13,14 +13,10 @@ from egoequiv.cli.options import (
     AsJson,
     Checkpoint,
     CheckpointOption,
-    HoldOut,
-    Motions,
-    Neighbours,
-    Steps,
     TaskNames,
-    TaskSeed,
+    TaskSettings,
     check_hold_out,
-    options_in,
+    grouped,
     tasks_in,
 )
 from egoequiv.cli.stores import fetch, local_store
@@ -34,18 +30,16 @@ if TYPE_CHECKING:
     from egoequiv.experiments import RunMeasurer
 
 
+@grouped
 def evaluate(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
     store: Annotated[
         str | None,
         typer.Argument(help="Another store, a URL or a log: rho over all its frames; tasks split it as the run's."),
     ] = None,
+    *,
     task: TaskNames = None,
-    motions: Motions = None,
-    steps: Steps = None,
-    neighbours: Neighbours = None,
-    hold_out: HoldOut = None,
-    seed: TaskSeed = None,
+    settings: TaskSettings,
     labels: Annotated[
         str | None,
         typer.Option(help="A table of labels, as labels.csv or labels.csv:COLUMN, read from the features by a probe."),
@@ -67,34 +61,19 @@ def evaluate(
     from egoequiv.evaluation.task import TaskOptions
     from egoequiv.evaluation.tasks import get_tasks
     from egoequiv.experiments import RunMeasurer
-    from egoequiv.experiments.measure import BASIC
-    from egoequiv.training.run_folder import RunFolder
 
-    given = options_in(motions, steps, neighbours, hold_out, seed)
+    given = settings.given()
     if not task and given:
         option = next(iter(given)).replace("_", "-")
         raise ConfigError(f"--{option} is for tasks: name one with --task, such as --task next-view")
-    names = tasks_in(task, ("equivariance",) if store is not None else BASIC)
-    if labels is not None and not task:
-        names = ["readout"] if store is not None else [*BASIC, "readout"]
-    config = RunFolder(run).config()
-    if store is None:
-        _check_there(run, config.data)
-    if store is not None:
-        store = local_store(store, like=run)
-    else:
-        fetch(config.data, config.labels)
-    unfinished = RunFolder(run).unfinished()
-    if unfinished is not None:
-        say(f"{run} is {unfinished}")
-    options = TaskOptions(**given)
+    tasks = get_tasks(tasks_in(task, _default_tasks(store is not None, labels is not None)))
+    store = _bring_frames(run, store)
     measurer = RunMeasurer(
         run, store, checkpoint.value, labels=labels, everything=store is not None and not (task or labels)
     )
-    if hold_out is not None:
-        check_hold_out(hold_out, [measurer.data.store])
-    tasks = get_tasks(names)
-    found = _measure(measurer, tasks, options, is_basic=not (task or labels), quiet=as_json)
+    if settings.hold_out is not None:
+        check_hold_out(settings.hold_out, [measurer.data.store])
+    found = _measure(measurer, tasks, TaskOptions(**given), is_basic=not (task or labels), quiet=as_json)
     files = []
     if out is not None:
         files = [path for one in found if one.problem is None for path in _save(one, tasks[one.task], out)]
@@ -121,15 +100,34 @@ def measure_basics(run: Path, *, quiet: bool = False) -> list[dict[str, Any]]:
     return [one.model_dump(mode="json") for one in found]
 
 
-def _check_there(run: Path, data: str) -> None:
-    """Refuse a run whose store is no longer where it was."""
-    from egoequiv.store.remote import is_url
+def _default_tasks(has_store: bool, has_labels: bool) -> list[str]:
+    """What is measured if no task is named: labels that are given, on another store them alone."""
+    from egoequiv.experiments.measure import BASIC
 
-    if not is_url(data) and not Path(data).exists():
+    if has_store:
+        return ["readout" if has_labels else "equivariance"]
+    return [*BASIC, "readout"] if has_labels else list(BASIC)
+
+
+def _bring_frames(run: Path, store: str | None) -> str | None:
+    """The place of another store, fetched or ingested; without one, refuse a run whose own is no longer there."""
+    from egoequiv.store.remote import is_url
+    from egoequiv.training.run_folder import RunFolder
+
+    folder = RunFolder(run)
+    config, unfinished = folder.config(), folder.unfinished()
+    if store is not None:
+        store = local_store(store, like=run)
+    elif is_url(config.data) or Path(config.data).exists():
+        fetch(config.data, config.labels)
+    else:
         raise DataError(
-            f"{data} does not exist, and {run} was trained on it: bring it back, or pass its new place: "
+            f"{config.data} does not exist, and {run} was trained on it: bring it back, or pass its new place: "
             f"egoequiv evaluate {shlex.quote(str(run))} STORE"
         )
+    if unfinished is not None:
+        say(f"{run} is {unfinished}")
+    return store
 
 
 def _measure(

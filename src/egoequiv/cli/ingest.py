@@ -8,27 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.options import (
-    Address,
-    AsJson,
-    EngineName,
-    FieldOfView,
-    Poses,
-    ScaleFrom,
-    Workers,
-    motion_options,
-)
+from egoequiv.cli.options import AsJson, PosesFrom, Where, grouped
 from egoequiv.cli.settings import parse_settings, parse_size
 from egoequiv.cli.stopping import stopped_as
 from egoequiv.errors import ConfigError
 
 if TYPE_CHECKING:
     from egoequiv.sources import Source
+    from egoequiv.store import FrameStore
     from egoequiv.store.logs import LogOptions
+    from egoequiv.store.motion import MotionOptions
 
 NOTES_SHOWN = 20
 
 
+@grouped
 def ingest(
     source: Annotated[
         str,
@@ -38,6 +32,7 @@ def ingest(
         ),
     ] = "",
     path: Annotated[Path | None, typer.Argument(help="Where the files are, for sources that read files.")] = None,
+    *,
     out: Annotated[Path, typer.Option("-o", "--out", help="The store to write.")] = Path("store"),
     size: Annotated[str | None, typer.Option(help="Resize to N x N, or to HEIGHTxWIDTH.")] = None,
     color: Annotated[bool, typer.Option("--color/--gray", help="Keep colour, or turn to gray.")] = False,
@@ -45,13 +40,9 @@ def ingest(
         list[str] | None,
         typer.Option("--set", "--read", help="A setting of the source, such as part=testing or camera=/cam1."),
     ] = None,
-    poses: Poses = "auto",
-    fov: FieldOfView = None,
-    scale: ScaleFrom = None,
+    poses: PosesFrom,
     list_sources: Annotated[bool, typer.Option("--list", help="List the sources and what each looks for.")] = False,
-    workers: Workers = None,
-    engine: EngineName = "local",
-    address: Address = None,
+    where: Where,
     overwrite: Annotated[bool, typer.Option(help="Replace the store if it exists.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at anything that would be left out, such as a broken picture.")
@@ -66,37 +57,37 @@ def ingest(
 
     Example: egoequiv ingest kitti kitti_raw -o drives --size 64
     """
-    from egoequiv.engines import engine_named
-    from egoequiv.store import ingest as write_store
     from egoequiv.store.logs import LogOptions, made_from
-    from egoequiv.store.motion import with_motion
 
     if list_sources:
         _list_sources()
         return
-    read, motion = parse_settings(settings or []), motion_options(poses, fov, scale)
+    read, motion = parse_settings(settings or []), poses.motion()
     opened = _open(source, path, read)
     inputs = _inputs(opened, LogOptions(opened.name, read, parse_size(size), color, motion))
     if inputs is not None and not overwrite and made_from(out) == inputs:
         say(f"{out} is there already, made from the same files with the same settings; --overwrite makes it again")
         return
+    how = {"size": parse_size(size), "color": color, "overwrite": overwrite, "strict": strict, "inputs": inputs}
+    _say_done(_write(opened, motion, out, where, how), out, as_json)
+
+
+def _write(source: Source, motion: MotionOptions, out: Path, where: Where, how: dict[str, Any]) -> FrameStore:
+    """Ingest, with a bar; what is decoded of a log is kept if it is stopped."""
+    from egoequiv.store import ingest
+    from egoequiv.store.motion import with_motion
+
     with (
-        stopped_as("what was decoded is kept, go on with the same command" if inputs else None),
-        engine_named(engine, workers, address) as chosen,
+        stopped_as("what was decoded is kept, go on with the same command" if how["inputs"] else None),
+        where.open() as engine,
         progress_bar() as progress,
     ):
-        opened = with_motion(opened, motion, chosen, lambda done, total: progress("motion in pictures", done, total))
-        store = write_store(
-            opened,
-            out,
-            size=parse_size(size),
-            color=color,
-            overwrite=overwrite,
-            strict=strict,
-            engine=chosen,
-            on_progress=lambda done, total: progress("frames", done, total),
-            inputs=inputs,
-        )
+        seen = with_motion(source, motion, engine, lambda done, total: progress("motion in pictures", done, total))
+        return ingest(seen, out, engine=engine, on_progress=lambda done, total: progress("frames", done, total), **how)
+
+
+def _say_done(store: FrameStore, out: Path, as_json: bool) -> None:
+    """What the store holds, and what was left out of it."""
     notes, remarks = (list(store.meta.get(key, [])) for key in ("notes", "remarks"))
     for kind, texts in (("remark", remarks), ("note", notes)):
         for text in texts[:NOTES_SHOWN]:

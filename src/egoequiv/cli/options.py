@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from math import inf
@@ -167,13 +167,37 @@ class Where:
         return engine_named(self.engine, self.workers, self.address)
 
 
-def motion_options(poses: str, fov: float | None, scale: str | None) -> MotionOptions:
-    """The options --poses, --fov and --scale as one."""
-    from egoequiv.store.motion import MotionOptions
+@dataclass(frozen=True)
+class PosesFrom:
+    """Whether poses are the log's own or found in its pictures."""
 
-    if poses not in ("auto", "log", "visual"):
-        raise ConfigError(f"--poses {poses}: expected log or visual")
-    return MotionOptions(poses, fov, scale)  # type: ignore[arg-type]
+    poses: Poses = "auto"
+    fov: FieldOfView = None
+    scale: ScaleFrom = None
+
+    def motion(self) -> MotionOptions:
+        """The same for a store that is made."""
+        from egoequiv.store.motion import MotionOptions
+
+        if self.poses not in ("auto", "log", "visual"):
+            raise ConfigError(f"--poses {self.poses}: expected log or visual")
+        return MotionOptions(self.poses, self.fov, self.scale)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class TaskSettings:
+    """Options of tasks."""
+
+    motions: Motions = None
+    steps: Steps = None
+    neighbours: Neighbours = None
+    hold_out: HoldOut = None
+    seed: TaskSeed = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that were given, as `TaskOptions` takes them."""
+        names = None if self.motions is None else tuple(names_in([self.motions]))
+        return {name: value for name, value in {**asdict(self), "motions": names}.items() if value is not None}
 
 
 def check_max_gap(max_gap_s: float) -> None:
@@ -206,15 +230,6 @@ def tasks_in(given: Sequence[str] | None, default: Sequence[str] = ()) -> list[s
 
     names = names_in(given) or list(default)
     return list(get_tasks([name for name in TASKS if name not in BASIC] if ALL in names else names))
-
-
-def options_in(
-    motions: str | None, steps: int | None, neighbours: int | None, hold_out: str | None, seed: int | None
-) -> dict[str, Any]:
-    """Those of the options of tasks that were given, as `TaskOptions` takes them."""
-    names = None if motions is None else tuple(names_in([motions]))
-    given = {"steps": steps, "neighbours": neighbours, "hold_out": hold_out, "seed": seed, "motions": names}
-    return {name: value for name, value in given.items() if value is not None}
 
 
 def check_hold_out(hold_out: str, stores: Iterable[FrameStore]) -> None:

@@ -194,15 +194,13 @@ def all_tables(
 
 
 @app.command("tasks")
+@grouped
 def tasks(
     folder: Annotated[Path, typer.Argument(help="A folder of `egoequiv reproduce`, or a folder with runs.")],
+    *,
     task: TaskNames = None,
     methods: MethodNames = None,
-    motions: opt.Motions = None,
-    steps: opt.Steps = None,
-    neighbours: opt.Neighbours = None,
-    hold_out: opt.HoldOut = None,
-    seed: opt.TaskSeed = None,
+    settings: opt.TaskSettings,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", show_default="the folder itself", help="Where the tables go."),
@@ -221,9 +219,9 @@ def tasks(
     from egoequiv.experiments.task_tables import task_tables
 
     names = opt.tasks_in(task, (opt.ALL,))
-    options = TaskOptions(**opt.options_in(motions, steps, neighbours, hold_out, seed))
-    if hold_out is not None:
-        _check_hold_out(hold_out, folder)
+    options = TaskOptions(**settings.given())
+    if settings.hold_out is not None:
+        _check_hold_out(settings.hold_out, folder)
     with progress_bar() as progress:
         found = task_tables(folder, names, methods=names_in(methods) or None, options=options, on_progress=progress)
     for problem in found.problems:

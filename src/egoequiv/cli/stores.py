@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.progress import DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from egoequiv.cli.console import bars, messages, progress_bar, say
+from egoequiv.cli.options import Color, ImageSize, ReadSettings, SourceName
 from egoequiv.cli.settings import parse_settings, parse_size
 
 if TYPE_CHECKING:
+    from egoequiv.store.logs import LogOptions
     from egoequiv.store.motion import MotionOptions
 
 
@@ -26,17 +29,40 @@ def fetch(*places: str | None) -> None:
                 fetch_store(place, _shown(place, stack))
 
 
+@dataclass(frozen=True)
+class LogFormat:
+    """How a log is read."""
+
+    source: SourceName = None
+    read: ReadSettings = None
+
+    def options(self) -> LogOptions:
+        """The same for `store_at`."""
+        from egoequiv.store.logs import LogOptions
+
+        return LogOptions(self.source, parse_settings(self.read or []))
+
+
+@dataclass(frozen=True)
+class LogImages(LogFormat):
+    """How a log is read, and which images are made of it."""
+
+    size: ImageSize = None
+    color: Color = False
+
+    def options(self) -> LogOptions:
+        """The same for `store_at`."""
+        return replace(super().options(), size=parse_size(self.size), color=self.color)
+
+
 def local_store(
     place: str,
     folder: Path | None = None,
+    log: LogFormat = LogFormat(),  # noqa: B008
     *,
-    source: str | None = None,
-    settings: Sequence[str] | None = None,
-    size: str | None = None,
-    color: bool = False,
     like: Path | None = None,
-    may_replace: bool = True,
     motion: MotionOptions | None = None,
+    may_replace: bool = True,
 ) -> str:
     """The place of a store that can be opened at once: a URL is fetched, and a log is ingested, with a bar.
 
@@ -45,28 +71,20 @@ def local_store(
     from egoequiv.engines import LocalEngine
     from egoequiv.errors import ConfigError
     from egoequiv.models.checkpoint import load_spec
-    from egoequiv.store.logs import LogOptions, is_store, store_at
+    from egoequiv.store.logs import is_store, store_at
     from egoequiv.store.motion import MotionOptions
 
     motion = motion or MotionOptions()
     fetch(place)
     if is_store(place):
-        given: dict[str, Any] = {
-            "--source": source,
-            "--read": settings,
-            "--size": size,
-            "--color": color,
-            "--fov": motion.view_deg,
-        }
-        given |= {"--scale": motion.scale, "--poses": motion.poses if motion.poses == "visual" else None}
+        given = {**vars(log), "fov": motion.view_deg, "scale": motion.scale, "poses": motion.poses == "visual"}
         if unused := [name for name, value in given.items() if value]:
-            raise ConfigError(f"{unused[0]} says how a log is read, and {place} is a store already: leave it out")
+            raise ConfigError(f"--{unused[0]} says how a log is read, and {place} is a store already: leave it out")
         return place
-    wanted = parse_size(size)
+    options = replace(log.options(), motion=motion)
     if like is not None:
         height, width, channels = load_spec(like).image_shape
-        wanted, color = (height, width), channels == 3
-    options = LogOptions(source, parse_settings(settings or []), wanted, color, motion)
+        options = replace(options, size=(height, width), color=channels == 3)
     with progress_bar() as progress:
         return store_at(
             place,

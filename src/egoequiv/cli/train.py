@@ -5,26 +5,17 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from egoequiv.cli.console import messages, print_json, say
-from egoequiv.cli.options import (
-    AsJson,
-    Color,
-    FieldOfView,
-    ImageSize,
-    Poses,
-    ReadSettings,
-    ScaleFrom,
-    SourceName,
-    motion_options,
-)
+from egoequiv.cli.options import AsJson, PosesFrom, grouped
 from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stopping import StoppedError, stopped_as
-from egoequiv.cli.stores import fetch, local_store
+from egoequiv.cli.stores import LogImages, fetch, local_store
 from egoequiv.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -33,6 +24,51 @@ if TYPE_CHECKING:
 LEAKS = ": measures on them are too good"
 
 
+@dataclass(frozen=True)
+class Learning:
+    """What is trained and how, as settings of a run."""
+
+    method: Annotated[
+        str | None,
+        typer.Option(
+            show_default="equiv", help="What to train; `egoequiv methods` lists them, or your own as file.py:name."
+        ),
+    ] = None
+    encoder: EncoderName = None
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="A table of labels, as labels.csv or labels.csv:COLUMN; or another store for labelled images."
+        ),
+    ] = None
+    per_class: Annotated[int | None, typer.Option(show_default="6", help="Labelled images a class.")] = None
+    no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False
+    iterations: Annotated[int | None, typer.Option(show_default="15000, for a log 3000", help="How long to train.")] = (
+        None
+    )
+    seed: Annotated[int | None, typer.Option(show_default="0", help="Draws initial weights and labelled images.")] = (
+        None
+    )
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Any other setting, such as learning_rate=0.01 or weight.equivariance=0.3."),
+    ] = None
+    device: Annotated[
+        str | None,
+        typer.Option("--device", show_default="auto", help="Where torch computes: auto, cpu, cuda, cuda:1, mps."),
+    ] = None
+    precision: Annotated[
+        str | None, typer.Option(show_default="float32", help="The precision of the encoder: float32 or bfloat16.")
+    ] = None
+
+    def values(self) -> dict[str, Any]:
+        """Those that were given, as `make_config` takes them; an option goes before the same setting of --set."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        others, no_labels = given.pop("settings", []), given.pop("no_labels")
+        return {**parse_settings(others), **({"use_labels": False} if no_labels else {}), **given}
+
+
+@grouped
 def train(
     store: Annotated[
         str | None,
@@ -41,46 +77,11 @@ def train(
             "which is ingested into OUT-frames first. Not needed with --resume."
         ),
     ] = None,
+    *,
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the run.")] = Path("run"),
-    method: Annotated[
-        str | None,
-        typer.Option(
-            show_default="equiv", help="What to train; `egoequiv methods` lists them, or your own as file.py:name."
-        ),
-    ] = None,
-    encoder: EncoderName = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            help="A table of labels, as labels.csv or labels.csv:COLUMN; or another store for labelled images."
-        ),
-    ] = None,
-    per_class: Annotated[int | None, typer.Option(show_default="6", help="Labelled images a class.")] = None,
-    no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False,
-    iterations: Annotated[
-        int | None, typer.Option(show_default="15000, for a log 3000", help="How long to train.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(show_default="0", help="Draws initial weights and labelled images.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Any other setting, such as learning_rate=0.01 or weight.equivariance=0.3."),
-    ] = None,
-    device: Annotated[
-        str | None,
-        typer.Option("--device", show_default="auto", help="Where torch computes: auto, cpu, cuda, cuda:1, mps."),
-    ] = None,
-    precision: Annotated[
-        str | None, typer.Option(show_default="float32", help="The precision of the encoder: float32 or bfloat16.")
-    ] = None,
-    source: SourceName = None,
-    read: ReadSettings = None,
-    size: ImageSize = None,
-    color: Color = False,
-    poses: Poses = "auto",
-    fov: FieldOfView = None,
-    scale: ScaleFrom = None,
+    learning: Learning,
+    log: LogImages,
+    poses: PosesFrom,
     resume: Annotated[bool, typer.Option(help="Go on with the run in OUT, or begin it if there is none.")] = False,
     tensorboard: Annotated[bool, typer.Option(help="Also write TensorBoard files (needs tensorboard).")] = False,
     as_json: AsJson = False,
@@ -93,25 +94,13 @@ def train(
 
     Example: egoequiv train toys --method equiv --no-labels -o my-run
     """
-    given = {"method": method, "labels": labels, "per_class": per_class, "iterations": iterations, "seed": seed}
-    given |= {"device": device, "precision": precision, "encoder": encoder}
-    values: dict[str, Any] = {**parse_settings(settings or []), **({"use_labels": False} if no_labels else {})}
-    values |= {name: value for name, value in given.items() if value is not None}
-    is_log = False
-    motion = motion_options(poses, fov, scale)
+    values = learning.values()
+    is_log, motion = False, poses.motion()
     is_begun = _check(values, out, resume)
     if store is not None:
         with stopped_as("what was decoded is kept, go on with the same command"):
-            values["data"] = local_store(
-                store,
-                frames_of(out),
-                source=source,
-                settings=read,
-                size=size,
-                color=color,
-                may_replace=not is_begun,
-                motion=motion,
-            )
+            frames = frames_of(out)
+            values["data"] = local_store(store, frames, log, motion=motion, may_replace=not is_begun)
         is_log = values["data"] != store
     run = _train(_settings(values, out, resume, is_log), out, resume, tensorboard)
     if run is None:  # another of the processes that torchrun started speaks

@@ -8,19 +8,18 @@ from typing import Annotated
 import typer
 
 from egoequiv.cli.console import print_json, say
-from egoequiv.cli.options import AsJson, FieldOfView, Poses, ReadSettings, ScaleFrom, SourceName, motion_options
-from egoequiv.cli.stores import local_store
+from egoequiv.cli.options import AsJson, PosesFrom, grouped
+from egoequiv.cli.stores import LogFormat, local_store
 
 
+@grouped
 def view(
     store: Annotated[str, typer.Argument(help="A store, a URL, or any log that `egoequiv inspect` understands.")],
+    *,
     out: Annotated[Path, typer.Option("-o", "--out", help="The page to write.")] = Path("view.html"),
     max_gap: Annotated[float, typer.Option(min=0.0, help="Motions of frames at most this many seconds apart.")] = 1.0,
-    source: SourceName = None,
-    read: ReadSettings = None,
-    poses: Poses = "auto",
-    fov: FieldOfView = None,
-    scale: ScaleFrom = None,
+    log: LogFormat,
+    poses: PosesFrom,
     as_json: AsJson = False,
 ) -> None:
     """Write one page that shows whether a log is sane: the way, motion against time, gaps, motions, frames.
@@ -32,8 +31,7 @@ def view(
     from egoequiv.store import FrameStore
 
     check_writable(out)
-    motion = motion_options(poses, fov, scale)
-    opened = FrameStore.open(local_store(store, source=source, settings=read, motion=motion))
+    opened = FrameStore.open(local_store(store, log=log, motion=poses.motion()))
     write_store_view(opened, out, max_gap)
     if as_json:
         print_json({"page": str(out), "frames": len(opened), "recordings": len(opened.recording_names)})

@@ -19,7 +19,7 @@ BLOCK_STEPS = 5  # without times
 _ROUGH_DEG = 0.05  # a rotation from pictures is never better than this
 _ERRORS = 2.5  # the errors that are computed for single steps are too small by about this factor
 _LENS, _GUESSED_LENS = 0.03, 0.15  # share of a turn by which the lens may be wrong
-_FREEDOM = 2.0  # of Student's t: steps that are wrong altogether count little
+_FREEDOM = 2.0  # of Student's t: steps that are quite wrong count little
 _SURE = 2.0  # weight of a direction
 _NOTHING = 0.05  # of the largest block
 _FEWEST_BLOCKS = 3
@@ -150,7 +150,7 @@ def block_means(values: Array, block: NDArray[np.int64]) -> Array:
 def lower_bound(values: Array, block: NDArray[np.int64], errors: float = 3.0) -> float:
     """The mean of values less so many standard errors over blocks; NaN with fewer than three blocks that say anything.
 
-    Blocks whose mean is next to nothing, such as those in which the camera does not turn, are left out: they say
+    Blocks whose mean is almost 0, such as those in which the camera does not turn, are left out: they say
     neither yes nor no.
     """
     means = block_means(values, block)

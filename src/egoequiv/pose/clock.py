@@ -35,6 +35,16 @@ class Stamps:
     notes: tuple[str, ...]  # what was wrong, in words
 
 
+def nearest_in_time(times: NDArray[np.float64] | Nanoseconds, asked: NDArray[np.float64] | Nanoseconds) -> Indices:
+    """For each time that is requested, the number of the nearest of `times`, of two the earlier; (N,), (M,) -> (M,).
+
+    There is at least one of `times`, and each is later than the one before it.
+    """
+    after = np.searchsorted(times, asked).clip(max=len(times) - 1)
+    before = np.maximum(after - 1, 0)
+    return np.where(np.abs(asked - times[before]) <= np.abs(times[after] - asked), before, after)
+
+
 def read_clock(values: NDArray[np.float64] | NDArray[np.int64], where: str, unit: str = "auto") -> Stamps:
     """The times of a stream in nanoseconds, in order; what is odd about its clock is named.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -34,6 +35,37 @@ _OVER_TIME = " over time"  # behind the name of an integral
 _TIMES = ("_timestamp_ms", "milliseconds")
 
 
+@dataclass(frozen=True)
+class _Columns:
+    """The numbers of a record that the motion comes from."""
+
+    keys: tuple[str, ...]
+    rates: tuple[str, ...]  # those of them that are integrated over time
+
+    @classmethod
+    def named(cls, columns: str, rates: str | None) -> _Columns:
+        """Those that a user names; without rates, steering and throttle are rates."""
+        keys = tuple(key.strip() for key in columns.split(","))
+        chosen = list(_NAMES) if rates is None else [rate.strip() for rate in rates.split(",") if rate]
+        if rates is not None and (unknown := [key for key in chosen if key not in keys]):
+            raise ConfigError(f"rates={unknown[0]}: not one of the columns {', '.join(keys)}")
+        return cls(keys, tuple(key for key in keys if key in chosen))
+
+    @property
+    def convention(self) -> str:
+        """What the numbers mean."""
+        integrated = f"; {', '.join(map(self.name, self.rates))} integrated over time" if self.rates else ""
+        return f"{', '.join(self.keys)} as recorded, -1 to 1, steering positive to the right{integrated}; no poses"
+
+    def name(self, key: str) -> str:
+        """What the values of a column are called."""
+        return _NAMES.get(key, key.replace("/", "_"))
+
+    def moved(self, key: str) -> str:
+        """What the motion of a column is called: of a rate, its integral."""
+        return self.name(key) + (_OVER_TIME if key in self.rates else "")
+
+
 def donkey(
     path: Path,
     *,
@@ -60,21 +92,11 @@ def donkey(
 
     """
     settings = {**locals(), "path": str(path)}
-    path = Path(path)
     if not 0 < pause_s < 1e9:
         raise ConfigError(f"pause_s must be a number of seconds above 0, found {pause_s:g}")
-    keys = tuple(key.strip() for key in columns.split(","))
-    names = tuple(_NAMES.get(key, key.replace("/", "_")) for key in keys)
-    integrated = [key for key in _NAMES if key in keys] if rates is None else [r.strip() for r in rates.split(",") if r]
-    if unknown := [key for key in integrated if key not in keys]:
-        raise ConfigError(f"rates={unknown[0]}: not one of the columns {', '.join(keys)}")
-    moving = [k for k, key in enumerate(keys) if key in integrated]
-    space = ColumnsSpace(tuple(f"{name}{_OVER_TIME}" if k in moving else name for k, name in enumerate(names)))
-    path = path.parent if path.name == "manifest.json" else path
-    tree = tree_at(path)
-    folders = folders_with(tree, _is_tub)
-    if not folders:
-        raise DataError(f"{path} has no manifest.json with catalog_*.catalog: expected a Donkeycar tub")
+    read = _Columns.named(columns, rates)
+    path = _folder(Path(path))
+    tree, folders = _tubs(path)
     notes: list[str] = []
     recordings: list[Recording] = []
     listed: dict[str, Listed] = {}
@@ -82,10 +104,9 @@ def donkey(
         name = name_of(path, folder)
         try:
             tub = read_tub(tree, folder, notes)
-            listed |= {one.name: one for one in _list_columns(tub.records, keys, camera)}
-            records = _kept(tub, name, keys, camera, deleted, notes)
-            rates_here = [keys[k] for k in moving]
-            recordings += _drives(tree, folder, name, tub, records, keys, rates_here, camera, pause_s, notes)
+            listed |= {one.name: one for one in _list_columns(tub.records, read.keys, camera)}
+            records = _kept(tub, name, read.keys, camera, deleted, notes)
+            recordings += _drives(tree, folder, name, tub, records, read, camera, pause_s, notes)
         except EgoEquivError as problem:
             if len(folders) == 1:
                 raise
@@ -94,15 +115,13 @@ def donkey(
         raise DataError(f"{path}: no drive to use: {'; '.join(notes)}")
     return Source(
         "donkey",
-        space,
+        ColumnsSpace(tuple(read.moved(key) for key in read.keys)),
         recordings,
         settings,
-        (*names, *(f"{names[k]}{_OVER_TIME}" for k in moving)),
+        (*map(read.name, read.keys), *map(read.moved, read.rates)),
         notes=tuple(notes),
         listed=tuple(listed.values()),
-        convention=f"{', '.join(keys)} as recorded, -1 to 1, steering positive to the right"
-        + (f"; {', '.join(names[k] for k in moving)} integrated over time" if moving else "")
-        + "; no poses",
+        convention=read.convention,
     )
 
 
@@ -151,8 +170,7 @@ def _drives(
     name: str,
     tub: Tub,
     records: list[Record],
-    keys: tuple[str, ...],
-    rates: list[str],
+    columns: _Columns,
     camera: str,
     pause_s: float,
     notes: list[str],
@@ -166,8 +184,9 @@ def _drives(
     if key is None:
         raise DataError(f"{name}: records without {' or '.join(_TIMES)}: when they were taken is not known")
     stamps = np.array([round(record[key]) for record in records], np.int64)
-    values = np.array([[float(record[key]) for key in keys] for record in records]).reshape(-1, len(keys))
-    whole, stretch_of = stretches(tub, key, rates, pause_s, name)
+    values = np.array([[float(record[key]) for key in columns.keys] for record in records])
+    values = values.reshape(-1, len(columns.keys))
+    whole, stretch_of = stretches(tub, key, columns.rates, pause_s, name)
     parts = cut_drives(stamps, [str(stretch_of[record["_index"]]) for record in records], pause_s)
     drives: list[LoggedRecording] = []
     integrated: list[Nanoseconds] = []
@@ -195,7 +214,7 @@ def _drives(
         )
     if short:
         notes.append(f"{name}: {short} of {len(parts)} drives have a single frame and are left out")
-    if rates:
+    if columns.rates:
         notes += integrated_gaps(integrated, None, name)
     return drives
 
@@ -209,4 +228,18 @@ def _is_tub(tree: Tree, folder: str) -> bool:
 
 def is_donkey(path: Path) -> bool:
     """A folder with manifest.json and catalog_0.catalog, or meta.json and record_1.json; or a folder of tubs."""
-    return is_in(path.parent if path.name == "manifest.json" else path, _is_tub)
+    return is_in(_folder(path), _is_tub)
+
+
+def _folder(path: Path) -> Path:
+    """The folder of a tub that is given by its manifest."""
+    return path.parent if path.name == "manifest.json" else path
+
+
+def _tubs(path: Path) -> tuple[Tree, list[str]]:
+    """The tubs below a folder or in an archive."""
+    tree = tree_at(path)
+    folders = folders_with(tree, _is_tub)
+    if not folders:
+        raise DataError(f"{path} has no manifest.json with catalog_*.catalog: expected a Donkeycar tub")
+    return tree, folders

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.conventions import parse_transform
 from egoequiv.pose.track import Interpolation
 from egoequiv.remarks import Remark
@@ -82,15 +81,11 @@ def euroc(
             Remark(f"poses of the body; its axes are taken as {turned}, as of the EuRoC drone: else set axes")
         )
     how = f"moved to the camera by T_BS of sensor.yaml or mount; {interpolation} interpolation at its times; camera"
-    return Source(
+    return reader.source(
         "euroc",
-        SE3Space(),
         recordings,
         settings,
-        pose_names=CAMERA_POSES,
         has_images=has_images,
-        notes=tuple(dict.fromkeys(reader.notes)),
-        listed=tuple(reader.listed),
         convention="ground truth, metres, body to world, quaternion as its header says or w first; "
         + f"{how if has_images else 'body'} axes {turned}",
     )

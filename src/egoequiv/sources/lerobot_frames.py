@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import BrokenFrameError, DataError
-from egoequiv.pose.clock import Nanoseconds
+from egoequiv.pose.clock import Nanoseconds, nearest_in_time
 from egoequiv.pose.track import usual_step_ns
 from egoequiv.sources.logged import FrameReader
 from egoequiv.sources.pictures import open_picture
@@ -97,10 +97,7 @@ def match_rows(row_ns: Nanoseconds, frame_ns: Nanoseconds) -> tuple[Indices, Ind
     """
     if not len(row_ns) or not len(frame_ns):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    after = np.clip(np.searchsorted(frame_ns, row_ns), 1, max(len(frame_ns) - 1, 1))
-    before = after - 1
-    after = np.minimum(after, len(frame_ns) - 1)
-    nearest = np.where(row_ns - frame_ns[before] <= frame_ns[after] - row_ns, before, after)
+    nearest = nearest_in_time(frame_ns, row_ns)
     distance = np.abs(row_ns - frame_ns[nearest])
     step = usual_step_ns(frame_ns) or usual_step_ns(row_ns)
     rows = np.flatnonzero(distance <= step // 2 + 1)

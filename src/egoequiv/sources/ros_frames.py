@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.pose.clock import Nanoseconds, read_clock
+from egoequiv.pose.conventions import are_unit_quaternions
 from egoequiv.pose.track import PoseTrack
 
 if TYPE_CHECKING:
@@ -194,6 +195,5 @@ def _link(parent: str, child: str, rows: list[tuple[int, bool, list[float]]], wh
 def usable_poses(values: Array) -> NDArray[np.bool_]:
     """Which rows x y z qx qy qz qw (N, 7) are numbers of a plausible size and have a quaternion of length 1."""
     plausible = np.asarray((np.abs(values) < _MOST).all(axis=1))  # not where there is NaN
-    length = np.linalg.norm(np.where(plausible[:, None], values[:, 3:], 0.0), axis=1)
-    good: NDArray[np.bool_] = plausible & (np.abs(length - 1.0) < 0.05)
+    good: NDArray[np.bool_] = plausible & are_unit_quaternions(values[:, 3:])
     return good

@@ -82,9 +82,10 @@ def named(text: str) -> str:
     return repr(text if len(text) <= _NAMED else f"{text[:_NAMED]}...")
 
 
-def in_order_of_capture(name: str) -> list[str | int]:
-    """A key that sorts names with their numbers by size: view2 before view10."""
-    return [int(part) if k % 2 else part for k, part in enumerate(re.split(r"([0-9]{1,18})", name))]
+def in_order_of_capture(name: str) -> tuple[list[str | int], str]:
+    """A key that sorts names with their numbers by size: view2 before view10, and view02 before view2."""
+    parts = re.split(r"([0-9]{1,4000})", name)  # int() takes no more digits than 4300
+    return [int(part) if k % 2 else part for k, part in enumerate(parts)], name
 
 
 def read_each(found: Iterable[str], read: Callable[[str], Recording], notes: list[str]) -> list[Recording]:

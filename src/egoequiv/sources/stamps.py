@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
-from egoequiv.pose.clock import Nanoseconds
+from egoequiv.pose.clock import Nanoseconds, nearest_in_time
 
 MISSING = np.iinfo(np.int64).min  # the time of a row that is blank
 _STAMP = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?", re.ASCII)
@@ -43,10 +43,7 @@ def match_by_time(times: Nanoseconds, others: Nanoseconds, tolerance_ns: int) ->
     """For each time the index of the nearest of `others` (sorted); -1 if it is too far or matches a nearer time."""
     if not len(others) or not len(times):
         return np.full(len(times), -1, np.int64)
-    after = np.clip(np.searchsorted(others, times), 1, max(len(others) - 1, 1))
-    before = after - 1
-    after = np.minimum(after, len(others) - 1)
-    nearest = np.where(np.abs(others[after] - times) < np.abs(times - others[before]), after, before)
+    nearest = nearest_in_time(others, times)
     off = np.abs(others[nearest] - times)
     place = np.where(off <= tolerance_ns, nearest, -1)
     best = np.full(len(others), -1, np.int64)

@@ -18,6 +18,7 @@ from egoequiv.signatures import checked_settings
 from egoequiv.sources import table_columns as usual
 from egoequiv.sources.logged import LoggedRecording, seconds_since_first
 from egoequiv.sources.recording import Listed, Source
+from egoequiv.sources.sequences import in_order_of_capture
 from egoequiv.sources.table_columns import one_column, words_of
 from egoequiv.sources.table_frames import (
     PICTURE_SUFFIXES,
@@ -26,7 +27,6 @@ from egoequiv.sources.table_frames import (
     find_times,
     frame_stamps,
     look_below,
-    natural,
     resolve_file,
 )
 from egoequiv.sources.table_groups import Keys, groups_of_rows
@@ -134,7 +134,7 @@ def _choose_table(
         return chosen, [Listed("table", chosen.path.name, f"{len(chosen):,} rows")]
     worth: dict[Path, float] = {}
     problems: list[DataError] = []
-    for path in sorted(root.iterdir(), key=lambda one: natural(one.name)):
+    for path in sorted(root.iterdir(), key=lambda one: in_order_of_capture(one.name)):
         if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith("."):
             try:
                 worth[path] = _worth(read_table(path, _LOOK), settings, disk)
@@ -237,9 +237,9 @@ def _recordings(rows: Rows, groups: Any, names: Any, listed: list[Listed]) -> li
 
 def _without_table(path: Path, disk: OnDisk, settings: TableSettings, notes: list[str], listed: list[Listed]) -> Source:
     """Folders of pictures, in the natural order of their names, or videos; nothing is known of their motion."""
-    cameras = (
-        [choose_camera(disk, settings.camera, "", notes)] if settings.camera else sorted(disk.cameras, key=natural)
-    )
+    cameras = sorted(disk.cameras, key=in_order_of_capture)
+    if settings.camera:
+        cameras = [choose_camera(disk, settings.camera, "", notes)]
     if not cameras:
         raise DataError(f"{path} has neither a table ({', '.join(SUFFIXES)}) nor pictures nor a video")
     recordings = []

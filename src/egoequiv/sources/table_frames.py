@@ -17,6 +17,7 @@ from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.remarks import Remark
 from egoequiv.sources import table_columns as usual
 from egoequiv.sources.logged import FrameReader, PictureFiles, VideoFrames
+from egoequiv.sources.sequences import in_order_of_capture
 from egoequiv.sources.table_columns import find, words_of
 from egoequiv.sources.table_settings import TableSettings
 from egoequiv.sources.table_units import time_unit_of
@@ -30,14 +31,6 @@ TIME_FILES = ("times", "timestamps", "frames", "images", "rgb", "image_times", "
 _STAMP = re.compile(r"(?:.*[^\d.])?(\d{9,}(?:\.\d+)?|\d+\.\d+)")  # at the end of a name, long enough to be a time
 _MOST_STAMP = 4e18  # nanoseconds since 1970, in the year 2096
 _DEPTH = 4
-
-
-def natural(name: str) -> list[tuple[int, int, str]]:
-    """A key that puts img10 after img9."""
-    return [
-        (0, int(part), part) if part.isdigit() and part.isascii() else (1, 0, part)
-        for part in re.split(r"([0-9]+)", name)
-    ]
 
 
 @dataclass(frozen=True)
@@ -64,7 +57,7 @@ class OnDisk:
     @cached_property
     def cameras(self) -> list[str]:
         """Folders of pictures and videos, those with most frames first."""
-        folders = sorted(self.pictures, key=lambda name: (-len(self.pictures[name]), natural(name)))
+        folders = sorted(self.pictures, key=lambda name: (-len(self.pictures[name]), in_order_of_capture(name)))
         return [*folders, *self.videos]
 
     def reader(self, camera: str) -> FrameReader:
@@ -94,10 +87,11 @@ def look_below(root: Path, depth: int = _DEPTH) -> OnDisk:
         prefix = "" if below == "." else below + "/"
         folders[:] = sorted(name for name in folders if _is_shown(name) and prefix.count("/") < depth)
         shown = [name for name in files if _is_shown(name)]
-        found = sorted((name for name in shown if name.lower().endswith(PICTURE_SUFFIXES)), key=natural)
+        found = sorted((name for name in shown if name.lower().endswith(PICTURE_SUFFIXES)), key=in_order_of_capture)
         if found:
             pictures[prefix.rstrip("/")] = tuple(prefix + name for name in found)
-        videos += [prefix + name for name in sorted(shown, key=natural) if name.lower().endswith(VIDEO_SUFFIXES)]
+        clips = sorted((name for name in shown if name.lower().endswith(VIDEO_SUFFIXES)), key=in_order_of_capture)
+        videos += [prefix + name for name in clips]
     return OnDisk(root, pictures, tuple(videos))
 
 

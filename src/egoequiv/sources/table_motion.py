@@ -22,7 +22,7 @@ from egoequiv.pose import (
     integrate,
 )
 from egoequiv.pose.clock import Nanoseconds
-from egoequiv.pose.conventions import QUATERNION_ORDERS, parse_transform
+from egoequiv.pose.conventions import QUATERNION_ORDERS, are_unit_quaternions, parse_transform
 from egoequiv.remarks import Remark
 from egoequiv.sources import table_columns as usual
 from egoequiv.sources.oxts import mercator_m
@@ -34,7 +34,6 @@ from egoequiv.sources.tables import Table
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-_LONGEST_OFF = 0.05  # how far the length of a quaternion may be from 1
 
 
 @dataclass(frozen=True)
@@ -244,8 +243,7 @@ def _quaternions(values: Array, order: str) -> Array:
     """Rotations as x y z w; not numbers where they do not have length 1."""
     if order not in QUATERNION_ORDERS:
         raise ConfigError(f"quaternion={order}: expected {' or '.join(QUATERNION_ORDERS)}")
-    off = np.abs(np.linalg.norm(values, axis=1) - 1.0)
-    known = np.where((off < _LONGEST_OFF)[:, None], values, np.nan)
+    known = np.where(are_unit_quaternions(values)[:, None], values, np.nan)
     return known if order == "xyzw" else known[:, [1, 2, 3, 0]]
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.pose import ColumnTrack, PoseTrack
-from egoequiv.pose.clock import Nanoseconds, read_clock
+from egoequiv.pose.clock import Nanoseconds, nearest_in_time, read_clock
 from egoequiv.pose.track import longest_gap_ns
 from egoequiv.remarks import Remark
 from egoequiv.sources.logged import (
@@ -153,7 +153,7 @@ class Rows:
         self.notes.extend(notes)
         asked = timing.shifted(frame_ns[known])
         more = ColumnTrack(stamps, self._extra(rows), self.extras).at(asked, timing.max_gap_s, timing.rule)[0]
-        nearest = _nearest(stamps, asked)
+        nearest = nearest_in_time(stamps, asked)
         poses = np.concatenate([values, more], axis=1)
         self._find_gaps(name, stamps, asked)
         return self._made(name, reader, frames[known], poses, frame_ns[known], rows[nearest])
@@ -236,10 +236,3 @@ def _values(track: PoseTrack | ColumnTrack) -> Array:
 
 def _overlap(stamps: Nanoseconds, frame_ns: Nanoseconds) -> bool:
     return bool(stamps[0] <= frame_ns[-1] and frame_ns[0] <= stamps[-1])
-
-
-def _nearest(stamps: Nanoseconds, asked: Nanoseconds) -> Indices:
-    after = np.clip(np.searchsorted(stamps, asked), 1, max(len(stamps) - 1, 1))
-    after = np.minimum(after, len(stamps) - 1)
-    before = np.maximum(after - 1, 0)
-    return np.where(asked - stamps[before] <= stamps[after] - asked, before, after)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from egoequiv.errors import DataError
 from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.pose.conventions import are_unit_quaternions
-from egoequiv.pose.track import PoseTrack
+from egoequiv.pose.rigid import SE3Space
+from egoequiv.pose.track import CAMERA_POSES, PoseTrack
 from egoequiv.remarks import Remark
 from egoequiv.sources.logged import (
     LoggedRecording,
@@ -24,7 +26,7 @@ from egoequiv.sources.logged import (
     start_of,
     values_at_frames,
 )
-from egoequiv.sources.recording import Listed
+from egoequiv.sources.recording import Listed, Recording, Source
 from egoequiv.sources.sequences import FilesThere, named, pictures_in, present, stream_words
 from egoequiv.sources.trees import Tree
 
@@ -44,6 +46,22 @@ class TimedSequences:
     time_unit: str = "auto"
     notes: list[str] = field(default_factory=list)
     listed: list[Listed] = field(default_factory=list)
+
+    def source(
+        self, name: str, recordings: list[Recording], settings: dict[str, Any], *, has_images: bool, convention: str
+    ) -> Source:
+        """The source of these recordings, with what there is to say about them."""
+        return Source(
+            name,
+            SE3Space(),
+            recordings,
+            settings,
+            pose_names=CAMERA_POSES,
+            has_images=has_images,
+            notes=tuple(dict.fromkeys(self.notes)),
+            listed=tuple(self.listed),
+            convention=convention,
+        )
 
     def track(self, tree: Tree, file: str, *, order: str, axes: str, mount: Array | None = None) -> PoseTrack:
         """The track of the camera from a file of time, x y z and a quaternion; rows without a rotation are left out.

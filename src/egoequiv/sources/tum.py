@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.conventions import parse_transform
 from egoequiv.pose.track import Interpolation
 from egoequiv.remarks import Remark
@@ -77,15 +76,11 @@ def tum(
     recordings: list[Recording] = [poses_alone(root.stem, track(tree, root.name))] if alone else []
     recordings = recordings or read_each(_sequences(tree, poses), sequence, reader.notes)
     has_images = not alone and camera != "none"
-    return Source(
+    return reader.source(
         "tum",
-        SE3Space(),
         recordings,
         settings,
-        pose_names=CAMERA_POSES,
         has_images=has_images,
-        notes=tuple(dict.fromkeys(reader.notes)),
-        listed=tuple(reader.listed),
         convention=f"trajectory file, metres, camera to world, quaternion x y z w, camera axes {axes}"
         + ", moved from the body by mount" * bool(mount)
         + f"; {interpolation} interpolation at the times of the pictures" * has_images,

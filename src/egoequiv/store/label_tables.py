@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.pose.clock import UNITS_NS
+from egoequiv.pose.clock import UNITS_NS, nearest_in_time
 from egoequiv.sources import table_columns as usual
 from egoequiv.sources.table_columns import declared, find, words_of
 from egoequiv.sources.tables import SUFFIXES, Table, read_table
@@ -208,9 +208,7 @@ def _by_time(store: FrameStore, table: Table, column: str, recording: Indices, n
         asked = np.flatnonzero(own == number)
         since = _since_first(store, table, frames, seconds[asked], notes)
         order = np.argsort(times)
-        after = np.clip(np.searchsorted(times[order], since), 1, max(len(times) - 1, 1)).clip(max=len(times) - 1)
-        before = np.maximum(after - 1, 0)
-        near = np.where(np.abs(since - times[order][before]) <= np.abs(times[order][after] - since), before, after)
+        near = nearest_in_time(times[order], since)
         half = float(np.median(np.diff(times[order]))) / 2 if len(times) > 1 else 0.0
         is_near = np.abs(times[order][near] - since) <= half * (1 + 1e-6)
         found[asked[is_near]] = frames[order[near[is_near]]]

@@ -86,15 +86,9 @@ def store_at(
     source, title = open_log(path, options.source, **options.settings)
     inputs = inputs_digest(source, path, options)
     folder = folder or cache_folder() / "logs" / f"{path.resolve().name}-{inputs[:16]}"
-    made = made_from(folder)
-    if made == inputs:
+    if _is_made(folder, path, inputs, may_replace):
         say(f"{path}: ingested before, in {folder}")
         return str(folder)
-    if made is not None and (not made or not may_replace):
-        raise DataError(
-            f"{folder} holds other frames than {path} gives now (another log, other settings, or the log has changed): "
-            "choose another -o, or remove it"
-        )
     say(f"{path} is {title} (source {source.name})")
     source = with_motion(source, options.motion, engine, on_motion)
     store = ingest(
@@ -102,7 +96,7 @@ def store_at(
         folder,
         size=options.size or _default_size(source),
         color=options.color,
-        overwrite=made is not None,
+        overwrite=made_from(folder) is not None,
         engine=engine,
         on_progress=on_progress,
         inputs=inputs,
@@ -111,6 +105,17 @@ def store_at(
         for text in store.meta.get(f"{kind}s", []):
             say(f"{kind}: {text}")
     return str(folder)
+
+
+def _is_made(folder: Path, path: Path, inputs: str, may_replace: bool) -> bool:
+    """Whether a folder holds the store of these inputs; one of others is refused, unless it may be replaced."""
+    made = made_from(folder)
+    if made is not None and made != inputs and (not made or not may_replace):
+        raise DataError(
+            f"{folder} holds other frames than {path} gives now (another log, other settings, or the log has changed): "
+            "choose another -o, or remove it"
+        )
+    return made == inputs
 
 
 def _default_size(source: Source) -> tuple[int, int] | None:

@@ -126,7 +126,8 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
         config = config.model_copy(update={"encoder_settings": checked})
     if not config.use_labels and get_method(config.method).terms and not config.objective().terms:
         raise ConfigError(f"method {config.method!r} learns from labels only: leave out --no-labels")
-    config.objective()
+    if config.objective().terms and not config.iterations:
+        raise ConfigError("iterations=0 trains nothing: give at least 1, or --method random for the untrained network")
     if config.motions is not None and config.patterns is not None:
         raise ConfigError("motions and patterns both say which motions are learned: give one of them")
     for name in ("checkpoint_every", "validate_every"):

@@ -38,7 +38,7 @@ def stack_key(config: TrainConfig) -> str | None:
     """What runs must have in common to be one stack, None for a run that cannot be in one."""
     method = config.objective()
     fits = can_stack(get_encoder(config.encoder)) and config.optimizer == "sgd" and config.precision == "float32"
-    if not fits or not config.iterations or not method.terms or any(term.draws for term in method.terms):
+    if not fits or not method.terms or any(term.draws for term in method.terms):
         return None
     return config.model_dump_json(exclude=set(OWN_SETTINGS))
 
