@@ -34,7 +34,7 @@ def test_rotations_are_those_of_the_log(
     turned = Rotation.from_quat(recording.poses[:, columns])
     true = (turned[steps.first].inv() * turned[steps.second]).as_rotvec(degrees=True)
     off = np.linalg.norm(steps.rotation_deg - true, axis=1)
-    assert steps.rotation_known.mean() > 0.9
+    assert steps.rotation_known.mean() > 0.6
     assert np.nanmedian(off) < median_deg
     assert np.nanmedian(off) < 0.7 * np.median(np.linalg.norm(true, axis=1))  # much better than no motion at all
 

@@ -92,7 +92,7 @@ class Solved:
     used: NDArray[np.bool_]  # (M,) inliers
     covariance: Array  # (5, 5) of the rotation (3) and of the translation in its tangent plane (2), squared radians
     behind: NDArray[np.bool_]  # (M,) points that would lie clearly behind a camera
-    is_ambiguous: bool = False  # whether another rotation explains the points as well, as with points of one plane
+    rival_rad: float = 0.0  # how far off another rotation is that explains the points as well, if they are of one plane
 
     @property
     def in_front(self) -> float:
@@ -106,8 +106,10 @@ def _moving(solved: Solved, matches: int, flow: float) -> Step:
     inliers = int(solved.used.sum())
     if inliers < FEWEST:
         return Step.unknown("few inliers", matches, inliers, flow)
-    if solved.is_ambiguous:
+    rival = float(np.rad2deg(solved.rival_rad)) / 2
+    if rival >= _UNSURE_DEG:
         return Step.unknown("two motions fit", matches, inliers, flow)
+    error = max(error, rival)
     if not error < _UNSURE_DEG:
         return Step.unknown("rotation not certain", matches, inliers, flow)
     rotation = _rotation_vector(solved.rotation.T)
@@ -183,8 +185,8 @@ def scene_with_depth(a: Array, b: Array, noise: float, turn: Array) -> Solved | 
     best = found[int(np.argmin([_cost(solved, noise, turn, flow) for solved in found]))]
     rivals = [solved for solved in found if _angle(solved.rotation, best.rotation) > _OTHER_RAD]
     fit = _badness(best, noise).sum()
-    is_ambiguous = bool(of_plane) and any(_badness(rival, noise).sum() <= fit + _RIVAL for rival in rivals)
-    return replace(best, is_ambiguous=is_ambiguous)
+    as_good = [rival for rival in rivals if of_plane and _badness(rival, noise).sum() <= fit + _RIVAL]
+    return replace(best, rival_rad=max((_angle(rival.rotation, best.rotation) for rival in as_good), default=0.0))
 
 
 def _cost(solved: Solved, noise: float, turn: Array, flow: float) -> float:
