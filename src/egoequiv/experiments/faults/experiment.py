@@ -34,8 +34,9 @@ from egoequiv.experiments.faults.seen import Pictures, Seen, keep_seen, kept_see
 from egoequiv.experiments.faults.trials import UNTOUCHED, Trial, chosen_trials, put_in_one
 from egoequiv.experiments.faults.verdicts import Log, TrialVerdicts, judge
 from egoequiv.files import write_text
+from egoequiv.odometry.kept import recording_digest
 from egoequiv.odometry.lens_guess import lenses_of
-from egoequiv.odometry.watch import recording_digest, watch
+from egoequiv.odometry.watch import watch
 from egoequiv.pose.camera import Lens
 from egoequiv.sources import Source
 

@@ -62,9 +62,12 @@ class Pictures:
         self._features: dict[int, Features | None] = {}
         self._pairs: dict[tuple[int, int], tuple[Step, Array, float]] = {}
         for picture in decoded_frames(recording, range(len(recording))):
-            is_broken = isinstance(picture, BrokenFrameError)
-            self._glances.append(None if isinstance(picture, BrokenFrameError) else glance(picture))
-            self._grays.append(None if is_broken else gray(picture))  # type: ignore[arg-type]
+            if isinstance(picture, BrokenFrameError):
+                self._glances.append(None)
+                self._grays.append(None)
+            else:
+                self._glances.append(glance(picture))
+                self._grays.append(gray(picture))
 
     def seen(self, recording: Recording, rows: Rows) -> Seen:
         """What a recording shows whose frames have these pictures."""
