@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from egoequiv.errors import BrokenFrameError
+from egoequiv.pose.camera import Lens
 from egoequiv.sources.recording import Decoded, Image, Recording
 
 Array = NDArray[np.float64]
@@ -45,6 +46,7 @@ class Changed(Recording):
     attributes: Mapping[str, str]
     view: View = "as it is"
     numbers: Rows | None = None  # (N,) of the frames in the log, see `Recording.log_frames`
+    lens: Lens | None = None
 
     def image(self, frame: int) -> Image:
         return np.asarray(_seen(self.pictures.image(int(self.rows[frame])), self.view))
@@ -72,7 +74,9 @@ class Changed(Recording):
         return self.pictures.file_name(int(self.rows[frame]))
 
     def files_read(self) -> Collection[Path] | None:
-        return self.pictures.files_read()
+        """Those of the pictures, if all are as they were: others cannot be told by their files."""
+        is_same = self.view == "as it is" and np.array_equal(self.rows, np.arange(len(self.pictures)))
+        return self.pictures.files_read() if is_same else None
 
     def log_frames(self) -> Rows | None:
         return self.numbers
@@ -116,6 +120,7 @@ def changed(
         attributes=motion.attributes,
         view=view,
         numbers=None if numbers is None else numbers[frames],
+        lens=recording.lens,
     )
 
 
