@@ -62,6 +62,10 @@ def reproduce_visual(
     out: Out = Path("visual-table"),
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 3,
     iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 2_000,
+    features: Annotated[
+        bool,
+        typer.Option("--features/--no-features", help="Train features on either kind of poses, or only compare poses."),
+    ] = True,
     where: Where,
     as_json: AsJson = False,
 ) -> None:
@@ -82,6 +86,7 @@ def reproduce_visual(
             data=tuple(data or ()),
             repeats=repeats,
             iterations=iterations,
+            features=features,
             engine=engine,
             on_progress=progress,
         )

@@ -54,6 +54,7 @@ class VisualOptions:
     data: Sequence[Path] = ()  # logs with poses; without any, the embedded drive
     repeats: int = 3
     iterations: int = 2_000
+    features: bool = True  # whether any are trained
     engine: Engine = field(default_factory=LocalEngine)
     on_progress: OnProgress = silent
 
@@ -70,7 +71,7 @@ def reproduce_visual(options: VisualOptions) -> dict[str, Table]:
     """Errors of poses from pictures, and for each log the features that are trained on them."""
     sources = _sources(options)
     tables = {"accuracy": accuracy_table(sources, options.engine, options.on_progress)}
-    for name, source in sources.items():
+    for name, source in sources.items() if options.features else ():
         tables[f"features-{name}"] = features_table(name, source, options)
     return tables
 
