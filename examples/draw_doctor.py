@@ -10,7 +10,7 @@ from egoequiv.worlds import drive
 
 def late_drive(offset_s: float = 0.4) -> Source:
     """One drive of the embedded world; its motion was logged too late."""
-    world = drive(seed=2, drives_per_area=1, seconds=20.0)
+    world = drive(seed=2, drives_per_area=1, seconds=30.0, width=248, height=76)
     case = Case(world.recordings[0], world.pose_columns)
     late = FAULTS["clock offset"](case, offset_s=offset_s)
     return Source(world.name, world.space, [late], pose_names=world.pose_columns)

@@ -49,7 +49,7 @@ def test_a_sound_log(log: Path, cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_log_with_wrong_axes_and_clock(log: Path, cli: Cli, tmp_path: Path) -> None:
-    read = ("--read", "axes=ned", "--read", "offset_s=0.7")
+    read = ("--read", "axes=opencv", "--read", "offset_s=0.7")
     told = cli("doctor", log, "-o", tmp_path / "page.html", "--fov", 81, *read, "--json", code=1)
     found = json.loads(told.out)
     assert found["recordings"][0]["faults"] == ["axes and signs", "clock offset"]
@@ -67,7 +67,7 @@ def test_a_store(log: Path, cli: Cli, tmp_path: Path) -> None:
     cli("ingest", "table", log, "-o", tmp_path / "store")
     told = cli("doctor", tmp_path / "store", "-o", tmp_path / "page.html", "--fov", 81, "--json")
     assert json.loads(told.out)["recordings"][0]["steps_told"] > 90
-    refused = cli("doctor", tmp_path / "store", "--read", "axes=ned", code=2)
+    refused = cli("doctor", tmp_path / "store", "--read", "axes=opencv", code=2)
     assert "is a store already" in refused.err
 
 

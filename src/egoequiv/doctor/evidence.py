@@ -17,7 +17,6 @@ Mask = NDArray[np.bool_]
 BLOCK_S = 1.0  # steps of one block are not independent of each other
 BLOCK_STEPS = 5  # without times
 _ROUGH_DEG = 0.05  # a rotation from pictures is never better than this
-_ERRORS = 2.5  # the errors that are computed for single steps are too small by about this factor
 _LENS, _GUESSED_LENS = 0.03, 0.15  # share of a turn by which the lens may be wrong
 _FREEDOM = 2.0  # of Student's t: steps that are quite wrong count little
 _SURE = 2.0  # weight of a direction
@@ -48,7 +47,7 @@ class Comparison:
         """(S,) by how much a rotation from pictures may be wrong."""
         size = np.linalg.norm(self.steps.rotation_deg, axis=1)
         share = (_LENS if self.is_lens_known else _GUESSED_LENS) * size
-        errors = np.square(_ERRORS * self.steps.rotation_error_deg)
+        errors = np.square(self.steps.rotation_error_deg)
         return np.asarray(np.sqrt(_ROUGH_DEG**2 + errors + np.square(share)), np.float64)
 
     @cached_property

@@ -22,6 +22,7 @@ _SIMPLE = 0.05  # a simpler reading is preferred to one that is better by less t
 _FEWEST = 10  # steps
 _AGREES = 0.6  # log-likelihood of a step that turns, each limited to 2
 MIRRORED = "the pictures are mirrored, left and right"
+_NONE_BETTER = "no other reading of the poses fits the pictures better"
 _AXES = ("roll", "pitch", "yaw")
 _BACKWARDS, _UPSIDE_DOWN, _MIRROR = np.diag([-1.0, -1.0, 1.0]), np.diag([1.0, -1.0, -1.0]), np.diag([1.0, -1.0, 1.0])
 
@@ -65,31 +66,28 @@ def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
     as_read = _fit(comparison, Reading("", "", motion), logged).whole
     if np.isfinite(as_read).sum() < _FEWEST:
         return Finding(check, name, np.nan, "too few steps that can be compared"), motion
-    gains: dict[str, float] = {}
-    best: tuple[float, float, Reading] | None = None
+    tried: list[tuple[float, float, Reading]] = []
+    can_tell = False
     for reading in readings(motion):  # simpler ones first
         fit = _fit(comparison, reading, logged)
         gain = fit.whole - as_read
         bound, mean = lower_bound(gain, comparison.block), float(np.nanmean(gain))
-        if np.isfinite(bound):
-            gains[reading.text] = mean
-            is_better = best is None or mean > best[1] + _SIMPLE * abs(best[1]) + 1e-9
-            if is_better and explains(comparison, fit.rotation, _AGREES):
-                best = (bound, mean, reading)
-    if not gains:
+        can_tell |= bool(np.isfinite(bound))
+        if np.isfinite(bound) and explains(comparison, fit.rotation, _AGREES):
+            tried.append((bound, mean, reading))
+    if not can_tell:
         return Finding(check, name, np.nan, "the camera moves too little to tell"), motion
-    fits = "no other reading of the poses fits the pictures better"
-    if best is None:
-        return Finding(check, name, 0.0, fits), motion
-    bound, mean, reading = best
+    largest = max((mean for _, mean, _ in tried), default=0.0)
+    as_good = [one for one in tried if one[1] >= (1 - _SIMPLE) * largest > 0]
+    if not as_good:
+        return Finding(check, name, 0.0, _NONE_BETTER), motion
+    bound, mean, reading = as_good[0]
     score = max(bound, 0.0) / _GAIN
-    explained = mean * float(np.isfinite(as_read).sum())
-    values = (("gain", mean), ("lower_bound", bound), ("explained", explained))
+    values = (("gain", mean), ("lower_bound", bound), ("explained", mean * float(np.isfinite(as_read).sum())))
     if score < 1:
-        return Finding(check, name, score, fits, values=values), motion
-    is_mirror_as_good = reading.text != MIRRORED and gains.get(MIRRORED, -np.inf) > (1 - _SIMPLE) * mean
-    text = f"{reading.text}, or {MIRRORED}" if is_mirror_as_good else reading.text
-    return Finding(check, name, score, text, reading.fix, values=values), reading.motion
+        return Finding(check, name, score, _NONE_BETTER, values=values), motion
+    others = "".join(f"; or {other.text}" for _, _, other in as_good[1:3])  # a car that only turns left and right
+    return Finding(check, name, score, f"{reading.text}{others}", reading.fix, values=values), reading.motion
 
 
 def _fit(comparison: Comparison, reading: Reading, logged: dict[int, tuple[Array, Array]]) -> _Fit:
