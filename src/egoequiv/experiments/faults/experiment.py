@@ -118,7 +118,7 @@ def _sources(options: FaultOptions) -> dict[str, Source]:
 def _opened(name: str, source: Source, options: FaultOptions) -> _Opened:
     if not source.has_images:
         raise DataError(f"{name}: the log has no pictures, so there is nothing to compare its motion with")
-    digest = sha256(program_digest("pose", "sources", "odometry", "doctor", "experiments/faults").encode())
+    digest = sha256(program_digest("pose", "sources", "odometry").encode())
     for recording in source.recordings:
         digest.update((recording_digest(source, recording) or recording.name).encode())
         digest.update(np.ascontiguousarray(recording.poses).tobytes())
@@ -188,7 +188,8 @@ def _judged(
     about = Log(
         pieces, log.source.pose_columns, [not lens.origin.startswith(GUESSED) for lens in log.lenses], options.seed
     )
-    work = partial(_judge_trial, about, seen, log.folder / f"verdicts-{cut.replace(' ', '')}")
+    code = program_digest("doctor", "experiments/faults")[:8]  # checks may change while what pictures show does not
+    work = partial(_judge_trial, about, seen, log.folder / f"verdicts-{cut.replace(' ', '')}-{code}")
     report = partial(options.on_progress, f"{log.name}, faults, {cut}")
     report(0, len(trials))
     found = options.engine.run(work, trials, lambda done: report(done, len(trials)))
