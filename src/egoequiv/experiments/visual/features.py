@@ -221,7 +221,7 @@ def _measure(run: Path, task: Task, data: TaskData, on_progress: OnProgress) -> 
 
 def _about(source: Source, seen: Source, store: FrameStore, split: Split, options: VisualOptions) -> dict[str, Any]:
     return {
-        "frames": f"{len(store):,} of {source.frame_count:,}, between the guards and where the pictures tell the motion",
+        "frames": f"{len(store):,} of {source.frame_count:,}, outside guards and where pictures tell the motion",
         "pieces": f"{len(seen.recordings)} of about {PIECE_S - GUARD_S:.0f} s, {GUARD_S:g} s apart",
         "split": split.kind,
         "validation_frames": len(split.validation),
