@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.doctor_cost import examine_command, long_recording
 from benchmarks.held_frames import long_log, noise_toys
 from benchmarks.measuring import Measured, Peak, egoequiv, peak_memory, summary
 from benchmarks.pictures import picture_files
@@ -78,7 +79,18 @@ def patterns_job(bench: Workbench, times: int) -> Job:
     return Job(lambda: egoequiv("patterns", store.path, "-o", bench.new_folder()), index_bytes(store) / MB)
 
 
-JOBS: dict[str, Callable[[Workbench, int], Job]] = {"train": train_job, "ingest": ingest_job, "patterns": patterns_job}
+def doctor_job(bench: Workbench, times: int) -> Job:
+    """`egoequiv doctor` on one recording, with one worker."""
+    store = long_recording(bench, times)
+    return Job(lambda: examine_command(store), index_bytes(store) / MB)
+
+
+JOBS: dict[str, Callable[[Workbench, int], Job]] = {
+    "train": train_job,
+    "ingest": ingest_job,
+    "patterns": patterns_job,
+    "doctor": doctor_job,
+}
 
 
 def index_bytes(store: FrameStore) -> int:

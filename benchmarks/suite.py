@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchmarks.ddp import ddp2_vs_1
+from benchmarks.doctor_cost import processor_time
 from benchmarks.evaluation_speed import k_means_vs_sklearn, rho_vs_sklearn, votes_vs_sklearn
 from benchmarks.figures import Figure
 from benchmarks.ingest_speed import ingest_video_vs_pyav, ingest_vs_pillow, two_workers_vs_one
@@ -46,6 +47,7 @@ SUITE = (
     Benchmark("ingest-video-vs-pyav", ingest_video_vs_pyav, at_least=1.8),
     Benchmark("draw-drive-two-workers-vs-one", partial(two_workers_vs_one, world="drive")),
     Benchmark("draw-places-two-workers-vs-one", partial(two_workers_vs_one, world="places")),
+    Benchmark("doctor-processor-time-vs-video", processor_time, at_most=1.0),
     # d. measures and mining
     Benchmark("rho-vs-sklearn", rho_vs_sklearn),
     Benchmark("k-means-vs-sklearn", k_means_vs_sklearn),
@@ -57,6 +59,7 @@ SUITE = (
     Benchmark("ingest-memory-16x", partial(memory_growth, command="ingest", times=16), at_most=1.1),
     Benchmark("patterns-memory-4x", partial(memory_growth, command="patterns", times=4), at_most=1.1),
     Benchmark("patterns-memory-16x", partial(memory_growth, command="patterns", times=16), at_most=1.1),
+    Benchmark("doctor-memory-4x", partial(memory_growth, command="doctor", times=4), at_most=1.1),
     # f. one run on two processes
     Benchmark("ddp2-vs-1", ddp2_vs_1, at_least=1.6),
     # g. starting up

@@ -34,6 +34,7 @@ class Scale:
     memory_recordings: int = 15  # of 162 frames of 96 x 96, at 1x
     memory_pictures: int = 800  # that are ingested, at 1x
     memory_log_frames: int = 20_812  # at 1x; at 16x they have ten million motions
+    memory_doctor_frames: int = 600  # of the recording that the doctor examines, at 1x
     ddp_iterations: int = 200
 
 
@@ -52,6 +53,7 @@ QUICK = Scale(
     memory_recordings=2,
     memory_pictures=400,
     memory_log_frames=2_000,
+    memory_doctor_frames=100,
     ddp_iterations=60,
 )
 

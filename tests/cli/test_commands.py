@@ -152,6 +152,9 @@ def test_a_label_store_of_another_size_is_named(cli: Cli, toys: Path, tmp_path: 
         (["search", "TOYS", "-o", "OUT", "--rates", "fast"], "fast"),
         (["reproduce", "norb", "--data", "NOWHERE", "-o", "OUT"], "NOWHERE is not a folder"),
         (["reproduce", "norb", "--methods", "a", "-o", "OUT"], "method 'a' is not known"),
+        (["reproduce", "doctor", "--faults", "typo", "-o", "OUT"], "no fault has a name like this"),
+        (["reproduce", "doctor", "--data", "NOWHERE", "-o", "OUT"], "NOWHERE"),
+        (["reproduce", "visual", "--data", "NOWHERE", "-o", "OUT"], "NOWHERE"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(

@@ -160,7 +160,7 @@ def test_photographs_far_apart_have_no_order() -> None:
     assert not any(one.is_fault for one in found.values())
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 5, 6, 7, 10])
 def test_short_recordings(street: Kept, count: int) -> None:
     short = replace(
         street, pictures=street.pictures[:count], poses=street.poses[:count], times_s=street.times_s[:count]

@@ -60,7 +60,7 @@ def better_orders(watched: Watched) -> list[Place]:
     """The places where another order is clearly shorter, the best of those that overlap, in order."""
     apart = [np.zeros(len(watched)), *(watched.distance(lag) for lag in range(1, LONGEST + 2))]
     found: list[Place] = []
-    for size in range(2, LONGEST + 1):
+    for size in range(2, min(LONGEST, len(watched) - 2) + 1):  # with a frame before and one after
         words = "swapping them" if size == 2 else "reversing them"
         found += _where(watched, size, _edges(apart, size, [0]), _edges(apart, size, None), apart, words)
         for cut in range(1, size) if size > 2 else ():

@@ -1,0 +1,1 @@
+"""Faults put into sound logs, and how well the doctor finds them."""

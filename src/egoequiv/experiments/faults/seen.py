@@ -1,0 +1,157 @@
+"""What pictures show, in any order: each is looked at once, and each pair of neighbours is compared once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as PillowImage
+
+from egoequiv.doctor.glance import Glance, Glances, glance
+from egoequiv.errors import BrokenFrameError
+from egoequiv.files import replacing
+from egoequiv.odometry.features import Features, find_features, gray, opencv
+from egoequiv.odometry.steps import VisualSteps, compared, key_frames
+from egoequiv.odometry.two_view import Step
+from egoequiv.pose.camera import Lens
+from egoequiv.sources.decoded import decoded_frames
+from egoequiv.sources.recording import Image, Recording
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+FLOW_PX = 96  # width of the pictures whose optical flow is computed
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What the pictures of one recording show: the steps and glances of the doctor, and what simpler checks need."""
+
+    steps: VisualSteps
+    glances: Glances  # of its N frames
+    flow: Array  # (S, 2) mean optical flow of each step to the right and down, in widths of the picture
+    change: Array  # (S,) mean absolute difference of thumbnails of each step, in gray levels
+
+    @classmethod
+    def without_rivals(cls, steps: VisualSteps, glances: Glances) -> Seen:
+        """The same without what simpler checks need."""
+        return cls(steps, glances, np.full((len(steps), 2), np.nan), np.full(len(steps), np.nan))
+
+    def at(self, rows: Rows) -> Seen:
+        """Only these pictures, in order; steps from or to another one are left out."""
+        place = np.full(len(self.glances), -1)
+        place[rows] = np.arange(len(rows))
+        kept = np.flatnonzero((place[self.steps.first] >= 0) & (place[self.steps.second] >= 0))
+        steps = self.steps.part(kept)
+        steps = replace(steps, first=place[steps.first], second=place[steps.second])
+        glances = Glances(**{part.name: getattr(self.glances, part.name)[rows] for part in fields(Glances)})
+        return Seen(steps, glances, self.flow[kept], self.change[kept])
+
+
+class Pictures:
+    """The pictures of a recording, decoded once, and what was found between any two of them."""
+
+    def __init__(self, recording: Recording, lens: Lens) -> None:
+        self._lens = lens
+        self._glances: list[Glance | None] = []
+        self._grays: list[Image | None] = []
+        self._features: dict[int, Features | None] = {}
+        self._pairs: dict[tuple[int, int], tuple[Step, Array, float]] = {}
+        for picture in decoded_frames(recording, range(len(recording))):
+            if isinstance(picture, BrokenFrameError):
+                self._glances.append(None)
+                self._grays.append(None)
+            else:
+                self._glances.append(glance(picture))
+                self._grays.append(gray(picture))
+
+    def seen(self, recording: Recording, rows: Rows) -> Seen:
+        """What a recording shows whose frames have these pictures."""
+        keys = key_frames(recording)
+        pairs = [self._pair(int(a), int(b)) for a, b in zip(rows[keys[:-1]], rows[keys[1:]], strict=True)]
+        return Seen(
+            _steps(keys, [step for step, _, _ in pairs]),
+            Glances.of([self._glances[int(row)] for row in rows]),
+            np.array([flow for _, flow, _ in pairs]).reshape(-1, 2),
+            np.array([change for _, _, change in pairs], np.float64),
+        )
+
+    def _pair(self, a: int, b: int) -> tuple[Step, Array, float]:
+        if (a, b) not in self._pairs:
+            step, _ = compared(self._points(a), self._points(b), self._lens)
+            self._pairs[a, b] = (step, mean_flow(self._grays[a], self._grays[b]), self._change(a, b))
+        return self._pairs[a, b]
+
+    def _points(self, row: int) -> Features | None:
+        if row not in self._features:
+            image = self._grays[row]
+            self._features[row] = None if image is None else find_features(image)
+        return self._features[row]
+
+    def _change(self, a: int, b: int) -> float:
+        first, second = self._glances[a], self._glances[b]
+        if first is None or second is None or first.thumbnail.shape != second.thumbnail.shape:
+            return float("nan")
+        return float(np.abs(second.thumbnail.astype(np.float64) - first.thumbnail).mean())
+
+
+def mean_flow(first: Image | None, second: Image | None) -> Array:
+    """The mean optical flow (Farneback) from one gray picture to another, right and down, in widths; NaN: broken."""
+    if first is None or second is None:
+        return np.full(2, np.nan)
+    cv2 = opencv()
+    height = max(round(first.shape[0] * FLOW_PX / first.shape[1]), 16)
+    small = [
+        np.asarray(PillowImage.fromarray(one).resize((FLOW_PX, height), PillowImage.Resampling.BOX))
+        for one in (first, second)
+    ]
+    flow = cv2.calcOpticalFlowFarneback(*small, None, 0.5, 3, 15, 3, 5, 1.2, 0)
+    return np.asarray(flow.mean(axis=(0, 1)) / FLOW_PX, np.float64)
+
+
+def _steps(keys: Rows, steps: list[Step]) -> VisualSteps:
+    return VisualSteps(
+        first=np.asarray(keys[:-1], np.int64),
+        second=np.asarray(keys[1:], np.int64),
+        rotation_deg=np.array([step.rotation_deg for step in steps]).reshape(-1, 3),
+        direction=np.array([step.direction for step in steps]).reshape(-1, 3),
+        rotation_error_deg=np.array([step.rotation_error_deg for step in steps], np.float64),
+        direction_error_deg=np.array([step.direction_error_deg for step in steps], np.float64),
+        length_ratio=np.full(len(steps), np.nan),  # no check uses it
+        matches=np.array([step.matches for step in steps], np.int64),
+        inliers=np.array([step.inliers for step in steps], np.int64),
+        flow=np.array([step.flow for step in steps], np.float64),
+        reason=np.array([step.reason for step in steps], np.str_),
+    )
+
+
+def keep_seen(path: Path, seen: dict[str, Seen]) -> None:
+    """Write what several arrangements of pictures show, whole or not at all."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, one in seen.items():
+        for kind, part in (("steps", one.steps), ("glances", one.glances)):
+            arrays |= {f"{name}|{kind}|{field.name}": getattr(part, field.name) for field in fields(part)}
+        arrays |= {f"{name}|own|flow": one.flow, f"{name}|own|change": one.change}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary, open(temporary, "wb") as opened:
+        np.savez_compressed(opened, allow_pickle=False, **arrays)
+
+
+def kept_seen(path: Path) -> dict[str, Seen] | None:
+    """What `keep_seen` wrote; None if there is no file that can be read."""
+    parts: dict[str, dict[str, dict[str, NDArray[Any]]]] = {}
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            for name in found.files:
+                arrangement, kind, field = name.split("|")
+                parts.setdefault(arrangement, {}).setdefault(kind, {})[field] = found[name]
+        return {
+            name: Seen(VisualSteps(**part["steps"]), Glances(**part["glances"]), **part["own"])
+            for name, part in parts.items()
+        }
+    except (OSError, ValueError, EOFError, KeyError, TypeError, BadZipFile):
+        return None

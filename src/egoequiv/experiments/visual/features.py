@@ -1,0 +1,232 @@
+"""Features trained on poses from pictures beside features trained on the poses of the log: same frames, same split."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from egoequiv.cache import program_digest as code_digest
+from egoequiv.catalog import open_log, open_source
+from egoequiv.engines import Engine, LocalEngine
+from egoequiv.errors import ConfigError, DataError, EgoEquivError
+from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
+from egoequiv.evaluation.readout import FRAME
+from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions, silent
+from egoequiv.evaluation.tasks import get_tasks
+from egoequiv.experiments.faults.pieces import cut_recordings
+from egoequiv.experiments.measure import program_digest, untrained_like, with_finding
+from egoequiv.experiments.options import Effort
+from egoequiv.experiments.stores import experiment_store
+from egoequiv.experiments.table import Table, compare_rows, merge_metrics, row_of
+from egoequiv.experiments.visual.accuracy import accuracy_table
+from egoequiv.models import load_model
+from egoequiv.odometry.visual import visual_poses
+from egoequiv.pairs import Split, count_leaked, make_split
+from egoequiv.sources import Source
+from egoequiv.sources.part import RecordingPart
+from egoequiv.store import FrameStore
+from egoequiv.training import make_config
+from egoequiv.training.data import motions_of
+from egoequiv.training.jobs import Job
+from egoequiv.training.many import run_many
+
+TASKS = ("equivariance", "readout")
+PIECE = "piece"  # the attribute of frames by which they are split and read
+PIECE_S = 3.0  # so that a log of one recording has several
+GUARD_S = 1.05  # that lie between two pieces, so that none has frames close to those of another
+SIZE = 32
+SPLIT = f"by-{PIECE}"
+POSE = f" from {FRAME}, "  # read-outs of the pose of a single frame, which says where a piece is, not how it moves
+
+
+@dataclass(frozen=True)
+class VisualOptions:
+    """What `egoequiv reproduce visual` takes."""
+
+    out: Path  # stores, runs and tables
+    data: Sequence[Path] = ()  # logs with poses; without any, the embedded drive
+    repeats: int = 3
+    iterations: int = 2_000
+    features: bool = True  # whether any are trained
+    engine: Engine = field(default_factory=LocalEngine)
+    on_progress: OnProgress = silent
+
+
+class _Piece(RecordingPart):
+    """Part of a recording that says in an attribute which one it is."""
+
+    @property
+    def attributes(self) -> Mapping[str, str]:  # type: ignore[override]
+        return {**super().attributes, PIECE: self.name}
+
+
+def reproduce_visual(options: VisualOptions) -> dict[str, Table]:
+    """Errors of poses from pictures, and for each log the features that are trained on them."""
+    sources = _sources(options)
+    tables = {"accuracy": accuracy_table(sources, options.engine, options.on_progress)}
+    for name, source in sources.items() if options.features else ():
+        tables[f"features-{name}"] = features_table(name, source, options)
+    return tables
+
+
+def features_table(name: str, source: Source, options: VisualOptions) -> Table:
+    """Measure rho and the read-out of the log's motion, of features trained on either kind of poses."""
+    effort = Effort(
+        out=options.out,
+        size=SIZE,
+        repeats=options.repeats,
+        iterations=options.iterations,
+        engine=options.engine,
+        on_progress=options.on_progress,
+    )
+    seen, logged = _both(name, source, options)
+    made_from = {"log": name, "odometry": code_digest("odometry")[:16]}
+    stores = {
+        "visual poses": experiment_store(effort, f"{name}-visual", made_from, seen),
+        "poses of the log": experiment_store(effort, f"{name}-log", made_from, logged),
+    }
+    jobs = {kind: _jobs(name, kind, store, effort) for kind, store in stores.items()}
+    run_many(
+        [job for each in jobs.values() for job in each],
+        engine=options.engine,
+        on_progress=partial(options.on_progress, f"training, {name}"),
+    )
+    store = stores["poses of the log"]
+    split = make_split(store, SPLIT)
+    other = make_split(stores["visual poses"], SPLIT)
+    if not np.array_equal(split.validation, other.validation):
+        raise DataError(f"{name}: the two stores are not split in the same way")
+    rows = []
+    for kind, own in jobs.items():
+        found = [_measured(job, store, split, options.on_progress) for job in own]
+        members = [(job.out, (job.config.seed, job.config.pair_seed)) for job in own]
+        rows.append(row_of(f"trained on {kind}", ("equiv", False), members, found, options.out))
+    metrics = merge_metrics([each for each, _ in rows])
+    shown = [metric.name for metric in metrics if not metric.is_detail and POSE not in metric.name]
+    tests = [test for metric in shown for test in compare_rows([row for _, row in rows], metric)]
+    return Table(
+        title=f"{name}: features trained on poses from pictures",
+        metrics=metrics,
+        columns=tuple(shown),
+        rows=[row for _, row in rows],
+        comparisons=tests,
+        about=_about(source, seen, store, split, options),
+    )
+
+
+def _sources(options: VisualOptions) -> dict[str, Source]:
+    if not options.data:
+        return {"drive": open_source("drive", drives_per_area=2)}
+    found = {Path(path).resolve().name: open_log(path)[0] for path in options.data}
+    if len(found) < len(options.data):
+        raise ConfigError("--data: two logs have the same name: rename one of them")
+    return found
+
+
+def _both(name: str, source: Source, options: VisualOptions) -> tuple[Source, Source]:
+    """The frames whose motion the pictures tell, with the poses that they show, and with those of the log."""
+    pieces = cut_recordings(source.recordings, PIECE_S)
+    report = partial(options.on_progress, f"poses, {name}")
+    cut = replace(source, recordings=[_guarded(piece.part) for piece in pieces])
+    seen = visual_poses(cut, engine=options.engine, on_progress=report)
+    parts = []
+    for part in seen.recordings:
+        assert isinstance(part, RecordingPart)
+        poses = np.asarray(part.whole.poses)[part.frames.start : part.frames.stop]
+        parts.append(replace(part, poses=poses))
+    return seen, replace(source, recordings=parts)
+
+
+def _guarded(part: RecordingPart) -> _Piece:
+    """A piece without its last second, unless it is the last of its recording."""
+    times_s, count = part.times_s, len(part)
+    if times_s is not None and part.frames.stop < len(part.whole):
+        count = max(int(np.searchsorted(times_s, times_s[-1] - GUARD_S)), 1)
+    frames = range(part.frames.start, part.frames.start + count)
+    return _Piece(part.whole, frames, part.name, part.poses[:count], part.lens)
+
+
+def _jobs(name: str, kind: str, store: FrameStore, effort: Effort) -> list[Job]:
+    base = {
+        "data": str(store.path),
+        "method": "equiv",
+        "use_labels": False,
+        "encoder": "kitti",
+        "split": SPLIT,
+        "keep_from": "both",
+        "iterations": effort.iterations,
+        "threads": 1,
+        "checkpoint_every": 1_000,
+        "validate_every": max(effort.iterations, 100),
+    }
+    folder = effort.out / f"runs-{name}-{effort.iterations}"
+    return [
+        Job(make_config({**base, "seed": seed}), folder / f"{kind.replace(' ', '-')}-{seed}")
+        for seed in range(effort.repeats)
+    ]
+
+
+def _measured(job: Job, store: FrameStore, split: Split, on_progress: OnProgress) -> list[Measurement]:
+    """What a run is worth on the motions of the log; read if it was measured before."""
+    net = load_model(job.out)
+    config = job.config.model_copy(update={"data": str(store.path), "space": None, "patterns": None})
+    data = TaskData(
+        net=net,
+        store=store,
+        split=split,
+        patterns=motions_of(store, split, config),
+        untrained=untrained_like(net, config),
+        max_gap_s=config.max_gap_s,
+        neighbour_gap_s=config.neighbour_gap_s,
+    )
+    return [_measure(job.out, task, data, on_progress) for task in get_tasks(TASKS).values()]
+
+
+def _measure(run: Path, task: Task, data: TaskData, on_progress: OnProgress) -> Measurement:
+    options, frames = TaskOptions(hold_out=PIECE), data.split.validation
+    subject = Subject(
+        task=task.name,
+        weights=sha256((run / "last.safetensors").read_bytes()).hexdigest(),
+        data=data.store.fingerprint(),
+        frames=json.dumps({"split": data.split.kind, "motions": "of the log"}),
+        settings=options.only(task.options),
+        code=program_digest(),
+    )
+    kept = read_measurement(run, subject)
+    if kept is not None:
+        return kept
+    record = Measurement(
+        subject=subject,
+        run=run.name,
+        store=Path(data.store.place).name,
+        checkpoint="last",
+        split=data.split.kind,
+        frames=len(frames),
+        recordings=len(np.unique(data.store.recording[frames])),
+    )
+    try:
+        record = with_finding(record, task.measure(data, options, on_progress), [])
+    except EgoEquivError as problem:
+        return record.model_copy(update={"problem": str(problem)})
+    write_measurement(run, record)
+    return record
+
+
+def _about(source: Source, seen: Source, store: FrameStore, split: Split, options: VisualOptions) -> dict[str, Any]:
+    return {
+        "frames": f"{len(store):,} of {source.frame_count:,}, outside guards and where pictures tell the motion",
+        "pieces": f"{len(seen.recordings)} of about {PIECE_S - GUARD_S:.0f} s, {GUARD_S:g} s apart",
+        "split": split.kind,
+        "validation_frames": len(split.validation),
+        "leaked_validation_frames": count_leaked(store, split),
+        "iterations": options.iterations,
+        "repeats": options.repeats,
+        "measured": "on the motions of the log's own poses, whatever poses a run was trained on",
+    }
