@@ -125,8 +125,10 @@ def readings(motion: LoggedMotion) -> Iterator[Reading]:
         yield Reading(text, "invert the poses", inverse)
     for order, read in motion.reordered().items():
         text = f"the quaternions are in another order: they are {order}"
-        takes_order = "quaternion" in motion.settings
-        yield Reading(text, f"--read quaternion={order}" if takes_order else "reorder the quaternions", read)
+        fix = f"--read quaternion={order}" if "quaternion" in motion.settings else "reorder the quaternions"
+        if "rotation" in motion.settings:  # columns of a table, which are read by their names
+            fix = f"--read rotation=QX,QY,QZ,QW --read quaternion={order}, with the names of the columns as they are"
+        yield Reading(text, fix, read)
     for matrix in rotations_of_axes():
         if not any(np.array_equal(matrix, one) for one in (eye, *known.values())):
             words = axes_in_words(matrix)
