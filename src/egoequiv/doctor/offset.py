@@ -76,7 +76,7 @@ def estimate_offset(comparison: Comparison) -> Offset | str:
     comparison = thinned(comparison)
     grid, fit = _fit_by_offset(comparison, LONGEST_S)
     used = np.isfinite(fit).all(axis=1)  # steps that are known at every offset, so that all are compared on the same
-    blocks = _block_sums(fit[used], comparison.block[used])
+    blocks = _block_sums(fit[used].astype(np.float64), comparison.block[used])
     if len(blocks) < _FEWEST_BLOCKS or len(grid) < 5:
         return "too short, or too few steps that can be compared"
     best = _peak(grid, blocks.sum(axis=0))
@@ -144,12 +144,13 @@ def clock_drift(comparison: Comparison) -> Finding:
     used = np.isfinite(fit).any(axis=1)
     if used.sum() < _FEWEST_STEPS:
         return Finding(check, name, np.nan, "too few steps that turn")
-    fit, since = np.where(np.isfinite(fit), fit, 0.0)[used], comparison.first_s[used] - comparison.first_s[used].mean()
+    fit, since = fit[used], comparison.first_s[used] - comparison.first_s[used].mean()
+    np.nan_to_num(fit, copy=False)
 
     def along(start: float, rate: float) -> Array:
         """How well each step is explained if the offset is `start` in the middle and grows by `rate`."""
         place = np.round((start + rate * since - grid[0]) / GRID_S).astype(np.int64)
-        return np.asarray(fit[np.arange(len(fit)), np.clip(place, 0, len(grid) - 1)])
+        return np.asarray(fit[np.arange(len(fit)), np.clip(place, 0, len(grid) - 1)], np.float64)
 
     starts = grid[np.abs(grid) <= LONGEST_S / 2][::2]
     rates = np.arange(-30, 31) * (FASTEST_DRIFT / 30)
@@ -174,12 +175,12 @@ def thinned(comparison: Comparison) -> Comparison:
     return comparison if every <= 1 else comparison.part(np.flatnonzero(comparison.block % every == 0))
 
 
-def _fit_by_offset(comparison: Comparison, longest_s: float) -> tuple[Array, Array]:
+def _fit_by_offset(comparison: Comparison, longest_s: float) -> tuple[Array, NDArray[np.float32]]:
     """Offsets (T,), up to a quarter of the recording, and how well the log read so much later explains steps (S, T)."""
     lasts = float(comparison.motion.times_s[-1] - comparison.motion.times_s[0])
     reach = np.floor(min(longest_s, lasts / 4) / GRID_S)
     grid = np.arange(-reach, reach + 1) * GRID_S
-    fit = np.empty((len(comparison.steps), len(grid)))
+    fit = np.empty((len(comparison.steps), len(grid)), np.float32)  # it is the largest array of all
     if not comparison.motion.is_scaled:  # the factor of an offset is that of all steps together
         for start in range(0, len(grid), _OFFSETS_AT_A_TIME):
             some = slice(start, start + _OFFSETS_AT_A_TIME)
