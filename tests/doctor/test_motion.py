@@ -118,6 +118,11 @@ def inverted(poses: Array) -> Array:
 def test_a_sound_log_has_no_fault(seed: int) -> None:
     assert faults(compared(seed=seed)) == {}
     assert faults(compared(seed=seed, timed=False)) == {}
+    assert check_motion(compared(seed=seed, late_s=0.005)).offset_s == 0.0  # nothing to correct, so nothing is drawn
+
+
+def test_only_a_clock_that_is_wrong_is_corrected() -> None:
+    assert check_motion(compared(late_s=0.3)).offset_s == pytest.approx(0.3, abs=0.01)
 
 
 @pytest.mark.parametrize("late_s", [-1.0, -0.3, -0.1, 0.05, 0.1, 0.5, 1.0])
@@ -368,7 +373,7 @@ def test_poses_from_the_pictures_are_not_compared_with_them() -> None:
     assert not logged_motion(Logged(poses, np.arange(20.0)), names).has_rotation  # type: ignore[arg-type]
 
 
-def test_memory_does_not_grow_with_the_length() -> None:
+def test_memory_is_bounded_for_a_long_recording() -> None:
     import tracemalloc
 
     def peak(seconds: float) -> float:

@@ -22,7 +22,7 @@ class MotionChecks:
 
     findings: tuple[Finding, ...]  # one for each of `MOTION_CHECKS`
     corrected: Comparison  # the log as it should be read
-    offset_s: float  # and how much later
+    offset_s: float  # and how much later, if its clock is wrong
 
 
 def check_motion(comparison: Comparison, all_recordings: Sequence[Comparison] = ()) -> MotionChecks:
@@ -59,10 +59,10 @@ def check_motion(comparison: Comparison, all_recordings: Sequence[Comparison] = 
         offset, agrees = (Finding(check, name, np.nan, told) for check in ("clock offset", "agreement"))
         return MotionChecks((other, order, axes, offset, drift, agrees), corrected, 0.0)
     offset = clock_offset(corrected)
-    shift_s = dict(offset.values).get("offset_s")
-    if shift_s is None:  # it cannot be told well, but agreement is judged at the best there is
-        shift_s = own_fit(corrected)[2]
-    return MotionChecks((other, order, axes, offset, drift, agreement(corrected, shift_s)), corrected, shift_s)
+    told_s = dict(offset.values).get("offset_s")
+    best_s = own_fit(corrected)[2] if told_s is None else told_s  # agreement is judged at the best offset there is
+    findings = (other, order, axes, offset, drift, agreement(corrected, best_s))
+    return MotionChecks(findings, corrected, best_s if offset.is_fault else 0.0)
 
 
 def _only_the_best(findings: Sequence[Finding]) -> list[Finding]:

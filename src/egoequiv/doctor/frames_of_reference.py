@@ -110,12 +110,12 @@ def readings(motion: LoggedMotion) -> Iterator[Reading]:
         yield Reading(text, f"change the sign of {ways[k]} in the log", motion, eye, flip)
     # A rotation seen in a mirror turns the other way, but for the axis across the mirror.
     yield Reading(MIRRORED, "mirror the pictures", motion, -_MIRROR, _MIRROR)
-    yield Reading("all rotations have the wrong sign", "change the sign of the angles in the log", motion, -eye, eye)
-    yield Reading("all positions have the wrong sign", "change the sign of the positions in the log", motion, eye, -eye)
     if motion.is_scaled:
         yield from _other_units(motion)
     if motion.poses is None:
         return
+    yield Reading("all rotations have the wrong sign", "change the sign of the angles in the log", motion, -eye, eye)
+    yield Reading("all positions have the wrong sign", "change the sign of the positions in the log", motion, eye, -eye)
     known = {"the camera looks backwards": _BACKWARDS, "the camera hangs upside down": _UPSIDE_DOWN}
     for text, matrix in known.items():
         yield Reading(text, _axes_fix(motion, matrix), motion, matrix, matrix)

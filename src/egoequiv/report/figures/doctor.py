@@ -35,7 +35,7 @@ def rates_figure(examined: Examined) -> Figure | None:
     if not count:
         return None
     figure, panels = panels_of(count, 1, WIDTH, 1.6 * count + 0.9)
-    is_changed = corrected is not comparison or abs(examined.offset_s) > 0.005
+    is_changed = corrected is not comparison or examined.offset_s != 0.0
     better = _in_degrees(corrected, examined.offset_s)
     for axes, part in zip(panels, parts, strict=False):
         _draw_part(axes, comparison, part, logged[:, part], better[:, part] if is_changed else None)
@@ -113,19 +113,19 @@ def strips_figure(examined: Examined, moments: Sequence[Moment]) -> Figure | Non
     if shape is None:
         return None
     side = WIDTH / STRIP
-    figure, panels = panels_of(len(rows), STRIP, WIDTH, len(rows) * (side * shape[0] / shape[1] + 0.45))
-    for axes in panels:
-        axes.axis("off")
-    for number, (moment, frames, images) in enumerate(zip(moments, rows, pictures, strict=True)):
-        for axes, frame, image in zip(panels[number * STRIP :], frames, images, strict=False):
+    figure = Figure(figsize=(WIDTH, len(rows) * (side * shape[0] / shape[1] + 0.55)), layout="constrained")
+    strips = figure.subfigures(len(rows), 1, squeeze=False)[:, 0]
+    for strip, moment, frames, images in zip(strips, moments, rows, pictures, strict=True):
+        strip.suptitle(moment.text, x=0.01, ha="left", fontsize=9)
+        panels = strip.subplots(1, STRIP, squeeze=False)[0]
+        for axes in panels:
+            axes.axis("off")
+        for axes, frame, image in zip(panels, frames, images, strict=False):
             if image is not None:
                 axes.imshow(image, cmap="gray", vmin=0, vmax=255)
             time = "" if recording.times_s is None else f" {recording.times_s[frame]:.2f} s"
             is_inside = moment.first <= frame <= moment.last
-            axes.set_title(f"{frame}{time}", fontsize=7, color=WRONG if is_inside else "gray", pad=2)
-        first = panels[number * STRIP]
-        words = first.text(0, 1.32, moment.text, fontsize=8, transform=first.transAxes, va="bottom")
-        words.set_in_layout(False)  # it may reach over the pictures beside it
+            axes.set_title(f"{frame}{time}", fontsize=8, color=WRONG if is_inside else "gray", pad=2)
     return figure
 
 
