@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from egoequiv.doctor.glance import Glances, glance
 from egoequiv.errors import BrokenFrameError
 from egoequiv.pose import DRIVING_POSES
 from egoequiv.sources import Recording
@@ -31,6 +32,12 @@ class Kept(Recording):
         if frame in self.broken:
             raise BrokenFrameError(f"picture {frame} is damaged")
         return self.pictures[frame]
+
+
+def look(recording: Recording) -> Glances:
+    """Look at all pictures of a recording."""
+    pictures = recording.images(range(len(recording)))
+    return Glances.of([None if isinstance(each, BrokenFrameError) else glance(each) for each in pictures])
 
 
 @pytest.fixture(scope="session")

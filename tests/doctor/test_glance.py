@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from doctor.conftest import Kept
-from egoequiv.doctor.glance import glance, look
+from doctor.conftest import Kept, look
+from egoequiv.doctor.glance import glance
 
 
 def test_numbers_of_a_picture() -> None:

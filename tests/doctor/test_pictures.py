@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from doctor.conftest import Kept
+from doctor.conftest import Kept, look
 from egoequiv.doctor import Finding
 from egoequiv.doctor.changed import Case, changed
 from egoequiv.doctor.faults import FAULTS
-from egoequiv.doctor.glance import Glances, look
+from egoequiv.doctor.glance import Glances
 from egoequiv.doctor.pictures import PICTURE_CHECKS, check_pictures
 from egoequiv.doctor.speed import logged_speed
 from egoequiv.pose import DRIVING_POSES, PlanarSpace

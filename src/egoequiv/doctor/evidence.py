@@ -70,11 +70,6 @@ class Comparison:
         shift = np.asarray(shift_s, np.float64)[..., None]
         return self.motion.between(self.first_s + shift, self.second_s + shift)
 
-    def fit(self, shift_s: Array | float = 0.0) -> Array:
-        """How well the log explains each step, rotation and direction together; (..., S), NaN: neither is known."""
-        turned, moved = self.logged(shift_s)
-        return together(self.rotation_fit(turned), self.direction_fit(moved))
-
     def rotation_fit(self, logged_deg: Array, is_scaled: bool | None = None) -> Array:
         """Log-likelihood of each step's rotation given the log's (..., S, 3), against a camera that does not turn.
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
-from egoequiv.errors import BrokenFrameError
-from egoequiv.sources.recording import Decoded, Image, Recording
+from egoequiv.sources.recording import Image
 
 Array = NDArray[np.float64]
 
@@ -91,16 +90,6 @@ def glance(image: Image | PillowImage.Image) -> Glance:
         bright=float(levels[BRIGHT + 1 :].sum()),
         sharpness=_sharpness(pixels),
     )
-
-
-def glances_of(pictures: Iterable[Decoded]) -> Glances:
-    """Look at pictures in order, one in memory at a time."""
-    return Glances.of([None if isinstance(each, BrokenFrameError) else glance(each) for each in pictures])
-
-
-def look(recording: Recording) -> Glances:
-    """Look at all pictures of a recording, decoded in order once."""
-    return glances_of(recording.images(range(len(recording))))
 
 
 def _thumbnail_size(width: int, height: int) -> tuple[int, int]:

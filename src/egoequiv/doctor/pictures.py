@@ -39,7 +39,7 @@ def check_pictures(
 
     Args:
         name: of the recording.
-        glances: of its N pictures, see `egoequiv.doctor.glance.look`.
+        glances: of its N pictures, `Glances.of` the glance at each.
         times_s: (N,) the times of its frames, if it has them.
         speed: (N - 1,) how far the log says the camera moved from each frame to the next, in any unit, NaN where that
             is not known; None if the log says nothing of the camera's motion. See `egoequiv.doctor.speed`.

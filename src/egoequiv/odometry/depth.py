@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.odometry.features import Features
-from egoequiv.odometry.two_view import Step, depths, rays
+from egoequiv.odometry.two_view import Step, rays
 from egoequiv.pose.camera import Lens
+from egoequiv.pose.conventions import axes_matrix
 
+Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 _FEWEST = 8  # points that three pictures show
@@ -54,10 +56,26 @@ def length_ratio(
             pictures, (last_rows[0][in_last], last_rows[1][in_last], step_rows[1][in_step]), strict=True
         )
     )
-    _, by_last = depths(last, first, middle)
-    by_step, _ = depths(step, middle, third)
+    _, by_last = _depths(last, first, middle)
+    by_step, _ = _depths(step, middle, third)
     known = (by_last > 0) & (by_step > 0) & np.isfinite(by_last) & np.isfinite(by_step)
     if known.sum() < _FEWEST:
         return np.nan
     ratio = float(np.exp(np.median(np.log(by_last[known]) - np.log(by_step[known]))))
     return ratio if 1 / _LARGEST < ratio < _LARGEST else np.nan
+
+
+def _depths(step: Step, a: Array, b: Array) -> tuple[Array, Array]:
+    """How far points (rays in each picture) are from either camera, in lengths of the step; NaN where not known."""
+    from scipy.spatial.transform import Rotation
+
+    axes = axes_matrix("opencv")
+    rotation = Rotation.from_rotvec(axes.T @ step.rotation_deg, degrees=True).as_matrix().T
+    translation = -rotation @ (axes.T @ step.direction)
+    turned = a @ rotation.T
+    across = np.cross(turned, b)
+    square = np.square(across).sum(axis=1)
+    square = np.where(square > 1e-12, square, np.nan)
+    depth_a = -(np.cross(translation, b) * across).sum(axis=1) / square
+    depth_b = -(np.cross(translation, turned) * across).sum(axis=1) / square
+    return depth_a, depth_b

@@ -260,22 +260,6 @@ def _behind(rotation: Array, translation: Array, a: Array, b: Array, noise: floa
     return behind
 
 
-def depths(step: Step, a: Array, b: Array) -> tuple[Array, Array]:
-    """How far points (rays in each picture) are from either camera, in lengths of the step; NaN where not known."""
-    from scipy.spatial.transform import Rotation
-
-    axes = axes_matrix("opencv")
-    rotation = Rotation.from_rotvec(axes.T @ step.rotation_deg, degrees=True).as_matrix().T
-    translation = -rotation @ (axes.T @ step.direction)
-    turned = a @ rotation.T
-    across = np.cross(turned, b)
-    square = np.square(across).sum(axis=1)
-    square = np.where(square > 1e-12, square, np.nan)
-    depth_a = -(np.cross(translation, b) * across).sum(axis=1) / square
-    depth_b = -(np.cross(translation, turned) * across).sum(axis=1) / square
-    return depth_a, depth_b
-
-
 def gric(residual: Array, dimension: int, free: int) -> float:
     """Torr's criterion: how badly a model explains points, plus the price of its free values; residuals in noises."""
     n = len(residual)
