@@ -55,9 +55,10 @@ def starting_workers() -> Iterator[None]:
 
 
 class _Work:
-    """Whether this worker is at a task, whose files have to be tidied up when it is ended."""
+    """Whether this worker is at a task, whose files have to be tidied up when it is ended, and whether it is ended."""
 
     is_on = False
+    is_ended = False
 
 
 @contextmanager
@@ -84,9 +85,11 @@ def begin_worker() -> None:
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    if _Work.is_on:
+    if not _Work.is_on:
+        os._exit(1)
+    if not _Work.is_ended:  # a second signal, from the terminal and from the parent, must not cut the tidying in two
+        _Work.is_ended = True
         raise SystemExit
-    os._exit(1)
 
 
 def _wait_and_exit() -> None:
