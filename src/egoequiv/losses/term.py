@@ -10,7 +10,8 @@ from torch import Tensor
 
 from egoequiv.models import Heads
 
-StreamName = Literal["labelled", "motion", "neighbour"]
+StreamName = Literal["labelled", "motion", "neighbour", "clip", "view"]
+Part = Literal["all", "invariant", "equivariant"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class StreamBatch:
 
     z_i: Tensor  # (B, D): the labelled images, or the first image of each pair
     z_j: Tensor  # (B, D): the second image of each pair; the same as z_i for labelled images
-    target: Tensor  # (B,): class, motion pattern (-1: none), or whether the pair are neighbours
+    target: Tensor  # (B,): class, motion pattern (-1: none), whether the pair are neighbours, clip, or the row itself
+    motion: Tensor | None = None  # (B, M): from the first image to the second, where the stream is `clip`
 
 
 @dataclass(frozen=True)
