@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor, nn
 
-from egoequiv.errors import DataError
+from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.encoders import ImageShape, build_encoder, features_of
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
@@ -19,6 +19,8 @@ from egoequiv.user_code import is_built_in
 MapInit = Literal["identity", "xavier"]
 Precision = Literal["float32", "bfloat16"]
 LARGEST_SIDE = 65_536  # pixels of an image
+ALL = "all"  # every feature, where a part of them may be named
+EQUIVARIANT = "equivariant"  # the part that the maps act on
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,18 @@ class NetSpec:
     patterns: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
     encoder_settings: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, int] = field(default_factory=dict)  # of the features, in order: name -> how many; empty: one
+
+    def __post_init__(self) -> None:
+        for name, size in self.parts.items():
+            if name == ALL or not name or not isinstance(size, int) or size < 1:
+                raise ConfigError(
+                    f"a part of the features needs a name other than {ALL!r} and a size: {name!r}, {size!r}"
+                )
 
     def describe(self) -> dict[str, Any]:
-        """A JSON object from which `from_description` builds an equal spec."""
-        return asdict(self)
+        """A JSON object from which `from_description` builds an equal spec; parts as a list, which keeps its order."""
+        return asdict(self) | {"parts": [list(part) for part in self.parts.items()]}
 
     @classmethod
     def from_description(cls, description: dict[str, Any]) -> NetSpec:
@@ -47,8 +57,9 @@ class NetSpec:
                 patterns=tuple(description["patterns"]),
                 class_names=tuple(description["class_names"]),
                 encoder_settings={str(key): value for key, value in description.get("encoder_settings", {}).items()},
+                parts={str(name): size for name, size in description.get("parts", [])},
             )
-        except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        except (AttributeError, ConfigError, KeyError, TypeError, ValueError) as problem:
             raise DataError(f"the description of a network is damaged: {problem!r}") from problem
 
 
@@ -57,7 +68,7 @@ class Heads(Protocol):
 
     @property
     def maps(self) -> Callable[[Tensor], Tensor] | None:
-        """All maps on features: (..., B, D) -> (..., B, G, D)."""
+        """All maps on features, or on their equivariant part where there is one: (..., B, D) -> (..., B, G, D)."""
 
     @property
     def head(self) -> Callable[[Tensor], Tensor] | None:
@@ -76,7 +87,11 @@ class EgoNet(nn.Module):
         self.spec = spec
         self.encoder = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings)
         dim = self.encoder.feature_dim
-        self.maps = EquivarianceMaps(len(spec.patterns), dim) if spec.patterns else None
+        if spec.parts and sum(spec.parts.values()) != dim:
+            sizes = " + ".join(f"{name} {size}" for name, size in spec.parts.items())
+            raise ConfigError(f"encoder {spec.encoder} gives {dim} features, but their parts are {sizes}: change one")
+        mapped = spec.parts.get(EQUIVARIANT, dim)
+        self.maps = EquivarianceMaps(len(spec.patterns), mapped) if spec.patterns else None
         self.head = nn.Linear(dim, len(spec.class_names)) if spec.class_names else None
         self.register_buffer("input_mean", torch.zeros(spec.image_shape[2]))
         self.register_buffer("input_std", torch.ones(spec.image_shape[2]))
@@ -94,6 +109,30 @@ class EgoNet(nn.Module):
         with torch.autocast(pixels.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
             features: Tensor = self.encoder(pixels) if is_own else self._features_of_user(pixels)
         return features.float()
+
+    @property
+    def mapped_part(self) -> str:
+        """The part of the features that the maps act on: the equivariant one, or all where there is none."""
+        return EQUIVARIANT if EQUIVARIANT in self.spec.parts else ALL
+
+    def part(self, name: str) -> slice:
+        """Where a part of the features is among all of them: `z[..., net.part("equivariant")]`.
+
+        Args:
+            name: of a part of the network; `all` is every feature.
+
+        Returns:
+            A slice of the last axis of features, (..., D).
+        """
+        if name == ALL:
+            return slice(0, self.encoder.feature_dim)
+        if name not in self.spec.parts:
+            known = ", ".join((ALL, *self.spec.parts))
+            what = f"its parts are {known}" if self.spec.parts else f"it has no parts, only {ALL}"
+            raise ConfigError(f"the features of this network have no part {name!r}: {what}")
+        names = list(self.spec.parts)
+        start = sum(self.spec.parts[before] for before in names[: names.index(name)])
+        return slice(start, start + self.spec.parts[name])
 
     def _features_of_user(self, pixels: Tensor) -> Tensor:
         """Features of normalised images by an encoder of a user, which may fail on some batches alone."""
