@@ -32,6 +32,7 @@ class MotionContrast(Term):
     name: ClassVar[str] = "motion"
     stream: ClassVar[StreamName] = "clip"
     needs_motion: ClassVar[bool] = True
+    maps_motion: ClassVar[bool] = True
     temperature: float = 0.1
     part: Part = "all"
 

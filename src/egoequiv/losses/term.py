@@ -37,7 +37,19 @@ class Term(ABC):
     stream: ClassVar[StreamName]  # the data it looks at
     stacks: ClassVar[bool] = False
     draws: ClassVar[bool] = False
+    needs_motion: ClassVar[bool] = False  # whether it reads motions of pairs of the stream `clip`
+    maps_motion: ClassVar[bool] = False  # whether it trains maps of any motion, `net.motion_maps`
+    part = "all"  # of the features, those that it looks at; a term may have a field of this name
     weight: float = 1.0
+
+    def layers(self, features: int, motion: int) -> tuple[int, ...]:
+        """The sizes of full layers that the loss puts on top of the features, as `net.layers[name]`; by default none.
+
+        Args:
+            features: The number of features of the encoder.
+            motion: The number of components of a motion.
+        """
+        return ()
 
     @abstractmethod
     def loss(self, net: Heads, batch: StreamBatch) -> Tensor:

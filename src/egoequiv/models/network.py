@@ -5,22 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import sqrt
-from typing import Any, Literal, Protocol
+from itertools import pairwise
+from typing import Any, Literal, Protocol, get_args
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.encoders import ImageShape, build_encoder, features_of
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
+from egoequiv.models.motion_maps import MOTION_MAPS, MotionMaps
 from egoequiv.user_code import is_built_in
 
 MapInit = Literal["identity", "xavier"]
+Normalisation = Literal["dataset", "image"]
+Change = Callable[[Tensor], Tensor]  # of normalised pixels, (B, H, W, C)
 Precision = Literal["float32", "bfloat16"]
 LARGEST_SIDE = 65_536  # pixels of an image
+FLATTEST = 2.0  # gray levels: an image with a smaller standard deviation is not scaled up further
 ALL = "all"  # every feature, where a part of them may be named
 EQUIVARIANT = "equivariant"  # the part that the maps act on
+INVARIANT = "invariant"  # the part that motion does not change
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,10 @@ class NetSpec:
     class_names: tuple[str, ...] = ()
     encoder_settings: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, int] = field(default_factory=dict)  # of the features, in order: name -> how many; empty: one
+    normalisation: Normalisation = "dataset"
+    motion_maps: str = ""  # the kind of maps of any motion; none where it is empty
+    motion_dim: int = 0  # components of a motion
+    layers: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # of losses: name -> sizes of full layers
 
     def __post_init__(self) -> None:
         for name, size in self.parts.items():
@@ -58,13 +69,34 @@ class NetSpec:
                 class_names=tuple(description["class_names"]),
                 encoder_settings={str(key): value for key, value in description.get("encoder_settings", {}).items()},
                 parts={str(name): size for name, size in description.get("parts", [])},
+                normalisation=_one_of(get_args(Normalisation), description.get("normalisation", "dataset")),
+                motion_maps=_one_of(("", *MOTION_MAPS), description.get("motion_maps", "")),
+                motion_dim=int(description.get("motion_dim", 0)),
+                layers={str(name): tuple(map(int, sizes)) for name, sizes in description.get("layers", {}).items()},
             )
         except (AttributeError, ConfigError, KeyError, TypeError, ValueError) as problem:
             raise DataError(f"the description of a network is damaged: {problem!r}") from problem
 
 
+def _one_of(names: Sequence[str], found: Any) -> Any:
+    if found not in names:
+        raise ValueError(f"{found!r} is none of {', '.join(map(repr, names))}")
+    return found
+
+
 class Heads(Protocol):
     """What a loss may ask of a network, or of many at once: the maps and the classifier on top of the features."""
+
+    @property
+    def motion_maps(self) -> MotionMaps | None:
+        """Maps of any motion, on the features or on their equivariant part."""
+
+    @property
+    def layers(self) -> nn.ModuleDict:
+        """The layers that losses have asked for, by the names of the losses."""
+
+    def part(self, name: str) -> slice:
+        """Where a part of the features is among all of them."""
 
     @property
     def maps(self) -> Callable[[Tensor], Tensor] | None:
@@ -93,14 +125,21 @@ class EgoNet(nn.Module):
         mapped = spec.parts.get(EQUIVARIANT, dim)
         self.maps = EquivarianceMaps(len(spec.patterns), mapped) if spec.patterns else None
         self.head = nn.Linear(dim, len(spec.class_names)) if spec.class_names else None
+        self.motion_maps = MOTION_MAPS[spec.motion_maps](spec.motion_dim, mapped) if spec.motion_maps else None
+        self.layers = nn.ModuleDict({name: _full_layers(sizes) for name, sizes in spec.layers.items()})
         self.register_buffer("input_mean", torch.zeros(spec.image_shape[2]))
         self.register_buffer("input_std", torch.ones(spec.image_shape[2]))
 
-    def forward(self, images: Tensor) -> Tensor:
-        """Features (B, D) of uint8 images (B, H, W, C), as `egoequiv.models.images` has the convention."""
+    def forward(self, images: Tensor, change: Change | None = None) -> Tensor:
+        """Features (B, D) of uint8 images (B, H, W, C), as `egoequiv.models.images` has the convention.
+
+        `change`, if given, changes the normalised pixels. Where features have parts, each part has length 1, so that
+        none outweighs the others.
+        """
         if images.dtype != torch.uint8 or images.shape[1:] != self.spec.image_shape:
             raise wrong_images(images.dtype, images.shape, self.spec.image_shape)
-        pixels = self.normalised(images).permute(0, 3, 1, 2)
+        pixels = self.normalised(images)
+        pixels = (pixels if change is None else change(pixels)).permute(0, 3, 1, 2)
         is_own = is_built_in(self.encoder)
         if not is_own:
             # Colour by colour in memory, because with channels last the gradient of a 1 x 1 convolution with a stride
@@ -108,7 +147,11 @@ class EgoNet(nn.Module):
             pixels = pixels.clone(memory_format=torch.contiguous_format)
         with torch.autocast(pixels.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
             features: Tensor = self.encoder(pixels) if is_own else self._features_of_user(pixels)
-        return features.float()
+        features = features.float()
+        if self.spec.parts:
+            sizes = list(self.spec.parts.values())
+            features = torch.cat([functional.normalize(part, dim=-1) for part in features.split(sizes, dim=-1)], dim=-1)
+        return features
 
     @property
     def mapped_part(self) -> str:
@@ -141,7 +184,12 @@ class EgoNet(nn.Module):
         return features_of(what, self.encoder, pixels, self.encoder.feature_dim)
 
     def normalised(self, images: Tensor) -> Tensor:
-        """Centred and scaled pixels of uint8 images, (B, H, W, C)."""
+        """Centred and scaled pixels of uint8 images, (B, H, W, C): by the data set's statistics, or by each image's."""
+        if self.spec.normalisation == "image":
+            pixels = images.float()
+            mean, std = pixels.mean((1, 2, 3), keepdim=True), pixels.std((1, 2, 3), keepdim=True, correction=0)
+            length = sqrt(pixels[0].numel()) if self.encoder.unit_length else 1.0
+            return pixels.sub_(mean).div_(std.clamp_min_(FLATTEST).mul_(length))
         scale = self.input_std.reciprocal()
         shift = -self.input_mean * scale
         rows = images.float()
@@ -171,7 +219,8 @@ def initialise(net: EgoNet, generator: torch.Generator, maps: MapInit = "identit
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             net.encoder = build_encoder(net.spec.encoder, net.spec.image_shape, net.spec.encoder_settings)
-    for module in [*(net.encoder.modules() if is_built_in(net.encoder) else ()), net.maps, net.head]:
+    own = net.encoder.modules() if is_built_in(net.encoder) else ()
+    for module in [*own, net.maps, net.head, *net.layers.modules()]:
         if isinstance(module, nn.Linear | nn.Conv2d):
             _draw(module.weight, module.weight[0].numel(), generator)
             if module.bias is not None:
@@ -183,6 +232,16 @@ def initialise(net: EgoNet, generator: torch.Generator, maps: MapInit = "identit
             else:
                 _draw(module.weight, module.weight.shape[-1], generator)
             nn.init.zeros_(module.bias)
+    if net.motion_maps is not None:
+        net.motion_maps.reset(generator)
+
+
+def _full_layers(sizes: Sequence[int]) -> nn.Sequential:
+    """Full layers of these sizes, with ReLU between them."""
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise(sizes):
+        layers += [nn.ReLU()] * bool(layers) + [nn.Linear(inputs, outputs)]
+    return nn.Sequential(*layers)
 
 
 def _draw(weight: Tensor, fan_in: int, generator: torch.Generator) -> None:

@@ -54,6 +54,10 @@ class TrainConfig(BaseModel):
     )
     max_gap_s: Annotated[float, Field(gt=0)] = Field(1.0, description="motion pairs are at most this far apart")
     motion_pairs: int = Field(48_000, ge=4, le=MOST, description="mined pairs at most, one in four with a pattern")
+    clip_s: Annotated[float, Field(gt=0)] = Field(
+        2.0, description="frames of one clip show the same things: so many seconds of a recording; without times, all"
+    )
+    clip_pairs: PositiveInt = Field(4, description="pairs from one clip in a batch")
     neighbour_gap_s: Annotated[float, Field(gt=0)] = Field(2.0, description="neighbours are at most this far apart")
     neighbour_pairs: int = Field(50_000, ge=4, le=MOST, description="slowness pairs, one in four a neighbour")
 
@@ -75,6 +79,16 @@ class TrainConfig(BaseModel):
         "own, as module:name or file.py:name",
     )
     encoder_settings: dict[str, Any] = Field(default_factory=dict, description="encoder.SETTING, such as feature_dim")
+    normalise: Literal["dataset", "image"] = Field(
+        "dataset", description="pixels are centred and scaled by the statistics of all images, or of each image"
+    )
+    augment: Literal["none", "light"] = Field("none", description="light: train under random changes of light")
+    equivariant_share: float = Field(
+        0.5, gt=0, lt=1, description="of the features, where a method divides them into an invariant and this part"
+    )
+    motion_maps: Literal["generators", "network"] = Field(
+        "generators", description="maps of any motion: exp(sum y_k A_k), or made from the motion by a small network"
+    )
     map_init: Literal["identity", "xavier"] = Field("identity", description="how the equivariance maps begin")
     weight: dict[str, float] = Field(default_factory=dict, description="weight.TERM of each loss term")
     margin: dict[str, float] = Field(default_factory=dict, description="margin.TERM of each contrastive term")
@@ -118,7 +132,7 @@ FIELDS = frozenset(TrainConfig.model_fields)
 def make_config(values: Mapping[str, Any]) -> TrainConfig:
     """Build a config and say in one line what is wrong with it."""
     try:
-        config = TrainConfig(**_with_terms(values))
+        config = TrainConfig(**_with_terms(_with_defaults(values)))
     except ValidationError as problem:
         raise ConfigError(_explain(problem)) from problem
     if config.encoder != AUTO:  # otherwise they are checked when the encoder is chosen
@@ -142,6 +156,12 @@ def import_code(method: str | None, encoder: str | None) -> None:
         get_method(method)
     if encoder is not None and encoder != AUTO:
         get_encoder(encoder)
+
+
+def _with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, those of the method for what is not given."""
+    method = full_method_name(values.get("method", TrainConfig.model_fields["method"].default))
+    return {**(get_method(method).defaults if isinstance(method, str) else {}), **values}
 
 
 def _with_terms(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from egoequiv.training.config import TrainConfig, import_code, make_config
 from egoequiv.training.data import open_data
 from egoequiv.training.defaults import as_begun
 from egoequiv.training.distributed import ALONE, Team, gathered, own_device, rank_here
+from egoequiv.training.light import light_at
 from egoequiv.training.measurable import pairs_warning
 from egoequiv.training.memory import check_memory
 from egoequiv.training.network import Threads, build_net, choose_device
@@ -189,7 +190,7 @@ class SingleRun(Course):
         set_learning_rate(self._optimizer, self.config, self.iteration)
         own = {name: self._team.part(chosen) for name, chosen in rows.items()}
         batch = gather_batch(self.data.train, own, self._net.input_mean.device)
-        losses = self._objective(batch.images, batch.targets)
+        losses = self._objective(batch, light_at(self.config, self.iteration, self._team.rank))
         for parameter in self._parameters:
             parameter.grad = None
         with self._backward():
