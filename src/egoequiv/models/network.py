@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from math import sqrt
 from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from egoequiv.errors import DataError
-from egoequiv.models.encoders import ImageShape, build_encoder, features_of
+from egoequiv.models.encoder import ImageShape, draw_layer, draw_uniform
+from egoequiv.models.encoders import build_encoder, features_of
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
 from egoequiv.user_code import is_built_in
@@ -119,7 +119,7 @@ class EgoNet(nn.Module):
 
 
 def initialise(net: EgoNet, generator: torch.Generator, maps: MapInit = "identity") -> None:
-    """Draw all weights: uniform with variance 1/fan_in ("xavier" as Caffe has it), biases zero.
+    """Draw all weights as the encoder says, and those of the head uniformly with variance 1/fan_in; biases are zero.
 
     An encoder of a user is built again instead, with random numbers that the generator decides: it may begin as it
     likes, also with weights that were trained elsewhere.
@@ -127,25 +127,20 @@ def initialise(net: EgoNet, generator: torch.Generator, maps: MapInit = "identit
     Maps may begin as the identity instead: a random map pulls all features to one point before it has learned
     anything, and the contrastive loss alone does not bring them apart again.
     """
-    if not is_built_in(net.encoder):
+    if is_built_in(net.encoder):
+        net.encoder.draw_weights(generator)
+    else:
         seed = int(torch.randint(2**62, (), generator=generator))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             net.encoder = build_encoder(net.spec.encoder, net.spec.image_shape, net.spec.encoder_settings)
-    for module in [*(net.encoder.modules() if is_built_in(net.encoder) else ()), net.maps, net.head]:
-        if isinstance(module, nn.Linear | nn.Conv2d):
-            _draw(module.weight, module.weight[0].numel(), generator)
-            if module.bias is not None:
-                nn.init.zeros_(module.bias)
+    for module in (net.maps, net.head):
+        if isinstance(module, nn.Linear):
+            draw_layer(module, generator)
         elif isinstance(module, EquivarianceMaps):
             if maps == "identity":
                 with torch.no_grad():
                     module.weight.copy_(torch.eye(module.weight.shape[-1]))
             else:
-                _draw(module.weight, module.weight.shape[-1], generator)
+                draw_uniform(module.weight, module.weight.shape[-1], generator)
             nn.init.zeros_(module.bias)
-
-
-def _draw(weight: Tensor, fan_in: int, generator: torch.Generator) -> None:
-    bound = sqrt(3 / fan_in)
-    nn.init.uniform_(weight, -bound, bound, generator=generator)
