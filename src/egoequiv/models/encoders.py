@@ -1,33 +1,19 @@
-"""Encoders: from normalised images to feature vectors."""
+"""The encoders by name: those of the paper, which are here, and newer ones."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError
+from egoequiv.models.encoder import Count, Encoder, ImageShape, channels_last
+from egoequiv.models.residual import ResidualEncoder
 from egoequiv.names import Door, what_is
 from egoequiv.signatures import checked_settings
 from egoequiv.user_code import is_built_in, one_line, user_code
-
-ImageShape = tuple[int, int, int]  # height, width, channels
-Count = Annotated[int, Field(ge=1)]
-
-
-class Encoder(nn.Module):
-    """A network from normalised images (B, C, H, W) to features (B, D)."""
-
-    feature_dim: int
-    unit_length: bool = False  # whether images are scaled to length 1, for full layers, or pixels to variance 1
-
-    @abstractmethod
-    def forward(self, images: Tensor) -> Tensor:
-        """Features (B, D) of images (B, C, H, W)."""
 
 
 class MlpEncoder(Encoder):
@@ -65,8 +51,7 @@ class ConvEncoder(Encoder):
         for _ in range(3):
             height, width = _pooled(height), _pooled(width)
         self.features = nn.Linear(64 * height * width, feature_dim)
-        for conv in (self.conv1, self.conv2, self.conv3):  # channels last is up to 1.8 times as fast on a CPU
-            conv.weight.data = conv.weight.data.contiguous(memory_format=torch.channels_last)
+        channels_last(self)
 
     def forward(self, images: Tensor) -> Tensor:
         maps = self.max_pool(self.conv1(images)).relu()
@@ -86,6 +71,7 @@ def _pooled(side: int) -> int:
 ENCODERS: dict[str, Callable[..., nn.Module]] = {
     "norb": MlpEncoder,
     "kitti": ConvEncoder,
+    "residual": ResidualEncoder,
 }
 DOOR = Door("encoder", ENCODERS, "egoequiv.encoders", "a function or class that returns an nn.Module")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from egoequiv.errors import DataError
-from egoequiv.models.encoders import ImageShape
+from egoequiv.models.encoder import ImageShape
 
 
 def wrong_images(dtype: object, shape: Sequence[int], wanted: ImageShape) -> DataError:

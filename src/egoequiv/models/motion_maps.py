@@ -41,7 +41,7 @@ class MotionMaps(nn.Module, ABC):
 
     def back(self, features: Tensor, motion: Tensor) -> Tensor:
         """The features before the motion, z(x), from those after it, z(gx); (..., D), (..., M) -> (..., D)."""
-        return self(features, -motion)
+        return self.forward(features, -motion)
 
 
 class GeneratorMaps(MotionMaps):
@@ -101,7 +101,7 @@ class NetworkMaps(MotionMaps):
         nn.init.zeros_(self.matrix.bias)
 
     def forward(self, features: Tensor, motion: Tensor) -> Tensor:
-        change = self.matrix(self.hidden(motion / self.scale).relu())
+        change: Tensor = self.matrix(self.hidden(motion / self.scale).relu())
         change = change.view(*change.shape[:-1], self.feature_dim, self.feature_dim)
         return features + (change @ features.unsqueeze(-1)).squeeze(-1)
 

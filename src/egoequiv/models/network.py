@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from math import sqrt
 from itertools import pairwise
+from math import sqrt
 from typing import Any, Literal, Protocol, get_args
 
 import torch
@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.models.encoders import ImageShape, build_encoder, features_of
+from egoequiv.models.encoder import ImageShape, draw_layer, draw_uniform
+from egoequiv.models.encoders import build_encoder, features_of
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
 from egoequiv.models.motion_maps import MOTION_MAPS, MotionMaps
@@ -150,7 +151,9 @@ class EgoNet(nn.Module):
         features = features.float()
         if self.spec.parts:
             sizes = list(self.spec.parts.values())
-            features = torch.cat([functional.normalize(part, dim=-1) for part in features.split(sizes, dim=-1)], dim=-1)
+            features = torch.cat(
+                [functional.normalize(part, dim=-1) for part in torch.split(features, sizes, dim=-1)], dim=-1
+            )
         return features
 
     @property
@@ -206,7 +209,7 @@ class EgoNet(nn.Module):
 
 
 def initialise(net: EgoNet, generator: torch.Generator, maps: MapInit = "identity") -> None:
-    """Draw all weights: uniform with variance 1/fan_in ("xavier" as Caffe has it), biases zero.
+    """Draw all weights as the encoder says, and those of the head uniformly with variance 1/fan_in; biases are zero.
 
     An encoder of a user is built again instead, with random numbers that the generator decides: it may begin as it
     likes, also with weights that were trained elsewhere.
@@ -214,23 +217,22 @@ def initialise(net: EgoNet, generator: torch.Generator, maps: MapInit = "identit
     Maps may begin as the identity instead: a random map pulls all features to one point before it has learned
     anything, and the contrastive loss alone does not bring them apart again.
     """
-    if not is_built_in(net.encoder):
+    if is_built_in(net.encoder):
+        net.encoder.draw_weights(generator)
+    else:
         seed = int(torch.randint(2**62, (), generator=generator))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             net.encoder = build_encoder(net.spec.encoder, net.spec.image_shape, net.spec.encoder_settings)
-    own = net.encoder.modules() if is_built_in(net.encoder) else ()
-    for module in [*own, net.maps, net.head, *net.layers.modules()]:
-        if isinstance(module, nn.Linear | nn.Conv2d):
-            _draw(module.weight, module.weight[0].numel(), generator)
-            if module.bias is not None:
-                nn.init.zeros_(module.bias)
+    for module in [net.maps, net.head, *net.layers.modules()]:
+        if isinstance(module, nn.Linear):
+            draw_layer(module, generator)
         elif isinstance(module, EquivarianceMaps):
             if maps == "identity":
                 with torch.no_grad():
                     module.weight.copy_(torch.eye(module.weight.shape[-1]))
             else:
-                _draw(module.weight, module.weight.shape[-1], generator)
+                draw_uniform(module.weight, module.weight.shape[-1], generator)
             nn.init.zeros_(module.bias)
     if net.motion_maps is not None:
         net.motion_maps.reset(generator)
@@ -242,8 +244,3 @@ def _full_layers(sizes: Sequence[int]) -> nn.Sequential:
     for inputs, outputs in pairwise(sizes):
         layers += [nn.ReLU()] * bool(layers) + [nn.Linear(inputs, outputs)]
     return nn.Sequential(*layers)
-
-
-def _draw(weight: Tensor, fan_in: int, generator: torch.Generator) -> None:
-    bound = sqrt(3 / fan_in)
-    nn.init.uniform_(weight, -bound, bound, generator=generator)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from egoequiv.errors import ConfigError
 from egoequiv.machine import free_memory, size
 from egoequiv.models import build_encoder
-from egoequiv.models.encoders import ImageShape
+from egoequiv.models.encoder import ImageShape
 from egoequiv.names import is_code
 from egoequiv.pairs.candidates import count_close_pairs, count_motion_candidates, half_a_step_s
 from egoequiv.store import FrameStore
