@@ -195,14 +195,17 @@ def get_method(name: str) -> Method:
     if len(parts) == 1:
         return _checked(name, _as_method(name, _find(name)))
     terms: dict[str, Term] = {}
+    defaults: dict[str, Any] = {}
     for part in parts:
         found = _find(part)
         alone = Method(part, "", (_as_term(part, found),)) if _is_loss(found) else _as_method(part, found)
+        defaults |= alone.defaults
         for term in _checked(part, alone).terms:
             if terms.setdefault(term.name, term) != term:
                 raise ConfigError(f"method {name}: {term.name!r} is in it twice, as {terms[term.name]} and as {term}")
     shown = display_name(name)
-    return _checked(name, Method(shown, f"the sum of {' and '.join(shown.split('+'))}", tuple(terms.values())))
+    about = f"the sum of {' and '.join(shown.split('+'))}"
+    return _checked(name, Method(shown, about, tuple(terms.values()), defaults=defaults))
 
 
 def parts_of(name: str) -> list[str]:

@@ -144,6 +144,10 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
         raise ConfigError(f"method {config.method!r} learns from labels only: leave out --no-labels")
     if config.objective().terms and not config.iterations:
         raise ConfigError("iterations=0 trains nothing: give at least 1, or --method random for the untrained network")
+    if "view" in config.objective().streams and config.augment == "none":
+        raise ConfigError(
+            f"method {config.method!r} compares views of an image under different light: set augment=light"
+        )
     if config.motions is not None and config.patterns is not None:
         raise ConfigError("motions and patterns both say which motions are learned: give one of them")
     for name in ("checkpoint_every", "validate_every"):
