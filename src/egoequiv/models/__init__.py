@@ -1,7 +1,8 @@
 """Encoders, equivariance maps, the network made of them, and its checkpoints."""
 
 from egoequiv.models.checkpoint import load_model
-from egoequiv.models.encoders import ENCODERS, Encoder, build_encoder, get_encoder
+from egoequiv.models.encoder import Encoder
+from egoequiv.models.encoders import ENCODERS, build_encoder, get_encoder
 from egoequiv.models.maps import EquivarianceMaps
 from egoequiv.models.network import EgoNet, Heads, NetSpec, initialise
 from egoequiv.models.stacked import StackedNet, can_stack

@@ -71,8 +71,9 @@ class TrainConfig(BaseModel):
     # the network and its optimisation
     encoder: EncoderName = Field(
         "auto",
-        description="norb: two full layers; kitti: three convolutions and a full layer; auto: by the images; or your "
-        "own, as module:name or file.py:name",
+        description="norb: two full layers; kitti: three convolutions and a full layer; residual: a small residual "
+        "network; vit: a small vision transformer; efficientnet-lite0: trained on ImageNet; auto: by the images; or "
+        "your own, as module:name or file.py:name",
     )
     encoder_settings: dict[str, Any] = Field(default_factory=dict, description="encoder.SETTING, such as feature_dim")
     map_init: Literal["identity", "xavier"] = Field("identity", description="how the equivariance maps begin")
@@ -81,9 +82,11 @@ class TrainConfig(BaseModel):
     term_settings: dict[str, dict[str, float]] = Field(
         default_factory=dict, description="NUMBER.TERM: any other number"
     )
-    optimizer: Literal["sgd", "adam"] = Field("sgd", description="how the weights are changed")
+    optimizer: Literal["sgd", "adam", "adamw"] = Field("sgd", description="how the weights are changed")
     learning_rate: float = Field(0.01, gt=0, description="of the optimizer")
-    decay: Literal["none", "cosine"] = Field("none", description="how the learning rate falls over the run")
+    decay: Literal["none", "cosine", "one-cycle"] = Field(
+        "none", description="how the learning rate falls over the run; one-cycle: it first rises, over 30 % of the run"
+    )
     momentum: float = Field(0.9, ge=0, lt=1, description="of sgd")
     weight_decay: float = Field(0.0, ge=0, description="of the optimizer")
     batch_size: PositiveInt = Field(16, description="labelled images, and pairs of each kind, in one iteration")

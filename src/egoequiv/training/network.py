@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from torch import nn
 
 from egoequiv.errors import ConfigError
-from egoequiv.models import EgoNet, NetSpec, initialise
+from egoequiv.models import EgoNet, Encoder, NetSpec, initialise
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.objective import Rows
@@ -43,9 +44,16 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
     )
     net = EgoNet(spec)
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
-    found = statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)
-    net.set_normalisation(*found)
+    net.set_normalisation(*(statistics or encoder_statistics(net.encoder, data.store, data.split.train)))
     return net
+
+
+def encoder_statistics(encoder: nn.Module, store: FrameStore, frames: Rows) -> Statistics:
+    """Mean and scale of each channel that an encoder wants: those of the given frames, or those it was trained with."""
+    if isinstance(encoder, Encoder) and encoder.pixel_scale is not None:
+        mean, std = encoder.pixel_scale
+        return [mean] * store.image_shape[2], [std] * store.image_shape[2]
+    return pixel_statistics(store, frames, bool(getattr(encoder, "unit_length", False)))
 
 
 def pixel_statistics(store: FrameStore, frames: Rows, unit_length: bool = True) -> Statistics:

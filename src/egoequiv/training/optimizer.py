@@ -12,31 +12,44 @@ from egoequiv.models import EgoNet
 from egoequiv.training.config import TrainConfig
 
 PREFIX = "optimizer."
+WARM_UP = 0.3  # of the iterations of one cycle, while the rate rises
+FIRST_RATE = 1 / 25  # of the highest rate, at the first iteration of one cycle
 
 
 def make_optimizer(net: EgoNet, config: TrainConfig) -> torch.optim.Optimizer:
-    """Nesterov SGD as in the paper, or Adam."""
+    """Nesterov SGD as in the paper, Adam, or AdamW, whose weight decay is independent of the gradient."""
     if not any(True for _ in net.parameters()):
         raise ConfigError(
             f"encoder {config.encoder} has no parameters, and the method adds none: nothing can be learned"
         )
-    if config.optimizer == "adam":
-        return torch.optim.Adam(net.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
-    return torch.optim.SGD(
-        net.parameters(),
-        lr=config.learning_rate,
-        momentum=config.momentum,
-        nesterov=config.momentum > 0,
-        weight_decay=config.weight_decay,
-        fused=True,
-    )
+    if config.optimizer == "sgd":
+        return torch.optim.SGD(
+            net.parameters(),
+            lr=config.learning_rate,
+            momentum=config.momentum,
+            nesterov=config.momentum > 0,
+            weight_decay=config.weight_decay,
+            fused=True,
+        )
+    build = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
+    return build(net.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
 
 
 def learning_rate(config: TrainConfig, iteration: int) -> float:
     """The rate of one iteration; it depends on nothing but the config and the iteration."""
     if config.decay == "cosine":
-        return config.learning_rate * (1 + cos(pi * iteration / config.iterations)) / 2
+        return config.learning_rate * _half_wave(iteration, config.iterations)
+    if config.decay == "one-cycle":
+        warm_up = WARM_UP * config.iterations
+        if iteration < warm_up:
+            return config.learning_rate * (1 - (1 - FIRST_RATE) * _half_wave(iteration, warm_up))
+        return config.learning_rate * _half_wave(iteration - warm_up, config.iterations - warm_up)
     return config.learning_rate
+
+
+def _half_wave(done: float, whole: float) -> float:
+    """From 1 where nothing is done to 0 at the end, as a cosine falls."""
+    return (1 + cos(pi * done / whole)) / 2
 
 
 def set_learning_rate(optimizer: torch.optim.Optimizer, config: TrainConfig, iteration: int) -> None:
