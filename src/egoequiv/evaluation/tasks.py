@@ -62,8 +62,8 @@ TASKS: dict[str, Task] = {
         Task(
             "maps",
             "Own maps",
-            "rho of the maps that the run has learned itself, for any motion: those it was trained on and others (lower "
-            "is better, 1 is copying the features).",
+            "rho of the maps that the run has learned itself, for motions it was trained on and for others (lower is "
+            "better, 1 is copying the features).",
             own_maps,
             ("motions",),
         ),

@@ -75,8 +75,9 @@ class TrainConfig(BaseModel):
     # the network and its optimisation
     encoder: EncoderName = Field(
         "auto",
-        description="norb: two full layers; kitti: three convolutions and a full layer; auto: by the images; or your "
-        "own, as module:name or file.py:name",
+        description="norb: two full layers; kitti: three convolutions and a full layer; residual: a small residual "
+        "network; vit: a small vision transformer; efficientnet-lite0: trained on ImageNet; auto: by the images; or "
+        "your own, as module:name or file.py:name",
     )
     encoder_settings: dict[str, Any] = Field(default_factory=dict, description="encoder.SETTING, such as feature_dim")
     normalise: Literal["dataset", "image"] = Field(
