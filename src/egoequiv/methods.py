@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
 from egoequiv.errors import ConfigError
 from egoequiv.files import is_number
-from egoequiv.losses import LOSSES, Classification, Equivariance, ImaginedViews, Separation, Slowness, StreamName, Term
+from egoequiv.losses import (
+    LOSSES,
+    Classification,
+    Equivariance,
+    ImaginedViews,
+    MotionContrast,
+    RecordingContrast,
+    Separation,
+    Slowness,
+    StreamName,
+    Term,
+)
 from egoequiv.names import FILE, Door, full_name, is_code, short_name, what_is
 from egoequiv.user_code import user_code
 
@@ -26,6 +37,7 @@ class Method:
     about: str
     terms: tuple[Term, ...]
     keeps: str | None = None  # a search keeps the weights it chose for this method
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # settings of its runs, where they are not given
 
     @property
     def streams(self) -> tuple[StreamName, ...]:
@@ -80,6 +92,22 @@ def _like(number: float, value: float, setting: str, name: str) -> float:
     return value
 
 
+# The settings of the methods that are not in the paper, the same for all of them, so that they can be compared.
+MODERN: dict[str, Any] = {
+    "encoder": "residual",
+    "normalise": "image",
+    "augment": "light",
+    "optimizer": "adamw",
+    "decay": "one-cycle",
+    "learning_rate": 2e-3,
+    "weight_decay": 0.05,
+    "batch_size": 96,
+    "iterations": 2_000,
+}
+
+DEFAULT = "recording+motion"  # where no method is named
+WITHOUT_POSES = "recording"  # the same for frames without poses
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
@@ -108,6 +136,24 @@ METHODS: dict[str, Method] = {
             "equiv+apart",
             "equiv that keeps the two images of a pair apart (not in the paper)",
             (Classification(), Equivariance(), Separation()),
+        ),
+        Method(
+            "recording",
+            "frames of one clip have similar features; no motion",
+            (Classification(), RecordingContrast()),
+            defaults=MODERN,
+        ),
+        Method(
+            "motion",
+            "any motion has a map of the features, which finds the right image of a batch",
+            (Classification(), MotionContrast()),
+            defaults=MODERN,
+        ),
+        Method(
+            "recording+motion",
+            "recording on one part of the features, motion on the other",
+            (Classification(), RecordingContrast(part="invariant"), MotionContrast(part="equivariant")),
+            defaults=MODERN,
         ),
     )
 }
@@ -149,14 +195,17 @@ def get_method(name: str) -> Method:
     if len(parts) == 1:
         return _checked(name, _as_method(name, _find(name)))
     terms: dict[str, Term] = {}
+    defaults: dict[str, Any] = {}
     for part in parts:
         found = _find(part)
         alone = Method(part, "", (_as_term(part, found),)) if _is_loss(found) else _as_method(part, found)
+        defaults |= alone.defaults
         for term in _checked(part, alone).terms:
             if terms.setdefault(term.name, term) != term:
                 raise ConfigError(f"method {name}: {term.name!r} is in it twice, as {terms[term.name]} and as {term}")
     shown = display_name(name)
-    return _checked(name, Method(shown, f"the sum of {' and '.join(shown.split('+'))}", tuple(terms.values())))
+    about = f"the sum of {' and '.join(shown.split('+'))}"
+    return _checked(name, Method(shown, about, tuple(terms.values()), defaults=defaults))
 
 
 def parts_of(name: str) -> list[str]:

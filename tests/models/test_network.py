@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from egoequiv.models.checkpoint import save_spec, save_tensors
 from egoequiv.models.network import MapInit
 
 SPEC = NetSpec("norb", (4, 5, 2), ("up", "right"), ("a", "b", "c"))
+PARTED = replace(SPEC, parts={"invariant": 60, "equivariant": 40})
 
 
 def made(spec: NetSpec = SPEC, seed: int = 0, maps: MapInit = "identity") -> EgoNet:
@@ -65,7 +67,9 @@ def test_an_unknown_encoder_is_named_with_the_choices() -> None:
 
 
 def test_a_specification_survives_json() -> None:
-    for spec in (SPEC, NetSpec("norb", (1, 1, 1)), NetSpec("norb", (1, 1, 1), encoder_settings={"hidden_units": 3})):
+    one = (1, 1, 1)
+    others = NetSpec("norb", one), NetSpec("norb", one, encoder_settings={"hidden_units": 3}), PARTED
+    for spec in (SPEC, *others):
         assert NetSpec.from_description(json.loads(json.dumps(spec.describe()))) == spec
 
 
@@ -77,6 +81,10 @@ def test_a_specification_survives_json() -> None:
         {"image_shape": ["a", "b", "c"]},
         {"patterns": None},
         {"encoder_settings": [3]},
+        {"parts": 3},
+        {"parts": {"invariant": 3}},
+        {"parts": [["invariant", "many"]]},
+        {"parts": [["all", 100]]},
     ],
 )
 def test_a_damaged_specification_is_refused(changes: dict[str, object]) -> None:
@@ -204,6 +212,64 @@ def test_an_older_specification_has_no_settings_of_the_encoder() -> None:
     assert NetSpec.from_description(description) == SPEC
 
 
+def test_an_older_specification_has_no_parts() -> None:
+    description = SPEC.describe()
+    del description["parts"]
+    assert NetSpec.from_description(description) == SPEC
+
+
+def test_the_order_of_parts_survives_json_with_sorted_keys() -> None:
+    again = NetSpec.from_description(json.loads(json.dumps(PARTED.describe(), sort_keys=True)))
+    assert list(again.parts.items()) == [("invariant", 60), ("equivariant", 40)]
+
+
+def test_parts_follow_each_other_and_cover_all_features() -> None:
+    net = made(PARTED)
+    features = torch.arange(100)
+    assert features[net.part("invariant")].tolist() == list(range(60))
+    assert features[net.part("equivariant")].tolist() == list(range(60, 100))
+    assert features[net.part("all")].tolist() == features[made().part("all")].tolist() == list(range(100))
+
+
+def test_maps_act_on_the_equivariant_part_and_the_head_on_all_features() -> None:
+    net = made(PARTED)
+    assert net.maps is not None
+    assert net.head is not None
+    assert net.maps.weight.shape == (2, 40, 40)
+    assert net.head.weight.shape == (3, 100)
+    z = torch.randn(4, 100)
+    torch.testing.assert_close(net.maps(z[:, net.part(net.mapped_part)]), z[:, None, 60:].expand(4, 2, 40))
+    other = made(replace(SPEC, parts={"first": 30, "second": 70}))
+    assert other.maps is not None
+    assert other.maps.weight.shape == (2, 100, 100)
+    assert (net.mapped_part, other.mapped_part, made().mapped_part) == ("equivariant", "all", "all")
+
+
+def test_parts_that_do_not_fit_the_encoder_are_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"norb gives 100 features, but their parts are invariant 60 \+ equivariant 41"
+    ):
+        EgoNet(replace(SPEC, parts={"invariant": 60, "equivariant": 41}))
+    with pytest.raises(ConfigError, match="a name other than 'all' and a size: 'all', 100"):
+        replace(SPEC, parts={"all": 100})
+
+
+def test_an_unknown_part_is_named_with_those_there_are() -> None:
+    with pytest.raises(ConfigError, match="no part 'other': its parts are all, invariant, equivariant"):
+        made(PARTED).part("other")
+    with pytest.raises(ConfigError, match="no part 'equivariant': it has no parts, only all"):
+        made().part("equivariant")
+
+
+def test_a_network_with_parts_is_saved_and_loaded(tmp_path: Path) -> None:
+    net = made(PARTED, maps="xavier")
+    save_spec(tmp_path, PARTED)
+    save_tensors(tmp_path / "last.safetensors", {f"model.{k}": v for k, v in net.state_dict().items()}, {})
+    again = load_model(tmp_path)
+    assert again.spec == PARTED
+    assert all(torch.equal(a, b) for a, b in zip(net.parameters(), again.parameters(), strict=True))
+
+
 class Begun(nn.Module):
     """An encoder that begins as it likes."""
 
@@ -262,3 +328,61 @@ def test_an_encoder_of_a_user_gets_images_colour_by_colour(channels: int) -> Non
     pixels = ((images[:, ::2, ::2].double() - 127) / 74).flatten(0, 2)  # (16 * 16 * 16, C)
     by_hand = 2 * (pixels @ weight.detach()[:, :, 0, 0].double().T).T @ pixels / 256  # type: ignore[index]
     torch.testing.assert_close(weight.grad[:, :, 0, 0].double(), by_hand, rtol=1e-4, atol=1e-4)  # type: ignore[index]
+
+
+def test_each_part_of_the_features_has_length_one() -> None:
+    net = made(PARTED)
+    images = torch.randint(0, 256, (3, 4, 5, 2), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+    features = net(images).detach()
+    for part in ("invariant", "equivariant"):
+        torch.testing.assert_close(features[:, net.part(part)].norm(dim=1), torch.ones(3))
+    plain = made()(images).detach()
+    assert not torch.allclose(plain.norm(dim=1), torch.ones(3))
+    torch.testing.assert_close(features[:, :60] * plain[:, :60].norm(dim=1, keepdim=True), plain[:, :60])
+
+
+@pytest.mark.parametrize("encoder", ["norb", "residual"])
+def test_each_image_may_be_normalised_by_itself(encoder: str) -> None:
+    shape = (14, 16, 3)
+    net = made(NetSpec(encoder, shape, normalisation="image"))
+    images = torch.randint(40, 80, (3, *shape), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+    pixels = net.normalised(images)
+    flat = pixels.flatten(1)
+    torch.testing.assert_close(flat.mean(1), torch.zeros(3), atol=1e-5, rtol=0)
+    if encoder == "norb":  # an image has length 1
+        torch.testing.assert_close(flat.norm(dim=1), torch.ones(3))
+    else:
+        torch.testing.assert_close(flat.std(dim=1, correction=0), torch.ones(3))
+    brighter = (2 * images.int() + 10).to(torch.uint8)
+    torch.testing.assert_close(net.normalised(brighter), pixels, atol=1e-4, rtol=1e-4)
+
+
+def test_flat_images_are_not_scaled_up_to_their_noise() -> None:
+    net = made(NetSpec("residual", (12, 12, 1), normalisation="image"))
+    flat = torch.full((2, 12, 12, 1), 100, dtype=torch.uint8)
+    flat[1, 0, 0] = 101
+    pixels = net.normalised(flat)
+    assert float(pixels[0].abs().max()) == 0
+    assert float(pixels[1].abs().max()) == pytest.approx(
+        (1 - 1 / 144) / 2, rel=1e-4
+    )  # two gray levels are the smallest scale
+    assert net(flat).isfinite().all()
+
+
+@pytest.mark.parametrize("encoder", ["norb", "residual"])
+@pytest.mark.parametrize("normalisation", ["image", "dataset"])
+def test_changes_see_pixels_of_variance_one_for_every_encoder(encoder: str, normalisation: str) -> None:
+    shape = (12, 14, 1)
+    net = made(NetSpec(encoder, shape, normalisation=normalisation))  # type: ignore[arg-type]
+    images = torch.randint(0, 256, (4, *shape), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+    length = sqrt(12 * 14) if encoder == "norb" else 1.0
+    net.set_normalisation([float(images.float().mean())], [float(images.float().std()) * length])
+    seen: list[Tensor] = []
+
+    def note(pixels: Tensor) -> Tensor:
+        seen.append(pixels.clone())
+        return pixels
+
+    torch.testing.assert_close(net(images, note), net(images))
+    assert float(seen[0].std()) == pytest.approx(1, abs=0.05)
+    assert not torch.allclose(net(images, lambda pixels: pixels + 1), net(images))

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from egoequiv.models import Heads
 
-StreamName = Literal["labelled", "motion", "neighbour"]
+StreamName = Literal["labelled", "motion", "neighbour", "clip", "view"]
+Part = Literal["all", "invariant", "equivariant"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class StreamBatch:
 
     z_i: Tensor  # (B, D): the labelled images, or the first image of each pair
     z_j: Tensor  # (B, D): the second image of each pair; the same as z_i for labelled images
-    target: Tensor  # (B,): class, motion pattern (-1: none), or whether the pair are neighbours
+    target: Tensor  # (B,): class, motion pattern (-1: none), whether the pair are neighbours, clip, or the row itself
+    motion: Tensor | None = None  # (B, M): from the first image to the second, where the stream is `clip`
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,20 @@ class Term(ABC):
     stream: ClassVar[StreamName]  # the data it looks at
     stacks: ClassVar[bool] = False
     draws: ClassVar[bool] = False
+    needs_motion: ClassVar[bool] = False  # whether it reads motions of pairs of the stream `clip`
+    needs_clips: ClassVar[bool] = False  # whether frames of one clip are told from those of others
+    maps_motion: ClassVar[bool] = False  # whether it trains maps of any motion, `net.motion_maps`
+    part = "all"  # of the features, those that it looks at; a term may have a field of this name
     weight: float = 1.0
+
+    def layers(self, features: int, motion: int) -> tuple[int, ...]:
+        """The sizes of full layers that the loss puts on top of the features, as `net.layers[name]`; by default none.
+
+        Args:
+            features: The number of features of the encoder.
+            motion: The number of components of a motion.
+        """
+        return ()
 
     @abstractmethod
     def loss(self, net: Heads, batch: StreamBatch) -> Tensor:

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol
+from itertools import pairwise
+from math import prod, sqrt
+from typing import Any, Literal, Protocol, get_args
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from egoequiv.errors import DataError
+from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.encoder import ImageShape, draw_layer, draw_uniform
 from egoequiv.models.encoders import build_encoder, features_of
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
+from egoequiv.models.motion_maps import MOTION_MAPS, MotionMaps
 from egoequiv.user_code import is_built_in
 
 MapInit = Literal["identity", "xavier"]
+Normalisation = Literal["dataset", "image"]
+Change = Callable[[Tensor], Tensor]  # of normalised pixels, (B, H, W, C)
 Precision = Literal["float32", "bfloat16"]
 LARGEST_SIDE = 65_536  # pixels of an image
+FLATTEST = 2.0  # gray levels: an image with a smaller standard deviation is not scaled up further
+ALL = "all"  # every feature, where a part of them may be named
+EQUIVARIANT = "equivariant"  # the part that the maps act on
+INVARIANT = "invariant"  # the part that motion does not change
 
 
 @dataclass(frozen=True)
@@ -30,10 +40,22 @@ class NetSpec:
     patterns: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
     encoder_settings: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, int] = field(default_factory=dict)  # of the features, in order: name -> how many; empty: one
+    normalisation: Normalisation = "dataset"
+    motion_maps: str = ""  # the kind of maps of any motion; none where it is empty
+    motion_dim: int = 0  # components of a motion
+    layers: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # of losses: name -> sizes of full layers
+
+    def __post_init__(self) -> None:
+        for name, size in self.parts.items():
+            if name == ALL or not name or not isinstance(size, int) or size < 1:
+                raise ConfigError(
+                    f"a part of the features needs a name other than {ALL!r} and a size: {name!r}, {size!r}"
+                )
 
     def describe(self) -> dict[str, Any]:
-        """A JSON object from which `from_description` builds an equal spec."""
-        return asdict(self)
+        """A JSON object from which `from_description` builds an equal spec; parts as a list, which keeps its order."""
+        return asdict(self) | {"parts": [list(part) for part in self.parts.items()]}
 
     @classmethod
     def from_description(cls, description: dict[str, Any]) -> NetSpec:
@@ -47,17 +69,39 @@ class NetSpec:
                 patterns=tuple(description["patterns"]),
                 class_names=tuple(description["class_names"]),
                 encoder_settings={str(key): value for key, value in description.get("encoder_settings", {}).items()},
+                parts={str(name): size for name, size in description.get("parts", [])},
+                normalisation=_one_of(get_args(Normalisation), description.get("normalisation", "dataset")),
+                motion_maps=_one_of(("", *MOTION_MAPS), description.get("motion_maps", "")),
+                motion_dim=int(description.get("motion_dim", 0)),
+                layers={str(name): tuple(map(int, sizes)) for name, sizes in description.get("layers", {}).items()},
             )
-        except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        except (AttributeError, ConfigError, KeyError, TypeError, ValueError) as problem:
             raise DataError(f"the description of a network is damaged: {problem!r}") from problem
+
+
+def _one_of(names: Sequence[str], found: Any) -> Any:
+    if found not in names:
+        raise ValueError(f"{found!r} is none of {', '.join(map(repr, names))}")
+    return found
 
 
 class Heads(Protocol):
     """What a loss may ask of a network, or of many at once: the maps and the classifier on top of the features."""
 
     @property
+    def motion_maps(self) -> MotionMaps | None:
+        """Maps of any motion, on the features or on their equivariant part."""
+
+    @property
+    def layers(self) -> nn.ModuleDict:
+        """The layers that losses have asked for, by the names of the losses."""
+
+    def part(self, name: str) -> slice:
+        """Where a part of the features is among all of them."""
+
+    @property
     def maps(self) -> Callable[[Tensor], Tensor] | None:
-        """All maps on features: (..., B, D) -> (..., B, G, D)."""
+        """All maps on features, or on their equivariant part where there is one: (..., B, D) -> (..., B, G, D)."""
 
     @property
     def head(self) -> Callable[[Tensor], Tensor] | None:
@@ -76,16 +120,27 @@ class EgoNet(nn.Module):
         self.spec = spec
         self.encoder = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings)
         dim = self.encoder.feature_dim
-        self.maps = EquivarianceMaps(len(spec.patterns), dim) if spec.patterns else None
+        if spec.parts and sum(spec.parts.values()) != dim:
+            sizes = " + ".join(f"{name} {size}" for name, size in spec.parts.items())
+            raise ConfigError(f"encoder {spec.encoder} gives {dim} features, but their parts are {sizes}: change one")
+        mapped = spec.parts.get(EQUIVARIANT, dim)
+        self.maps = EquivarianceMaps(len(spec.patterns), mapped) if spec.patterns else None
         self.head = nn.Linear(dim, len(spec.class_names)) if spec.class_names else None
+        self.motion_maps = MOTION_MAPS[spec.motion_maps](spec.motion_dim, mapped) if spec.motion_maps else None
+        self.layers = nn.ModuleDict({name: _full_layers(sizes) for name, sizes in spec.layers.items()})
         self.register_buffer("input_mean", torch.zeros(spec.image_shape[2]))
         self.register_buffer("input_std", torch.ones(spec.image_shape[2]))
 
-    def forward(self, images: Tensor) -> Tensor:
-        """Features (B, D) of uint8 images (B, H, W, C), as `egoequiv.models.images` has the convention."""
+    def forward(self, images: Tensor, change: Change | None = None) -> Tensor:
+        """Features (B, D) of uint8 images (B, H, W, C), as `egoequiv.models.images` has the convention.
+
+        `change`, if given, changes the normalised pixels, of variance about 1. Where features have parts, each part has
+        length 1, so that none outweighs the others.
+        """
         if images.dtype != torch.uint8 or images.shape[1:] != self.spec.image_shape:
             raise wrong_images(images.dtype, images.shape, self.spec.image_shape)
-        pixels = self.normalised(images).permute(0, 3, 1, 2)
+        pixels = self.normalised(images)
+        pixels = (pixels if change is None else self._changed(pixels, change)).permute(0, 3, 1, 2)
         is_own = is_built_in(self.encoder)
         if not is_own:
             # Colour by colour in memory, because with channels last the gradient of a 1 x 1 convolution with a stride
@@ -93,7 +148,46 @@ class EgoNet(nn.Module):
             pixels = pixels.clone(memory_format=torch.contiguous_format)
         with torch.autocast(pixels.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
             features: Tensor = self.encoder(pixels) if is_own else self._features_of_user(pixels)
-        return features.float()
+        features = features.float()
+        if self.spec.parts:
+            sizes = list(self.spec.parts.values())
+            features = torch.cat(
+                [functional.normalize(part, dim=-1) for part in torch.split(features, sizes, dim=-1)], dim=-1
+            )
+        return features
+
+    def _changed(self, pixels: Tensor, change: Change) -> Tensor:
+        """Changed pixels; the change sees them with variance about 1, also where images have length 1."""
+        return change(pixels * self._length).div_(self._length) if self.encoder.unit_length else change(pixels)
+
+    @property
+    def _length(self) -> float:
+        """By what pixels of variance 1 are divided for an image of length 1."""
+        return sqrt(prod(self.spec.image_shape))
+
+    @property
+    def mapped_part(self) -> str:
+        """The part of the features that the maps act on: the equivariant one, or all where there is none."""
+        return EQUIVARIANT if EQUIVARIANT in self.spec.parts else ALL
+
+    def part(self, name: str) -> slice:
+        """Where a part of the features is among all of them: `z[..., net.part("equivariant")]`.
+
+        Args:
+            name: of a part of the network; `all` is every feature.
+
+        Returns:
+            A slice of the last axis of features, (..., D).
+        """
+        if name == ALL:
+            return slice(0, self.encoder.feature_dim)
+        if name not in self.spec.parts:
+            known = ", ".join((ALL, *self.spec.parts))
+            what = f"its parts are {known}" if self.spec.parts else f"it has no parts, only {ALL}"
+            raise ConfigError(f"the features of this network have no part {name!r}: {what}")
+        names = list(self.spec.parts)
+        start = sum(self.spec.parts[before] for before in names[: names.index(name)])
+        return slice(start, start + self.spec.parts[name])
 
     def _features_of_user(self, pixels: Tensor) -> Tensor:
         """Features of normalised images by an encoder of a user, which may fail on some batches alone."""
@@ -102,7 +196,12 @@ class EgoNet(nn.Module):
         return features_of(what, self.encoder, pixels, self.encoder.feature_dim)
 
     def normalised(self, images: Tensor) -> Tensor:
-        """Centred and scaled pixels of uint8 images, (B, H, W, C)."""
+        """Centred and scaled pixels of uint8 images, (B, H, W, C): by the data set's statistics, or by each image's."""
+        if self.spec.normalisation == "image":
+            pixels = images.float()
+            mean, std = pixels.mean((1, 2, 3), keepdim=True), pixels.std((1, 2, 3), keepdim=True, correction=0)
+            length = self._length if self.encoder.unit_length else 1.0
+            return pixels.sub_(mean).div_(std.clamp_min_(FLATTEST).mul_(length))
         scale = self.input_std.reciprocal()
         shift = -self.input_mean * scale
         rows = images.float()
@@ -134,7 +233,7 @@ def initialise(net: EgoNet, generator: torch.Generator, maps: MapInit = "identit
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             net.encoder = build_encoder(net.spec.encoder, net.spec.image_shape, net.spec.encoder_settings)
-    for module in (net.maps, net.head):
+    for module in [net.maps, net.head, *net.layers.modules()]:
         if isinstance(module, nn.Linear):
             draw_layer(module, generator)
         elif isinstance(module, EquivarianceMaps):
@@ -144,3 +243,13 @@ def initialise(net: EgoNet, generator: torch.Generator, maps: MapInit = "identit
             else:
                 draw_uniform(module.weight, module.weight.shape[-1], generator)
             nn.init.zeros_(module.bias)
+    if net.motion_maps is not None:
+        net.motion_maps.reset(generator)
+
+
+def _full_layers(sizes: Sequence[int]) -> nn.Sequential:
+    """Full layers of these sizes, with ReLU between them."""
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise(sizes):
+        layers += [nn.ReLU()] * bool(layers) + [nn.Linear(inputs, outputs)]
+    return nn.Sequential(*layers)

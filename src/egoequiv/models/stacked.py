@@ -6,7 +6,7 @@ The names of the parameters are those of `EgoNet`, and row k of each is the para
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from torch.nn import functional
 from egoequiv.errors import ConfigError
 from egoequiv.models.encoders import MlpEncoder
 from egoequiv.models.maps import EquivarianceMaps, apply_maps
-from egoequiv.models.network import EgoNet
+from egoequiv.models.network import Change, EgoNet
 
 
 def can_stack(encoder: object) -> bool:
@@ -32,6 +32,12 @@ class MemberHeads:
 
     maps: Callable[[Tensor], Tensor] | None
     head: Callable[[Tensor], Tensor] | None
+    motion_maps: None = None  # networks that have them are not stacked
+    layers: nn.ModuleDict = field(default_factory=nn.ModuleDict)
+
+    def part(self, name: str) -> slice:
+        """All features: those of networks that are stacked have no parts."""
+        return slice(None)
 
 
 class StackedLinear(nn.Module):
@@ -89,6 +95,7 @@ class StackedNet(nn.Module):
 
     input_mean: Tensor
     input_std: Tensor
+    motion_maps: None  # networks that have them are not stacked
 
     def __init__(self, nets: Sequence[EgoNet]) -> None:
         super().__init__()
@@ -104,7 +111,12 @@ class StackedNet(nn.Module):
         self.register_buffer("input_mean", first.input_mean)
         self.register_buffer("input_std", first.input_std)
         self._normalised = first.normalised
+        self.motion_maps, self.layers = None, nn.ModuleDict()
         self.compared: set[str] = set()  # losses that were seen to give the same for a stack as network by network
+
+    def part(self, name: str) -> slice:
+        """All features: those of networks that are stacked have no parts."""
+        return slice(None)
 
     def members(self) -> list[MemberHeads]:
         """The maps and the head of each network, for losses that do not take many at once."""
@@ -113,8 +125,8 @@ class StackedNet(nn.Module):
         heads = self.head.members() if self.head is not None else [None] * count
         return [MemberHeads(*pair) for pair in zip(maps, heads, strict=True)]
 
-    def forward(self, images: Tensor) -> Tensor:
-        """Features (S, B, D) of uint8 images (B, H, W, C) that all networks see."""
+    def forward(self, images: Tensor, change: Change | None = None) -> Tensor:
+        """Features (S, B, D) of uint8 images (B, H, W, C) that all networks see, as they are."""
         return self.encode(None, images)
 
     def encode(self, own: Tensor | None, shared: Tensor | None) -> Tensor:

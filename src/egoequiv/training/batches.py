@@ -4,23 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.losses import StreamName
 from egoequiv.training.config import TrainConfig
+from egoequiv.training.streams import Stream
 
 # The order of each stream has a random stream of its own, independent of the other streams of a method.
-_STREAM_SEEDS: dict[StreamName, int] = {"labelled": 1, "motion": 2, "neighbour": 3}
+_STREAM_SEEDS: dict[StreamName, int] = {"labelled": 1, "motion": 2, "neighbour": 3, "clip": 4, "view": 5}
 
 
-def batch_orders(config: TrainConfig, rows: Mapping[StreamName, int]) -> dict[StreamName, BatchOrder]:
-    """The order of each stream of a run, from the number of its rows."""
-    return {
-        name: BatchOrder(count, config.batch_size, (config.pair_seed, _STREAM_SEEDS[name]))
-        for name, count in rows.items()
-    }
+class Order(Protocol):
+    """Which rows each iteration sees."""
+
+    def batch(self, iteration: int) -> NDArray[np.int64]:
+        """The rows of one iteration, (B,)."""
+
+
+def batch_orders(config: TrainConfig, streams: Mapping[StreamName, Stream]) -> dict[StreamName, Order]:
+    """The order of each stream of a run."""
+    orders: dict[StreamName, Order] = {}
+    for name, stream in streams.items():
+        seed = (config.pair_seed, _STREAM_SEEDS[name])
+        if name == "clip":
+            orders[name] = ClipOrder(stream.target, config.batch_size, config.clip_pairs, seed)
+        else:
+            orders[name] = BatchOrder(len(stream), config.batch_size, seed)
+    return orders
+
+
+class ClipOrder:
+    """Batches of some pairs each from some clips, drawn at random; a function of seed and iteration alone."""
+
+    def __init__(self, clip: NDArray[np.int64], batch_size: int, clip_pairs: int, seed: tuple[int, ...]) -> None:
+        _, self._starts, self._counts = np.unique(clip, return_index=True, return_counts=True)
+        self._batch_size, self._seed = batch_size, seed
+        # At least two, where there are: a contrast needs frames of another clip.
+        self._clips = min(max(2, batch_size // clip_pairs), len(self._starts), batch_size)
+
+    def batch(self, iteration: int) -> NDArray[np.int64]:
+        """The rows of one iteration, (B,), clip by clip; a pair may come twice."""
+        rng = np.random.default_rng([*self._seed, iteration])
+        chosen = rng.choice(len(self._starts), self._clips, replace=False)
+        chosen = np.sort(np.resize(chosen, self._batch_size))
+        rows: NDArray[np.int64] = self._starts[chosen] + (rng.random(len(chosen)) * self._counts[chosen]).astype(int)
+        return rows
 
 
 class BatchOrder:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from egoequiv.errors import ConfigError
-from egoequiv.methods import Method, display_name, full_method_name, get_method, numbers_of
+from egoequiv.methods import DEFAULT, Method, display_name, full_method_name, get_method, numbers_of
 from egoequiv.models.encoders import encoder_settings, get_encoder
 from egoequiv.names import full_name
 from egoequiv.pairs.splits import AUTO
@@ -37,7 +37,7 @@ class TrainConfig(BaseModel):
 
     # what is learned, and from what
     data: StorePath = Field(description="the store with the motion pairs")
-    method: MethodName = Field("equiv", description="which sum of losses; `egoequiv methods` lists them")
+    method: MethodName = Field(DEFAULT, description="which sum of losses; `egoequiv methods` lists them")
     use_labels: bool = Field(True, description="off: the unsupervised losses alone")
     labels: StorePath | None = Field(
         None, description="a table of labels (labels.csv, labels.csv:COLUMN), or another store for the labelled images"
@@ -54,6 +54,10 @@ class TrainConfig(BaseModel):
     )
     max_gap_s: Annotated[float, Field(gt=0)] = Field(1.0, description="motion pairs are at most this far apart")
     motion_pairs: int = Field(48_000, ge=4, le=MOST, description="mined pairs at most, one in four with a pattern")
+    clip_s: Annotated[float, Field(gt=0)] = Field(
+        2.0, description="frames of one clip show the same things: so many seconds of a recording; without times, all"
+    )
+    clip_pairs: PositiveInt = Field(4, description="pairs from one clip in a batch")
     neighbour_gap_s: Annotated[float, Field(gt=0)] = Field(2.0, description="neighbours are at most this far apart")
     neighbour_pairs: int = Field(50_000, ge=4, le=MOST, description="slowness pairs, one in four a neighbour")
 
@@ -76,6 +80,16 @@ class TrainConfig(BaseModel):
         "your own, as module:name or file.py:name",
     )
     encoder_settings: dict[str, Any] = Field(default_factory=dict, description="encoder.SETTING, such as feature_dim")
+    normalise: Literal["dataset", "image"] = Field(
+        "dataset", description="pixels are centred and scaled by the statistics of all images, or of each image"
+    )
+    augment: Literal["none", "light"] = Field("none", description="light: train under random changes of light")
+    equivariant_share: float = Field(
+        0.5, gt=0, lt=1, description="of the features, where a method divides them into an invariant and this part"
+    )
+    motion_maps: Literal["generators", "network"] = Field(
+        "generators", description="maps of any motion: exp(sum y_k A_k), or made from the motion by a small network"
+    )
     map_init: Literal["identity", "xavier"] = Field("identity", description="how the equivariance maps begin")
     weight: dict[str, float] = Field(default_factory=dict, description="weight.TERM of each loss term")
     margin: dict[str, float] = Field(default_factory=dict, description="margin.TERM of each contrastive term")
@@ -121,7 +135,7 @@ FIELDS = frozenset(TrainConfig.model_fields)
 def make_config(values: Mapping[str, Any]) -> TrainConfig:
     """Build a config and say in one line what is wrong with it."""
     try:
-        config = TrainConfig(**_with_terms(values))
+        config = TrainConfig(**_with_terms(_with_defaults(values)))
     except ValidationError as problem:
         raise ConfigError(_explain(problem)) from problem
     if config.encoder != AUTO:  # otherwise they are checked when the encoder is chosen
@@ -131,6 +145,10 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
         raise ConfigError(f"method {config.method!r} learns from labels only: leave out --no-labels")
     if config.objective().terms and not config.iterations:
         raise ConfigError("iterations=0 trains nothing: give at least 1, or --method random for the untrained network")
+    if "view" in config.objective().streams and config.augment == "none":
+        raise ConfigError(
+            f"method {config.method!r} compares views of an image under different light: set augment=light"
+        )
     if config.motions is not None and config.patterns is not None:
         raise ConfigError("motions and patterns both say which motions are learned: give one of them")
     for name in ("checkpoint_every", "validate_every"):
@@ -145,6 +163,12 @@ def import_code(method: str | None, encoder: str | None) -> None:
         get_method(method)
     if encoder is not None and encoder != AUTO:
         get_encoder(encoder)
+
+
+def _with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, those of the method for what is not given."""
+    method = full_method_name(values.get("method", TrainConfig.model_fields["method"].default))
+    return {**(get_method(method).defaults if isinstance(method, str) else {}), **values}
 
 
 def _with_terms(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,8 +21,9 @@ from egoequiv.models.checkpoint import Which, save_spec
 from egoequiv.training.collapse import collapse_warning
 from egoequiv.training.config import TrainConfig, import_code, make_config
 from egoequiv.training.data import open_data
-from egoequiv.training.defaults import as_begun
+from egoequiv.training.defaults import as_begun, settings_for
 from egoequiv.training.distributed import ALONE, Team, gathered, own_device, rank_here
+from egoequiv.training.light import light_at
 from egoequiv.training.measurable import pairs_warning
 from egoequiv.training.memory import check_memory
 from egoequiv.training.network import Threads, build_net, choose_device
@@ -81,7 +82,9 @@ def train(
         run = egoequiv.train("toys", "run", method="equiv", iterations=2000)
         print(run.result["metrics"]["validation_top1"])
     """
-    config = make_config({"data": str(data), **settings})
+    given = {"data": str(data), **settings}
+    chosen = {name: value for name, (value, _) in settings_for(given).items()}
+    config = make_config({**chosen, **given})
     if on_metrics is not None or not progress or rank_here():
         return run_training(config, out, resume=resume, in_team=True, on_metrics=on_metrics)
     with LiveProgress(config.iterations) as live:
@@ -189,7 +192,7 @@ class SingleRun(Course):
         set_learning_rate(self._optimizer, self.config, self.iteration)
         own = {name: self._team.part(chosen) for name, chosen in rows.items()}
         batch = gather_batch(self.data.train, own, self._net.input_mean.device)
-        losses = self._objective(batch.images, batch.targets)
+        losses = self._objective(batch, light_at(self.config, self.iteration, self._team.rank))
         for parameter in self._parameters:
             parameter.grad = None
         with self._backward():

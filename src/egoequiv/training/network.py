@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import inf
+
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from egoequiv.errors import ConfigError
-from egoequiv.models import EgoNet, Encoder, NetSpec, initialise
+from egoequiv.models import EgoNet, Encoder, NetSpec, build_encoder, initialise
+from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
+from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.objective import Rows
 from egoequiv.training.streams import RunData
 
+SMALL = 0.05  # of the largest component of its unit: smaller ones are not scaled up
 Statistics = tuple[list[float], list[float]]  # mean and scale of each channel
 
 
@@ -41,11 +48,49 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
         patterns=data.patterns.names if data.patterns else (),
         class_names=data.recognition.class_names if data.recognition else (),
         encoder_settings=config.encoder_settings,
+        normalisation=config.normalise,
     )
-    net = EgoNet(spec)
+    net = EgoNet(_with_heads(spec, config, data))
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
     net.set_normalisation(*(statistics or encoder_statistics(net.encoder, data.store, data.split.train)))
+    clips = data.train.get("clip")
+    if net.motion_maps is not None and clips is not None and clips.motion is not None:
+        net.motion_maps.set_scale(motion_scale(data.store.space, clips.motion))
     return net
+
+
+def _with_heads(spec: NetSpec, config: TrainConfig, data: RunData) -> NetSpec:
+    """The spec with what the losses ask for: parts of the features, maps of motions, layers of their own."""
+    terms = config.objective().terms
+    motion = len(data.store.space.axes)
+    features = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings).feature_dim
+    parts: dict[str, int] = {}
+    if any(term.part != ALL for term in terms):
+        equivariant = min(max(round(features * config.equivariant_share), 1), features - 1)
+        parts = {INVARIANT: features - equivariant, EQUIVARIANT: equivariant}
+    layers = {term.name: term.layers(parts.get(term.part, features), motion) for term in terms}
+    return replace(
+        spec,
+        parts=parts,
+        motion_maps=config.motion_maps if any(term.maps_motion for term in terms) else "",
+        motion_dim=motion if any(term.maps_motion for term in terms) else 0,
+        layers={name: sizes for name, sizes in layers.items() if sizes},
+    )
+
+
+def motion_scale(space: MotionSpace, motion: NDArray[np.float32]) -> list[float]:
+    """The size of each component of motions (N, M): its root mean square; infinity for one that never varies.
+
+    Components on one scale share it. One that is small beside others of its unit, such as the height of a car, is not
+    scaled up to their size: it would be noise.
+    """
+    square = np.mean(np.asarray(motion, np.float64) ** 2, axis=0)
+    for own in space.scales:
+        square[own] = square[own].mean()
+    units = [axis.unit for axis in space.axes]
+    largest = {unit: max(s for s, u in zip(square, units, strict=True) if u == unit) for unit in units}
+    sizes = [max(s, SMALL**2 * largest[unit]) ** 0.5 for s, unit in zip(square, units, strict=True)]
+    return [size if size > 0 else inf for size in sizes]
 
 
 def encoder_statistics(encoder: nn.Module, store: FrameStore, frames: Rows) -> Statistics:

@@ -14,6 +14,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.losses import StreamBatch, StreamName, Term
 from egoequiv.methods import Method
 from egoequiv.models import EgoNet, Heads, StackedNet
+from egoequiv.models.network import Change
 from egoequiv.names import what_is
 from egoequiv.store import FrameStore
 from egoequiv.training.streams import Stream
@@ -29,6 +30,7 @@ class Batch:
 
     images: Tensor  # (B, H, W, C) uint8
     targets: Targets  # of each stream, in the order of its images
+    motions: Targets  # (B, M) of the streams that have motions
 
 
 class Objective(nn.Module):
@@ -39,9 +41,10 @@ class Objective(nn.Module):
         self.net = net
         self.method = method
 
-    def forward(self, images: Tensor, targets: Targets) -> list[Tensor]:
-        """The unweighted loss of each term, a scalar each."""
-        return term_losses(self.net, self.method, split_features(self.net(images), targets))
+    def forward(self, batch: Batch, change: Change | None = None) -> list[Tensor]:
+        """The unweighted loss of each term, a scalar each; `change` changes the normalised pixels."""
+        features = split_features(self.net(batch.images, change), batch.targets, batch.motions)
+        return term_losses(self.net, self.method, features)
 
 
 def gather_batch(streams: Mapping[StreamName, Stream], rows: Mapping[StreamName, Rows], device: torch.device) -> Batch:
@@ -51,6 +54,7 @@ def gather_batch(streams: Mapping[StreamName, Stream], rows: Mapping[StreamName,
         by_store.setdefault(id(stream.store), []).append(name)
     images: list[Tensor] = []
     targets: Targets = {}
+    motions: Targets = {}
     for names in by_store.values():
         frames: list[Rows] = []
         for name in names:
@@ -59,8 +63,10 @@ def gather_batch(streams: Mapping[StreamName, Stream], rows: Mapping[StreamName,
             if stream.j is not None:
                 frames.append(stream.j[chosen])
             targets[name] = torch.from_numpy(stream.target[chosen]).to(device)
+            if stream.motion is not None:
+                motions[name] = torch.from_numpy(stream.motion[chosen]).to(device)
         images.append(gather(streams[names[0]].store, np.concatenate(frames), device))
-    return Batch(images[0] if len(images) == 1 else torch.cat(images), targets)
+    return Batch(images[0] if len(images) == 1 else torch.cat(images), targets, motions)
 
 
 def gather(store: FrameStore, frames: Rows, device: torch.device) -> Tensor:
@@ -68,14 +74,15 @@ def gather(store: FrameStore, frames: Rows, device: torch.device) -> Tensor:
     return torch.from_numpy(store.images[frames]).to(device)
 
 
-def split_features(features: Tensor, targets: Targets) -> dict[StreamName, StreamBatch]:
+def split_features(features: Tensor, targets: Targets, motions: Targets | None = None) -> dict[StreamName, StreamBatch]:
     """The features (..., B, D) of a batch, stream by stream."""
     sizes = [target.shape[-1] for name, target in targets.items() for _ in range(pieces(name))]
     parts = torch.split(features, sizes, dim=-2)
     batches: dict[StreamName, StreamBatch] = {}
     place = 0
     for name, target in targets.items():
-        batches[name] = StreamBatch(parts[place], parts[place + pieces(name) - 1], target)
+        z_i, z_j = parts[place], parts[place + pieces(name) - 1]
+        batches[name] = StreamBatch(z_i, z_j, target, (motions or {}).get(name))
         place += pieces(name)
     return batches
 

@@ -18,6 +18,7 @@ from egoequiv.training.batches import batch_orders
 from egoequiv.training.collapse import FeatureCheck
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.distributed import ALONE, Team
+from egoequiv.training.light import VALIDATION, light_at
 from egoequiv.training.objective import Rows
 from egoequiv.training.streams import RunData
 from egoequiv.training.validation import (
@@ -67,7 +68,7 @@ class Course(ABC):
         self.iteration = 0
         self._net, self._team = net, team
         self._method = config.objective()
-        self._orders = batch_orders(config, {name: len(stream) for name, stream in data.train.items()})
+        self._orders = batch_orders(config, data.train)
         self._held_out = validation_rows(data.validation)
         self._neighbours = auroc_streams(data, config)
         with evaluating(net):
@@ -93,7 +94,8 @@ class Course(ABC):
     def validated(self) -> dict[str, Tensor]:
         """What is known of validation frames: losses, accuracy, AUROC and the spread of features; (...) of each."""
         with evaluating(self._net):
-            values = validate(self._net, self._method, self.data.validation, self._held_out, self._team)
+            change = light_at(self.config, VALIDATION)
+            values = validate(self._net, self._method, self.data.validation, self._held_out, self._team, change)
             return values | aurocs(self._net, self._method, self._neighbours) | self._features(self._net)
 
     def summary(self, member: Member) -> dict[str, Any]:

@@ -10,8 +10,17 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.losses import StreamName
 from egoequiv.methods import METHODS
-from egoequiv.pairs import MotionPatterns, draw_labelled, find_motion_pairs, sample_neighbour_pairs, thin_out
+from egoequiv.pairs import (
+    MotionPatterns,
+    atomic_names,
+    declare_patterns,
+    draw_labelled,
+    find_motion_pairs,
+    sample_neighbour_pairs,
+    thin_out,
+)
 from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.clips import find_clip_pairs
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import OpenedData, Recognition, choose_patterns, open_data
@@ -26,7 +35,8 @@ class Stream:
     store: FrameStore
     i: Indices  # (N,)
     j: Indices | None  # (N,), None for labelled images
-    target: NDArray[np.int64]  # (N,): class, pattern, or 1 for neighbours
+    target: NDArray[np.int64]  # (N,): class, pattern, 1 for neighbours, or clip
+    motion: NDArray[np.float32] | None = None  # (N, M) of pairs within clips
 
     def __len__(self) -> int:
         return len(self.i)
@@ -53,7 +63,8 @@ def draw_streams(opened: OpenedData, patterns: MotionPatterns | None = None) -> 
     """
     config, store, split = opened.config, opened.store, opened.split
     streams = config.objective().streams
-    if "motion" in streams and not store.space.axes:
+    needs_motion = "motion" in streams or any(term.needs_motion for term in config.objective().terms)
+    if needs_motion and not store.space.axes:
         raise DataError(
             f"{store.place} has no poses, and method {config.method!r} learns how the camera moved: ingest frames with "
             f"poses, or choose a method that needs none: {', '.join(_methods_without_poses(store, config))}"
@@ -79,7 +90,7 @@ def _methods_without_poses(store: FrameStore, config: TrainConfig) -> list[str]:
     """The methods that can be trained on a store without poses."""
     # Without poses, time says which frames are neighbours.
     lacking: set[StreamName] = {"motion"} if store.times_s is not None else {"motion", "neighbour"}
-    methods = list(METHODS.values())
+    methods = [method for method in METHODS.values() if not any(term.needs_motion for term in method.terms)]
     if not config.use_labels:
         methods = [method.without_labels() for method in methods if method.streams != ("labelled",)]
     return [method.name for method in methods if not lacking & set(method.streams)]
@@ -112,6 +123,27 @@ def _stream(
                 "another split or split_seed"
             )
         return Stream(store, pairs.i, pairs.j, pairs.pattern)
+    if name == "clip":
+        names = config.motions or atomic_names(store.space)  # of a grid: one step along each axis, or those asked for
+        clips = find_clip_pairs(
+            store,
+            frames,
+            clip_s=config.clip_s,
+            max_gap_s=config.max_gap_s,
+            most=config.motion_pairs,
+            seed=config.pair_seed,
+            patterns=declare_patterns(store.space, names) if names else None,
+        )
+        terms = [term.name for term in config.objective().terms if term.needs_clips]
+        if is_training and terms and np.ptp(clips.clip) < 2:  # neighbouring clips may show the same things
+            what = "another recording" if store.times_s is None else f"lower clip_s (now {config.clip_s:g}), or another"
+            raise DataError(
+                f"{store.place}: loss {terms[0]!r} tells clips apart, and all training pairs are of one clip or of two "
+                f"that follow each other: {what} is needed"
+            )
+        return Stream(store, clips.i, clips.j, clips.clip, clips.motion)
+    if name == "view":
+        return Stream(store, frames, frames, frames)
     neighbours = sample_neighbour_pairs(
         store, frames, count=config.neighbour_pairs, max_gap_s=config.neighbour_gap_s, seed=config.pair_seed
     )

@@ -16,6 +16,7 @@ from egoequiv.errors import DivergedError
 from egoequiv.losses import StreamName
 from egoequiv.methods import Method
 from egoequiv.models import Heads
+from egoequiv.models.network import Change
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.distributed import ALONE, Team
 from egoequiv.training.objective import Rows, gather_batch, split_features, term_losses
@@ -30,8 +31,8 @@ class Encodes(Heads, Protocol):
 
     input_mean: Tensor
 
-    def __call__(self, images: Tensor) -> Tensor:
-        """Features of images."""
+    def __call__(self, images: Tensor, change: Change | None = None) -> Tensor:
+        """Features of images, whose normalised pixels may be changed."""
 
 
 @contextmanager
@@ -48,44 +49,43 @@ def evaluating(net: Encodes) -> Iterator[None]:
 
 
 def validation_rows(streams: dict[StreamName, Stream]) -> dict[StreamName, Rows]:
-    """The same evenly spread rows of each stream at every call."""
-    return {
+    """The same evenly spread rows of each stream at every call; those of clips so that a chunk has about all clips."""
+    found = {
         name: np.unique(np.linspace(0, len(s) - 1, min(ROWS, len(s))).astype(np.int64)) for name, s in streams.items()
     }
+    if "clip" in found:
+        rows = found["clip"]
+        chunks = -(-len(rows) // CHUNK)
+        found["clip"] = rows[np.argsort(np.arange(len(rows)) % chunks, kind="stable")]
+    return found
 
 
 @torch.no_grad()
 def validate(
-    net: Encodes, method: Method, streams: dict[StreamName, Stream], rows: dict[StreamName, Rows], team: Team = ALONE
+    net: Encodes,
+    method: Method,
+    streams: dict[StreamName, Stream],
+    rows: dict[StreamName, Rows],
+    team: Team = ALONE,
+    change: Change | None = None,
 ) -> dict[str, Tensor]:
     """`validation_TERM` for each term, and `validation_top1` with labels; of each network, (...).
 
-    Each process of a team looks at its part of the rows, and all get the same figures.
+    Each process of a team looks at its part of the rows, and all get the same figures. `change` makes the two views of
+    one image differ; other images are seen as they are.
     """
     metrics: dict[str, Tensor] = {}
     for name, stream in streams.items():
         terms = replace(method, terms=tuple(term for term in method.terms if term.stream == name))
         own = team.part(rows[name])
         sums = _zeros(net, terms, name)
-        with not_training(net):
+        with evaluating(net):
             for start in range(0, len(own), CHUNK):
-                for key, value in _of_rows(net, terms, name, stream, own[start : start + CHUNK]).items():
+                chunk = own[start : start + CHUNK]
+                for key, value in _of_rows(net, terms, name, stream, chunk, change).items():
                     sums[key] = sums[key] + value
         metrics |= {key: (team.sum(total) / len(rows[name])).cpu() for key, total in sums.items()}
     return metrics
-
-
-@contextmanager
-def not_training(net: Encodes) -> Iterator[None]:
-    """Have layers such as BatchNorm and Dropout do what they do after training, and go on as before."""
-    training = [module for module in net.modules() if module.training] if isinstance(net, nn.Module) else []
-    try:
-        for module in training:
-            module.training = False
-        yield
-    finally:
-        for module in training:
-            module.training = True
 
 
 def _zeros(net: Encodes, terms: Method, name: StreamName) -> dict[str, Tensor]:
@@ -94,10 +94,13 @@ def _zeros(net: Encodes, terms: Method, name: StreamName) -> dict[str, Tensor]:
     return {key: torch.zeros((), dtype=torch.float64, device=net.input_mean.device) for key in keys}
 
 
-def _of_rows(net: Encodes, terms: Method, name: StreamName, stream: Stream, rows: Rows) -> dict[str, Tensor]:
+def _of_rows(
+    net: Encodes, terms: Method, name: StreamName, stream: Stream, rows: Rows, change: Change | None
+) -> dict[str, Tensor]:
     """Sums over the rows, in double precision: of each loss, and of right answers."""
     batch = gather_batch({name: stream}, {name: rows}, net.input_mean.device)
-    features = split_features(net(batch.images), batch.targets)
+    z = net(batch.images, change) if name == "view" else net(batch.images)
+    features = split_features(z, batch.targets, batch.motions)
     losses = term_losses(net, terms, features)
     sums = {f"validation_{t.name}": loss * len(rows) for t, loss in zip(terms.terms, losses, strict=True)}
     if name == "labelled" and net.head is not None:
