@@ -31,7 +31,7 @@ from egoequiv.models.network import ALL
 from egoequiv.names import Door
 from egoequiv.store import FrameStore
 from egoequiv.training.data import split_of
-from egoequiv.training.network import encoder_statistics
+from egoequiv.training.network import pixel_statistics
 from egoequiv.training.run_folder import DATA, RunFolder
 from egoequiv.user_code import user_code
 
@@ -71,7 +71,7 @@ def load_random(spec: ModelSpec, store: FrameStore) -> AuditedModel:
     net = EgoNet(NetSpec(encoder, store.image_shape))
     initialise(net, torch.Generator().manual_seed(0))
     some = np.linspace(0, len(store) - 1, min(len(store), STATISTICS_FRAMES)).astype(np.int64)
-    net.set_normalisation(*encoder_statistics(net.encoder, store, np.unique(some)))
+    net.set_normalisation(*pixel_statistics(store, np.unique(some), net.encoder.unit_length))
     return _wrap_net(spec, net, f"random ({encoder} encoder)")
 
 

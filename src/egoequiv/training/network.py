@@ -8,10 +8,9 @@ from math import inf
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from egoequiv.errors import ConfigError
-from egoequiv.models import EgoNet, Encoder, NetSpec, build_encoder, initialise
+from egoequiv.models import EgoNet, NetSpec, build_encoder, initialise
 from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
 from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
@@ -52,7 +51,8 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
     )
     net = EgoNet(_with_heads(spec, config, data))
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
-    net.set_normalisation(*(statistics or encoder_statistics(net.encoder, data.store, data.split.train)))
+    found = statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)
+    net.set_normalisation(*found)
     clips = data.train.get("clip")
     if net.motion_maps is not None and clips is not None and clips.motion is not None:
         net.motion_maps.set_scale(motion_scale(data.store.space, clips.motion))
@@ -91,14 +91,6 @@ def motion_scale(space: MotionSpace, motion: NDArray[np.float32]) -> list[float]
     largest = {unit: max(s for s, u in zip(square, units, strict=True) if u == unit) for unit in units}
     sizes = [max(s, SMALL**2 * largest[unit]) ** 0.5 for s, unit in zip(square, units, strict=True)]
     return [size if size > 0 else inf for size in sizes]
-
-
-def encoder_statistics(encoder: nn.Module, store: FrameStore, frames: Rows) -> Statistics:
-    """Mean and scale of each channel that an encoder wants: those of the given frames, or those it was trained with."""
-    if isinstance(encoder, Encoder) and encoder.pixel_scale is not None:
-        mean, std = encoder.pixel_scale
-        return [mean] * store.image_shape[2], [std] * store.image_shape[2]
-    return pixel_statistics(store, frames, bool(getattr(encoder, "unit_length", False)))
 
 
 def pixel_statistics(store: FrameStore, frames: Rows, unit_length: bool = True) -> Statistics:
