@@ -25,6 +25,7 @@ from egoequiv.auditing.torch_models import (
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models import EgoNet
 from egoequiv.models.checkpoint import MODEL
+from egoequiv.models.network import ALL
 from egoequiv.names import is_code, short_name
 from egoequiv.store import FrameStore
 
@@ -90,10 +91,17 @@ def load_audited(
     weights: str | Path | None = None,
     declared: Mapping[str, Any] | None = None,
     device: str = "cpu",
+    part: str = ALL,
 ) -> AuditedModel:
-    """Load a model of any kind to be audited on a store; `declared` holds size, channels, mean and std."""
+    """Load a model of any kind to be audited on a store; `declared` holds size, channels, mean and std.
+
+    Of a run that has parts, `part` is the part of its features that is measured.
+    """
     kind = kind_of(where)
-    spec = ModelSpec(name or name_of(where), where, Path(weights) if weights else None, dict(declared or {}), device)
+    own_weights = Path(weights) if weights else None
+    spec = ModelSpec(name or name_of(where), where, own_weights, dict(declared or {}), device, part)
+    if part != ALL and kind != "run":
+        raise ConfigError(f"model {spec.name}: only runs have parts of features; measure all of this one")
     if spec.weights is not None and kind != "import path":
         raise ConfigError(
             f"model {spec.name}: weights are for package.module:factory and file.py:factory; this one has its own"

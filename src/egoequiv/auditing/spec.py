@@ -9,6 +9,7 @@ from typing import Any
 
 from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.errors import ConfigError
+from egoequiv.models.network import ALL
 
 DECLARED = ("size", "channels", "mean", "std", "dtype", "layout")
 
@@ -22,6 +23,7 @@ class ModelSpec:
     weights: Path | None = None
     declared: Mapping[str, Any] = field(default_factory=dict)  # of a Preprocessing, in place of the kind's default
     device: str = "cpu"
+    part: str = ALL  # of the features, for a run that has parts
 
     def preprocessing(self, default: Preprocessing) -> Preprocessing:
         """The default of a kind of model, with what was declared in its place."""

@@ -27,6 +27,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import read_json
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
 from egoequiv.models.checkpoint import RUN_KIND
+from egoequiv.models.network import ALL
 from egoequiv.names import Door
 from egoequiv.store import FrameStore
 from egoequiv.training.data import split_of
@@ -98,7 +99,20 @@ def _wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
     scale = 255 * (sqrt(height * width * channels) if is_unit else 1.0)  # as `pixel_statistics` has it
     mean, std = (net.input_mean / 255).tolist(), (net.input_std / scale).tolist()
     own = Preprocessing((height, width), channels, tuple(mean), tuple(std), unit_length=is_unit)
-    return wrap_module(replace(spec, where=net.encoder), own, kind)
+    whole = wrap_module(replace(spec, where=net.encoder), own, kind)
+    if spec.part == ALL:
+        return whole
+    part = _part_of(spec, net)
+    forward = TorchForward(net.encoder, lambda images: net.encoder(images)[:, part], spec.device)
+    return replace(whole, kind=f"{kind}, part {spec.part}", forward=forward)
+
+
+def _part_of(spec: ModelSpec, net: EgoNet) -> slice:
+    """Where the part of the features is; an unknown one is an error with the name of the model."""
+    try:
+        return net.part(spec.part)
+    except ConfigError as problem:
+        raise ConfigError(f"model {spec.name}: {problem}") from problem
 
 
 def wrap_module(spec: ModelSpec, default: Preprocessing | None = None, kind: str = "nn.Module") -> AuditedModel:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.options import AsJson, Device, MaxGap, check_max_gap, grouped
+from egoequiv.cli.options import AsJson, Device, MaxGap, PartOption, check_max_gap, grouped
 from egoequiv.cli.settings import parse_size
 from egoequiv.cli.stores import local_store
 from egoequiv.errors import ConfigError
@@ -87,9 +87,10 @@ def audit(
             "--set",
             metavar="[NAME.]KEY=VALUE",
             help="Preprocessing of a model, or of all but runs and baselines: size=224, channels=3, "
-            "mean=0.485,0.456,0.406, std=..., dtype=uint8, layout=nhwc; and NAME.weights=FILE.",
+            "mean=0.485,0.456,0.406, std=..., dtype=uint8, layout=nhwc; NAME.weights=FILE; of a run NAME.part=PART.",
         ),
     ] = None,
+    part: PartOption = None,
     weights: Annotated[
         Path | None, typer.Option(help="The weights of a model that a factory builds, a safetensors file.")
     ] = None,
@@ -118,7 +119,7 @@ def audit(
         for name in FILES:  # before all the work
             check_writable(out / name)
     named = _named(models)
-    settings = _settings(named, setting or [], weights)
+    settings = _settings(named, setting or [], weights, part)
     given = asdict(measuring) | {"motions": _motions(motions, patterns), "layers": measuring.layers or ()}
     table = _measure(named, settings, store, device, given)
     files = _save(table, out) if out is not None else []
@@ -149,8 +150,8 @@ def _measure(
     loaded = []
     for name, where in named.items():
         declared = dict(settings[name])
-        weights = declared.pop("weights", None)
-        loaded.append(load_audited(where, opened, name=name, weights=weights, declared=declared, device=place))
+        others = {key: declared.pop(key) for key in ("weights", "part") if key in declared}
+        loaded.append(load_audited(where, opened, name=name, declared=declared, device=place, **others))
     with progress_bar() as progress:
         return run_audit(loaded, opened, **given, device=place, on_progress=progress)
 
@@ -173,12 +174,19 @@ def _named(models: Sequence[str]) -> dict[str, str]:
     return named
 
 
-def _settings(named: Mapping[str, str], assignments: Sequence[str], weights: Path | None) -> dict[str, dict[str, Any]]:
+def _settings(
+    named: Mapping[str, str], assignments: Sequence[str], weights: Path | None, part: str | None
+) -> dict[str, dict[str, Any]]:
     """What is declared for each model."""
     from egoequiv.auditing.loaders import kind_of
 
     kinds = {name: kind_of(where) for name, where in named.items()}
-    settings: dict[str, dict[str, Any]] = {name: {} for name in named}
+    runs = [name for name, kind in kinds.items() if kind == "run"]
+    if part is not None and not runs:
+        raise ConfigError(f"--part {part}: none of these models is a run, and only runs have parts of features")
+    settings: dict[str, dict[str, Any]] = {
+        name: {"part": part} if part is not None and name in runs else {} for name in named
+    }
     takers = [name for name, kind in kinds.items() if kind not in ("run", "random", "pixels")]
     # What is said of all models first, so that what is said of one wins.
     for owner, key, value in sorted(
@@ -221,9 +229,9 @@ def _value(key: str, value: str) -> Any:
             return tuple(float(one) for one in value.split(","))
     except ValueError:
         raise ConfigError(f"--set {key}={value}: expected numbers") from None
-    if key in ("weights", "dtype", "layout"):
+    if key in ("weights", "part", "dtype", "layout"):
         return value
-    known = "size, channels, mean, std, dtype, layout or weights"
+    known = "size, channels, mean, std, dtype, layout, weights or part"
     raise ConfigError(f"--set {key}={value}: no such setting; choose {known}")
 
 

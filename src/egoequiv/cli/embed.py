@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
-from egoequiv.cli.options import AsJson, Checkpoint, CheckpointOption, Device, grouped
+from egoequiv.cli.options import AsJson, Checkpoint, CheckpointOption, Device, PartOption, grouped
 from egoequiv.cli.stores import LogFormat, local_store
 
 
@@ -21,6 +21,7 @@ def embed(
         "features.parquet"
     ),
     log: LogFormat,
+    part: PartOption = None,
     checkpoint: CheckpointOption = Checkpoint.last,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -36,23 +37,28 @@ def embed(
     """
     from egoequiv.evaluation.feature_files import feature_files, write_features
     from egoequiv.models import load_model
+    from egoequiv.models.network import ALL
     from egoequiv.store import FrameStore
     from egoequiv.store.motion import MotionOptions
     from egoequiv.training.network import choose_device
 
     feature_files(out)  # a wrong ending is refused before the work
     net = load_model(run, checkpoint.value, str(choose_device(device)))
+    part = part or ALL
+    own = net.part(part)
     without = MotionOptions("log")  # features need no poses
     opened = FrameStore.open(local_store(store, log=log, like=run, motion=without))
     notes = []
     if opened.has_images and opened.image_shape != net.spec.image_shape:
         found, wanted = (" x ".join(map(str, shape)) for shape in (opened.image_shape, net.spec.image_shape))
         notes.append(f"images of {found} are brought to the {wanted} that the network was trained on")
+    if part != ALL:
+        notes.append(f"the part {part}, {own.stop - own.start} of {net.encoder.feature_dim} features")
     for note in notes:
         say(f"note: {note}")
     with progress_bar() as progress:
-        files = [str(path) for path in write_features(net, opened, out, progress)]
-    count, dim = len(opened), net.encoder.feature_dim
+        files = [str(path) for path in write_features(net, opened, out, progress, part=part)]
+    count, dim = len(opened), own.stop - own.start
     if as_json:
         print_json({"files": files, "frames": count, "features": dim, "checkpoint": checkpoint.value, "notes": notes})
         return

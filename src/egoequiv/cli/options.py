@@ -76,6 +76,12 @@ HoldOut = Annotated[
     ),
 ]
 TaskSeed = Annotated[int | None, typer.Option("--seed", min=0, show_default="0", help="For tasks: the random seed.")]
+PartOption = Annotated[
+    str | None,
+    typer.Option(
+        "--part", show_default="all", help="The part of the features, such as equivariant, of runs with parts."
+    ),
+]
 SourceName = Annotated[
     str | None,
     typer.Option("--source", show_default="guessed", help="The format of a log: a source by name, or your own."),
@@ -193,6 +199,7 @@ class TaskSettings:
     neighbours: Neighbours = None
     hold_out: HoldOut = None
     seed: TaskSeed = None
+    part: PartOption = None
 
     def given(self) -> dict[str, Any]:
         """Those that were given, as `TaskOptions` takes them."""

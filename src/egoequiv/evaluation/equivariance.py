@@ -16,6 +16,7 @@ from egoequiv.evaluation.frame_features import fold_groups, groups_of
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.models import EgoNet
 from egoequiv.models.maps import FEWEST_SCORED, RANK_TOLERANCE, fewest_pairs
+from egoequiv.models.network import ALL
 from egoequiv.pairs import MotionPairs, MotionPatterns, declare_patterns, find_motion_pairs
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
@@ -218,11 +219,15 @@ def measure_equivariance(
     *,
     max_gap_s: float = 1.0,
     seed: int = 0,
+    part: str = ALL,
 ) -> list[MotionError]:
-    """Rho of each motion over all its pairs among the given frames of a store; motions by name, or mined patterns."""
+    """Rho of each motion over all its pairs among the given frames of a store; motions by name, or mined patterns.
+
+    With `part`, of this part of the features, for a network that has parts.
+    """
     patterns = motions if isinstance(motions, MotionPatterns) else declare_patterns(store.space, motions)
     pairs = find_motion_pairs(store, frames, patterns, max_gap_s)
-    return errors_of_pairs(embed(model, store, frames), frames, store, pairs, seed=seed)
+    return errors_of_pairs(embed(model, store, frames, part=part), frames, store, pairs, seed=seed)
 
 
 def errors_of_pairs(

@@ -13,6 +13,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.features import Batches, OnProgress, feature_batches, images_of
 from egoequiv.files import check_writable, replacing
 from egoequiv.models import EgoNet
+from egoequiv.models.network import ALL
 from egoequiv.store import FrameStore
 
 SUFFIXES = (".parquet", ".npy")
@@ -25,7 +26,9 @@ def feature_files(out: Path) -> list[Path]:
     return [out] if out.suffix == ".parquet" else [out, out.with_suffix(".frames.parquet")]
 
 
-def write_features(net: EgoNet, store: FrameStore, out: Path, on_progress: OnProgress | None = None) -> list[Path]:
+def write_features(
+    net: EgoNet, store: FrameStore, out: Path, on_progress: OnProgress | None = None, *, part: str = ALL
+) -> list[Path]:
     """Write the features of every frame, whole or not at all; images are brought to the network's size and colour.
 
     Args:
@@ -34,6 +37,7 @@ def write_features(net: EgoNet, store: FrameStore, out: Path, on_progress: OnPro
         out: `NAME.parquet`, with the columns of `identities` and `features`, a list of D float32; or `NAME.npy`, an
             array (N, D) in the order of the store, with the identities in NAME.frames.parquet.
         on_progress: called with ("features", frames done, frames in all).
+        part: the part of the features, for a network that has parts; every feature by default.
 
     Returns:
         The files written.
@@ -42,9 +46,10 @@ def write_features(net: EgoNet, store: FrameStore, out: Path, on_progress: OnPro
     for path in files:
         check_writable(path)
     rows = np.arange(len(store))
-    batches = _finite(feature_batches(net, images_of(store), rows, fit=True, on_progress=on_progress))
+    own = net.part(part)
+    batches = _finite(feature_batches(net, images_of(store), rows, fit=True, part=part, on_progress=on_progress))
     known = identities(store)
-    dim = net.encoder.feature_dim
+    dim = own.stop - own.start
     with ExitStack() as stack:
         temporary = [stack.enter_context(replacing(path)) for path in files]
         if out.suffix == ".parquet":

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import DataError
 from egoequiv.models import EgoNet, load_model
 from egoequiv.models.images import wrong_images
+from egoequiv.models.network import ALL
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore, fit_image
 
@@ -26,6 +27,7 @@ def embed(
     frames: Indices | None = None,
     *,
     fit: bool = False,
+    part: str = ALL,
     on_progress: OnProgress | None = None,
 ) -> NDArray[np.float32]:
     """Compute the features of images by a trained network.
@@ -36,6 +38,7 @@ def embed(
         frames: rows of the store or of the images, (M,), in any order; all of them by default.
         fit: bring images of another size or colour to what the network takes, as `egoequiv ingest` does; otherwise
             they are refused.
+        part: the part of the features, for a network that has parts; every feature by default.
         on_progress: called with ("features", frames done, frames in all).
 
     Returns:
@@ -49,8 +52,9 @@ def embed(
     net = model if isinstance(model, EgoNet) else load_model(model)
     images = data if isinstance(data, np.ndarray) else images_of(data)
     rows = np.arange(len(images)) if frames is None else frames
-    features = np.empty((len(rows), net.encoder.feature_dim), np.float32)
-    for start, batch in feature_batches(net, images, rows, fit=fit, on_progress=on_progress):
+    own = net.part(part)
+    features = np.empty((len(rows), own.stop - own.start), np.float32)
+    for start, batch in feature_batches(net, images, rows, fit=fit, part=part, on_progress=on_progress):
         features[start : start + len(batch)] = batch
     return features
 
@@ -64,7 +68,13 @@ def images_of(data: FrameStore | str | Path) -> NDArray[np.uint8]:
 
 
 def feature_batches(
-    net: EgoNet, images: NDArray[np.uint8], rows: Indices, *, fit: bool = False, on_progress: OnProgress | None = None
+    net: EgoNet,
+    images: NDArray[np.uint8],
+    rows: Indices,
+    *,
+    fit: bool = False,
+    part: str = ALL,
+    on_progress: OnProgress | None = None,
 ) -> Batches:
     """Features of some of the images (N, H, W, C): the number of rows before a batch, and the batch (B, D).
 
@@ -76,17 +86,19 @@ def feature_batches(
     can_fit = fit and images.ndim == 4 and images.shape[3] in (1, 3)
     if images.dtype != np.uint8 or (images.shape[1:] != wanted and not can_fit):
         raise wrong_images(images.dtype, images.shape, wanted)
-    return _batches(net, images, rows, on_progress)
+    return _batches(net, images, rows, net.part(part), on_progress)
 
 
 @torch.no_grad()
-def _batches(net: EgoNet, images: NDArray[np.uint8], rows: Indices, on_progress: OnProgress | None) -> Batches:
+def _batches(
+    net: EgoNet, images: NDArray[np.uint8], rows: Indices, part: slice, on_progress: OnProgress | None
+) -> Batches:
     wanted = net.spec.image_shape
     for start in range(0, len(rows), BATCH):
         own = np.asarray(images[rows[start : start + BATCH]])
         if own.shape[1:] != wanted:
             own = np.stack([fit_image(image if image.shape[2] == 3 else image[..., 0], *wanted) for image in own])
-        yield start, net(torch.from_numpy(own).to(net.input_mean.device)).float().cpu().numpy()
+        yield start, net(torch.from_numpy(own).to(net.input_mean.device))[:, part].float().cpu().numpy()
         if on_progress is not None:
             on_progress("features", start + len(own), len(rows))
 

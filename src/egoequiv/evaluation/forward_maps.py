@@ -14,6 +14,7 @@ from egoequiv.evaluation.equivariance import fit_map
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
 from egoequiv.models import EgoNet
 from egoequiv.models.maps import RANK_TOLERANCE, rank_of
+from egoequiv.models.network import ALL
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pose import MotionSpace
@@ -70,13 +71,14 @@ def one_half(groups: Indices, seed: int) -> Indices:
     return half
 
 
-def learned_forward_maps(net: EgoNet, space: MotionSpace, motions: Sequence[str]) -> dict[str, Affine]:
+def learned_forward_maps(net: EgoNet, space: MotionSpace, motions: Sequence[str], part: str = ALL) -> dict[str, Affine]:
     """The forward maps that a network has learned, of those motions that follow from the ones it knows.
 
     Its M_g leads back from z(gx) to z(x): forward is its inverse, M_g itself undoes the motion, and what is named as a
-    sum of motions goes one after the other.
+    sum of motions goes one after the other. Of a network with parts, the maps act on the equivariant one: on all
+    features they leave the rest as it is, and other parts have no maps.
     """
-    if net.maps is None:
+    if net.maps is None or part not in (ALL, net.mapped_part):
         return {}
     weight, bias = (tensor.detach().double().cpu().numpy() for tensor in (net.maps.weight, net.maps.bias))
     if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
@@ -85,6 +87,7 @@ def learned_forward_maps(net: EgoNet, space: MotionSpace, motions: Sequence[str]
     named = space.named_motions()
     for number, name in enumerate(net.spec.patterns):
         back = np.concatenate([weight[number].T, bias[number][None]])
+        back = _on_all_features(net, back) if part == ALL else back
         steps[name] = _inverse(back)
         for other, motion in named.items():
             if name in named and np.allclose(motion, space.invert(named[name])):
@@ -95,6 +98,15 @@ def learned_forward_maps(net: EgoNet, space: MotionSpace, motions: Sequence[str]
         if all(part in steps for part in parts):
             found[motion_name] = reduce(_then, (steps[part] for part in parts))
     return found
+
+
+def _on_all_features(net: EgoNet, affine: Affine) -> Affine:
+    """The map of the mapped part, (E + 1, E), as one of all features, (D + 1, D): the other parts do not change."""
+    own, dim = net.part(net.mapped_part), net.encoder.feature_dim
+    whole = np.eye(dim + 1, dim)
+    whole[own, own] = affine[:-1]
+    whole[-1, own] = affine[-1]
+    return whole
 
 
 def _inverse(affine: Affine) -> Affine:

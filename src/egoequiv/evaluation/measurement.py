@@ -23,6 +23,7 @@ from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.metric import Value
 from egoequiv.files import replacing, write_text
+from egoequiv.models.network import ALL
 
 FOLDER = "measurements"  # in the folder of a run
 KEY_LETTERS = 16
@@ -89,6 +90,11 @@ class Measurement(BaseModel):
     @property
     def task(self) -> str:
         return self.subject.task
+
+    @property
+    def part(self) -> str:
+        """The part of the features that was measured; `all` in records that do not say it."""
+        return str(self.subject.settings.get("part", ALL))
 
     @property
     def arrays(self) -> Arrays:

@@ -15,6 +15,7 @@ from egoequiv.evaluation.equivariance import apply_map, fit_map
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.votes import Matrix, NeighbourVotes, Votes
 from egoequiv.models import EgoNet, load_model
+from egoequiv.models.network import ALL
 from egoequiv.pairs import MotionPairs, MotionPatterns, declare_patterns, find_motion_pairs, make_split
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pairs.mining import Mining
@@ -61,11 +62,15 @@ class NextViewSelector:
         *,
         k: int = NEIGHBOURS,
         net: EgoNet | None = None,
+        part: str = ALL,
     ) -> None:
-        """Take features (N, D) and classes (N,) of a store, its training frames and the pairs among them."""
+        """Take features (N, D) and classes (N,) of a store, its training frames and the pairs among them.
+
+        With a network, `part` is the part of its features that these are, and that new images get.
+        """
         self.features, self.class_names, self.k = features, tuple(class_names), k
         self.moves = pairs.names
-        self._net = net
+        self._net, self._part = net, part
         self._classes = classes
         self._pairs = pairs.take(classes[pairs.i] >= 0)
         known = frames[classes[frames] >= 0]
@@ -96,11 +101,13 @@ class NextViewSelector:
         max_gap_s: float = 1.0,
         label_column: str = "label",
         features: Matrix | None = None,
+        part: str = ALL,
     ) -> NextViewSelector:
         """Fit on training frames of a labelled store (by default those of `make_split`).
 
         The moves are names of motions, or patterns (such as `mine_patterns` finds), by default `default_moves`;
-        features of the whole store are computed unless given. Model and store may be given by the folders they are in.
+        features of the whole store are computed unless given, all of them or the part of this name. Model and store
+        may be given by the folders they are in.
         """
         if k < 1:
             raise ConfigError(f"the number of neighbours must be at least 1, found {k}")
@@ -111,13 +118,14 @@ class NextViewSelector:
         patterns = named if isinstance(named, MotionPatterns) else declare_moves(store, named)
         rows = make_split(store).train if frames is None else frames
         return cls(
-            embed(model, store) if features is None else features,
+            embed(model, store, part=part) if features is None else features,
             classes,
             class_names,
             rows,
             find_motion_pairs(store, rows, patterns, max_gap_s),
             k=k,
             net=model,
+            part=part,
         )
 
     def suggest(self, image: Image, then: Sequence[tuple[str, Image]] = ()) -> list[Suggestion]:
@@ -190,7 +198,7 @@ class NextViewSelector:
             if move not in self.moves:
                 raise ConfigError(f"move {move!r} is not known here; choose from {', '.join(self.moves)}")
         images = [check_image(one, self._net.spec.image_shape) for one in (image, *(seen for _, seen in then))]
-        return tuple(move for move, _ in then), embed(self._net, np.stack(images))
+        return tuple(move for move, _ in then), embed(self._net, np.stack(images), part=self._part)
 
 
 def check_image(image: Image, wanted: tuple[int, int, int]) -> Image:

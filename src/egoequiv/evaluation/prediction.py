@@ -99,7 +99,7 @@ def ranked_task(what: str, ask: Callable[..., RankedResult]) -> Measure:
     def measure(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
         on_progress(what, 0, 1)
         pairs = data.pairs(patterns=options.motions)
-        learned = learned_forward_maps(data.net, data.store.space, pairs.names)
+        learned = learned_forward_maps(data.net, data.store.space, pairs.names, data.part)
         result = ask(data.validation, pairs, learned, hold_out=options.hold_out, seed=options.seed)
         on_progress(what, 1, 1)
         return result.finding()

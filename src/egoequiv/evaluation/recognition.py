@@ -14,6 +14,7 @@ from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.models.network import ALL
 from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.store import FrameStore
 
@@ -68,6 +69,10 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
     task = data.recognition
     if task is None or data.net.head is None:
         raise DataError("the network was trained without labels: it has no classifier to measure")
+    if data.part != ALL:
+        raise DataError(
+            f"the classifier of the run takes all features, not the part {data.part}: measure that by the task probe"
+        )
     on_progress("recognition", 0, 1)
     rows = task.split.validation[task.classes[task.split.validation] >= 0]
     if not len(rows):

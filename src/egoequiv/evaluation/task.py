@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -19,6 +19,7 @@ from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import Value
 from egoequiv.models import EgoNet
+from egoequiv.models.network import ALL
 from egoequiv.pairs import MinedPatterns, MotionPairs, MotionPatterns, Split, declare_patterns, find_motion_pairs
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pose import MotionSpace
@@ -52,6 +53,8 @@ class TaskData:
         label_column: Which attribute is the class.
         labelled: The rows of the labelled store that the network learned from; None: all labelled training frames.
         shared: What was computed of these frames for other runs, by key; see `once`.
+        part: The part of the features that is measured, by the name it has in the network; see `of_part`.
+        whole: The same data with all features, where this is of a part.
     """
 
     net: EgoNet
@@ -66,16 +69,35 @@ class TaskData:
     label_column: str = "label"
     labelled: Indices | None = None
     shared: MutableMapping[tuple[Any, ...], Any] = field(default_factory=dict)
+    part: str = ALL
+    whole: TaskData | None = None
 
     @cached_property
     def features(self) -> NDArray[np.float32]:
-        """Features of every frame of the store, (N, D), in its order; computed once for all tasks."""
-        return embed(self.net, self.store)
+        """Features of every frame of the store, (N, D), in its order; computed once for all tasks and all parts."""
+        every = embed(self.net, self.store) if self.whole is None else self.whole.features
+        return every if self.part == ALL else every[:, self.net.part(self.part)]
 
     @cached_property
     def untrained_features(self) -> NDArray[np.float32] | None:
         """The same by the network before training."""
-        return None if self.untrained is None else embed(self.untrained, self.store)
+        if self.whole is not None:
+            every = self.whole.untrained_features
+        else:
+            every = None if self.untrained is None else embed(self.untrained, self.store)
+        return every if self.part == ALL or every is None else every[:, self.net.part(self.part)]
+
+    def of_part(self, part: str) -> TaskData:
+        """The same frames with one part of the features, from those of all that are computed once.
+
+        Args:
+            part: of the network, such as `equivariant`; `all` for every feature. An unknown one is an error.
+        """
+        if part == self.part:
+            return self
+        self.net.part(part)
+        whole = self.whole or (self if self.part == ALL else replace(self, part=ALL))
+        return whole if part == ALL else replace(whole, part=part, whole=whole)
 
     def look(self, frames: Indices) -> FrameFeatures:
         """The features of some frames (store rows)."""
@@ -157,6 +179,7 @@ class TaskOptions:
     neighbours: int = 25  # k of nearest neighbours
     hold_out: str = "recording"  # never both fitted and measured: recording, label, or an attribute
     seed: int = 0
+    part: str = ALL  # of the features, for every task; data are cut to it before a task sees them
 
     def only(self, names: Sequence[str]) -> dict[str, Any]:
         """The options of these names, as JSON holds them."""
@@ -198,7 +221,8 @@ class Task:
         title: As in a report.
         about: One or two sentences on what is measured.
         measure: The function.
-        options: The names of the `TaskOptions` that concern it; others do not change its key.
+        options: The names of the `TaskOptions` that concern it, beside the part of the features, which concerns all;
+            others do not change its key.
         draw: Its figures, from a measurement alone; None where it has none, or `report` has them.
     """
 

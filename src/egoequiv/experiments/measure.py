@@ -22,6 +22,7 @@ from egoequiv.experiments.run_groups import SPLITTING
 from egoequiv.files import read_json
 from egoequiv.models import EgoNet, get_encoder, initialise
 from egoequiv.models.checkpoint import RUN_KIND, Which
+from egoequiv.models.network import ALL
 from egoequiv.names import is_code
 from egoequiv.pairs import Split, count_leaked, draw_labelled
 from egoequiv.pairs.candidates import Indices
@@ -102,7 +103,7 @@ class RunMeasurer:
             weights=self.weights,
             data=self.fingerprint,
             frames=self._frames,
-            settings=options.only(task.options),
+            settings=options.only(("part", *task.options)),
             code=" ".join([program_digest(), *filter(None, [task.code, encoder_digest(self.config.encoder)])]),
         )
 
@@ -129,23 +130,24 @@ class RunMeasurer:
         kept = read_measurement(self.run, subject)
         if kept is not None:
             return kept
-        measured = self.data.split.validation
+        data = self.data.of_part(options.part)  # outside of the record of problems: an unknown part is a mistake
+        measured = data.split.validation
         record = Measurement(
             subject=subject,
             run=self.run.name,
-            store=Path(self.data.store.place).name,
+            store=Path(data.store.place).name,
             checkpoint=self.which,
-            split=self.data.split.kind,
+            split=data.split.kind,
             frames=len(measured),
-            recordings=len(np.unique(self.data.store.recording[measured])),
+            recordings=len(np.unique(data.store.recording[measured])),
             leaked=None if self.everything else self._leaked,
         )
         try:
             with user_code(f"task {task.name}") if task.code else nullcontext():
-                found = task.measure(self.data, options, on_progress)
+                found = task.measure(data, options, on_progress)
                 if not isinstance(found, Finding):
                     raise DataError(f"task {task.name} must return a Finding, it returns a {type(found).__name__}")
-                record = with_finding(record, found, self._notes())
+                record = with_finding(record, found, self._notes(options.part))
                 if found.measured_on is not None and not self.everything:
                     record = measured_on(record, found.measured_on, self.config.max_gap_s)
         except EgoEquivError as problem:
@@ -162,14 +164,17 @@ class RunMeasurer:
     def _leaked(self) -> int:
         return count_leaked(self.data.store, self.data.split, self.config.max_gap_s)
 
-    def _notes(self) -> list[str]:
-        """Whether the network was trained on the frames that it is measured on."""
+    def _notes(self, part: str) -> list[str]:
+        """Which part of the features is measured, and whether the network was trained on the frames."""
+        own, dim = self.opened.net.part(part), self.opened.net.encoder.feature_dim
+        notes = [] if part == ALL else [f"measured on the part {part}, {own.stop - own.start} of {dim} features"]
         seen = self.opened.folder.trained_on(self.data.store) if self.everything else None
         if seen is None:
-            return []
+            return notes
         return [
+            *notes,
             f"{self.run} was trained on frames of this store, and this is measured on all of them: without a STORE "
-            "only validation frames are measured"
+            "only validation frames are measured",
         ]
 
 

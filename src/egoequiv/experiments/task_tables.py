@@ -17,6 +17,7 @@ from egoequiv.experiments.published import NORB, NORB_NAME
 from egoequiv.experiments.run_groups import RunGroup
 from egoequiv.experiments.runs_table import table_of_runs
 from egoequiv.experiments.table import Table
+from egoequiv.models.network import ALL
 from egoequiv.names import short_name
 
 STAGE = "tasks of runs"
@@ -106,6 +107,7 @@ def _with_paper(table: Table, exhibit: Exhibit, options: TaskOptions, concerned:
     ]
     about: dict[str, Any] = {"task": table.task, "repetitions": table.repetitions, **table.about}
     about |= {name: value for name, value in options.only(concerned).items() if value}
+    about |= {} if options.part == ALL else {"part": options.part}
     return table.model_copy(
         update={
             "rows": rows,
