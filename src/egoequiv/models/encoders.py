@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError
 from egoequiv.models.encoder import Count, Encoder, ImageShape, channels_last
+from egoequiv.models.pixels import PixelEncoder
 from egoequiv.models.residual import ResidualEncoder
 from egoequiv.names import Door, what_is
 from egoequiv.signatures import checked_settings
@@ -72,6 +73,7 @@ ENCODERS: dict[str, Callable[..., nn.Module]] = {
     "norb": MlpEncoder,
     "kitti": ConvEncoder,
     "residual": ResidualEncoder,
+    "pixels": PixelEncoder,
 }
 DOOR = Door("encoder", ENCODERS, "egoequiv.encoders", "a function or class that returns an nn.Module")
 
