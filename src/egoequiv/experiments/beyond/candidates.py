@@ -10,8 +10,8 @@ from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.experiments import driving, norb
 from egoequiv.experiments.beyond.worlds import World
 from egoequiv.experiments.options import Settings
-from egoequiv.methods import MODERN, get_method
-from egoequiv.models import get_encoder
+from egoequiv.methods import MODERN, get_method, list_methods
+from egoequiv.models.encoders import DOOR, build_encoder
 
 Labels = Literal["no", "few", "all"]
 FEW_LABELS = 6  # a class
@@ -19,7 +19,7 @@ WINNER, NO_MAPS = "recording+motion", "recording"
 PAPER = ("clsnet", "temporal", "drlim", "equiv", "equiv+drlim")
 RIVALS = ("simclr", "vicreg", "moving", "sie", "lewm")
 DENSE_ITERATIONS, CONV_ITERATIONS = 15_000, 2_000  # of the paper's two networks
-UNTRAINED: Settings = {"iterations": 0, "normalise": "image"}
+SMALL = (32, 32, 1)  # images with which an encoder is tried
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,15 @@ class Candidate:
 
     def lacks(self) -> str | None:
         """Why it cannot be trained with what is installed; None where it can."""
+        encoder = self.settings.get("encoder")
+        if self.method not in list_methods():
+            return "there is no such method here"
+        if encoder is not None and encoder not in DOOR.names():
+            return f"there is no encoder {encoder} here"
         try:
-            get_method(self.method)
-            if "encoder" in self.settings:
-                get_encoder(self.settings["encoder"])
-        except EgoEquivError as problem:
+            if encoder is not None:
+                build_encoder(encoder, SMALL, {})
+        except EgoEquivError as problem:  # a package that is not installed
             return str(problem)
         return None
 
@@ -64,36 +68,30 @@ class Candidate:
 def _all() -> list[Candidate]:
     modern: dict[str, Any] = dict(MODERN)
     return [
-        Candidate("pixels", "random", {**UNTRAINED, "encoder": "pixels"}),
-        Candidate("untrained", "random", {**UNTRAINED, "encoder": modern["encoder"]}),
+        Candidate("pixels", "random", {"iterations": 0, "encoder": "pixels"}),
+        Candidate("untrained", "random", {"iterations": 0, "encoder": "residual", "normalise": "image"}),
         Candidate(WINNER, WINNER),
         Candidate(NO_MAPS, NO_MAPS),
         Candidate("motion", "motion"),
         *(Candidate(name, name) for name in RIVALS),
-        Candidate("efficientnet-lite0", "random", {**UNTRAINED, "encoder": "efficientnet-lite0"}),
-        Candidate(f"{WINNER}, labels", WINNER, labels="few"),
+        Candidate("efficientnet-lite0", "random", {"iterations": 0, "encoder": "efficientnet-lite0"}),
+        Candidate(f"{WINNER}-labels", WINNER, labels="few"),
         *(Candidate(name, name, labels="few", is_papers=True) for name in PAPER),
-        *(Candidate(f"{name}, residual", name, modern, labels="few") for name in PAPER),
-        Candidate("all labels", "clsnet", modern, labels="all"),
+        *(Candidate(f"{name}-residual", name, modern, labels="few") for name in PAPER),
+        Candidate("all-labels", "clsnet", modern, labels="all"),
     ]
 
 
 CANDIDATES: dict[str, Candidate] = {one.name: one for one in _all()}
-QUICK = ("pixels", "untrained", WINNER, NO_MAPS, "motion", f"{WINNER}, labels", "equiv, residual")
+QUICK = ("pixels", "untrained", WINNER, NO_MAPS, "motion", f"{WINNER}-labels", "equiv-residual")
 
 
 def choose_candidates(names: Sequence[str] | None, *, quick: bool) -> tuple[list[Candidate], list[str]]:
-    """The rows of these names, in their own order, and a line on each that cannot be trained.
-
-    A name stands for all rows of its method too: `equiv` for both networks.
-    """
-    usual = QUICK if quick else tuple(CANDIDATES)
-    known = dict.fromkeys([*CANDIDATES, *(one.method for one in CANDIDATES.values())])
-    if unknown := [name for name in names or () if name not in known]:
-        raise ConfigError(f"method {unknown[0]!r} is not in this table; choose from {', '.join(known)}")
-    wanted = [
-        one for one in CANDIDATES.values() if (one.name in usual if names is None else {one.name, one.method} & {*names})
-    ]
+    """The rows of these names, in the order of the table, and a line on each that cannot be trained."""
+    if unknown := [name for name in names or () if name not in CANDIDATES]:
+        raise ConfigError(f"method {unknown[0]!r} is not in this table; choose from {', '.join(CANDIDATES)}")
+    asked = names if names is not None else QUICK if quick else tuple(CANDIDATES)
+    wanted = [one for one in CANDIDATES.values() if one.name in asked]
     reasons = {one.name: one.lacks() for one in wanted}
     notes = [f"method {name} is left out: {reason}" for name, reason in reasons.items() if reason is not None]
     chosen = [one for one in wanted if reasons[one.name] is None]
