@@ -105,6 +105,9 @@ MODERN: dict[str, Any] = {
     "iterations": 2_000,
 }
 
+DEFAULT = "recording+motion"  # where no method is named
+WITHOUT_POSES = "recording"  # the same for frames without poses
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (

@@ -31,7 +31,8 @@ class Learning:
     method: Annotated[
         str | None,
         typer.Option(
-            show_default="equiv", help="What to train; `egoequiv methods` lists them, or your own as file.py:name."
+            show_default="recording+motion",
+            help="What to train; `egoequiv methods` lists them, or your own as file.py:name.",
         ),
     ] = None
     encoder: EncoderName = None
@@ -43,9 +44,7 @@ class Learning:
     ] = None
     per_class: Annotated[int | None, typer.Option(show_default="6", help="Labelled images a class.")] = None
     no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False
-    iterations: Annotated[int | None, typer.Option(show_default="15000, for a log 3000", help="How long to train.")] = (
-        None
-    )
+    iterations: Annotated[int | None, typer.Option(show_default="by the method", help="How long to train.")] = None
     seed: Annotated[int | None, typer.Option(show_default="0", help="Draws initial weights and labelled images.")] = (
         None
     )
@@ -131,7 +130,7 @@ def _settings(values: dict[str, Any], out: Path, resume: bool, is_log: bool) -> 
     """The config of a run: as it began, or as given; what is not given follows the data where it is a log."""
     from egoequiv.training import make_config
     from egoequiv.training.config import import_code
-    from egoequiv.training.defaults import settings_for_log
+    from egoequiv.training.defaults import settings_for
     from egoequiv.training.run_folder import CONFIG, RunFolder
 
     if resume and (out / CONFIG).exists():
@@ -141,13 +140,13 @@ def _settings(values: dict[str, Any], out: Path, resume: bool, is_log: bool) -> 
         if resume:
             raise ConfigError(f"{out} holds no run to resume; give the store to learn from to begin one")
         raise ConfigError("give the store or log to learn from (or, with --resume, the folder of a run with -o)")
-    if is_log:
-        chosen = settings_for_log(values["data"], values.get("labels"))
-        for name, (_, why) in chosen.items():
-            if name not in values and why:
-                say(why)
-        values = {**{name: value for name, (value, _) in chosen.items()}, **values}
-    return make_config(values)
+    if "method" not in values:
+        fetch(values["data"])  # what is not given follows the frames
+    chosen = settings_for(values, is_log)
+    for name, (_, why) in chosen.items():
+        if name not in values and why:
+            say(why)
+    return make_config({**{name: value for name, (value, _) in chosen.items()}, **values})
 
 
 def _train(config: TrainConfig, out: Path, resume: bool, tensorboard: bool) -> TrainedRun | None:

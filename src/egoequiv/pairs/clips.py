@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.pairs.candidates import Indices, count_motion_candidates, motion_candidates
+from egoequiv.pairs.motion import find_motion_pairs
+from egoequiv.pairs.patterns import MotionPatterns
 from egoequiv.store import FrameStore
 
 SPARE = 4  # times the pairs that are wanted are looked at, so that every clip can keep its share
@@ -47,7 +49,14 @@ def clip_numbers(store: FrameStore, clip_s: float) -> Indices:
 
 
 def find_clip_pairs(
-    store: FrameStore, frames: Indices, *, clip_s: float, max_gap_s: float, most: int, seed: int
+    store: FrameStore,
+    frames: Indices,
+    *,
+    clip_s: float,
+    max_gap_s: float,
+    most: int,
+    seed: int,
+    patterns: MotionPatterns | None = None,
 ) -> ClipPairs:
     """Pairs of frames that are close to each other, with their motions, about as many from each clip.
 
@@ -55,9 +64,10 @@ def find_clip_pairs(
         store: The frames, in their motion space; without poses, motions have no components.
         frames: The store rows to take pairs from.
         clip_s: How long a clip is, where frames have times; else a recording is one clip.
-        max_gap_s: How far apart the two frames are at most. On a grid they are one step apart.
+        max_gap_s: How far apart the two frames are at most, where frames have times.
         most: How many pairs there are at most.
         seed: Draws them, and which frame of a pair is the first.
+        patterns: Only pairs with these motions; by default with any.
 
     Returns:
         The pairs, in the order of their clips.
@@ -65,18 +75,11 @@ def find_clip_pairs(
     """
     rng = np.random.default_rng([seed, len(frames)])
     clips = clip_numbers(store, clip_s)
-    share = SPARE * most / max(count_motion_candidates(store, frames, max_gap_s), 1)
-    found: list[NDArray[np.int64]] = []
-    for first, second in motion_candidates(store, frames, max_gap_s):
-        i, j = first, second
-        if store.space.named_motions():
-            is_near = store.space.within_one_step(store.space.difference(store.poses[i], store.poses[j]))
-            i, j = i[is_near], j[is_near]
-        elif share < 1:
-            drawn = rng.random(len(i)) < share
-            i, j = i[drawn], j[drawn]
-        found.append(np.stack([i, j], axis=1))
-    pairs = np.concatenate([np.empty((0, 2), np.int64), *found])
+    if patterns is None:
+        pairs = _drawn(store, frames, max_gap_s, most, rng)
+    else:
+        related = find_motion_pairs(store, frames, patterns, max_gap_s)
+        pairs = np.stack([related.i, related.j], axis=1)
     if not len(pairs):
         raise DataError(f"{store.place}: no two frames of a recording are close to each other: raise max_gap_s")
     pairs = pairs[rng.permutation(len(pairs))]
@@ -86,6 +89,18 @@ def find_clip_pairs(
     i, j = pairs.T
     motion = store.space.difference(store.poses[i], store.poses[j]) if store.space.axes else np.empty((len(i), 0))
     return ClipPairs(i, j, clips[i], np.asarray(motion, np.float32))
+
+
+def _drawn(
+    store: FrameStore, frames: Indices, max_gap_s: float, most: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Pairs of frames that are close in time, or in order, (N, 2): all, or more than are wanted at random."""
+    share = SPARE * most / max(count_motion_candidates(store, frames, max_gap_s), 1)
+    found = [np.empty((0, 2), np.int64)]
+    for i, j in motion_candidates(store, frames, max_gap_s):
+        pairs = np.stack([i, j], axis=1)
+        found.append(pairs if share >= 1 else pairs[rng.random(len(pairs)) < share])
+    return np.concatenate(found)
 
 
 def _evenly(pairs: NDArray[np.int64], clip: Indices, most: int) -> NDArray[np.int64]:

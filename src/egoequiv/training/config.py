@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from egoequiv.errors import ConfigError
-from egoequiv.methods import Method, display_name, full_method_name, get_method, numbers_of
+from egoequiv.methods import DEFAULT, Method, display_name, full_method_name, get_method, numbers_of
 from egoequiv.models.encoders import encoder_settings, get_encoder
 from egoequiv.names import full_name
 from egoequiv.pairs.splits import AUTO
@@ -37,7 +37,7 @@ class TrainConfig(BaseModel):
 
     # what is learned, and from what
     data: StorePath = Field(description="the store with the motion pairs")
-    method: MethodName = Field("equiv", description="which sum of losses; `egoequiv methods` lists them")
+    method: MethodName = Field(DEFAULT, description="which sum of losses; `egoequiv methods` lists them")
     use_labels: bool = Field(True, description="off: the unsupervised losses alone")
     labels: StorePath | None = Field(
         None, description="a table of labels (labels.csv, labels.csv:COLUMN), or another store for the labelled images"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError, EgoEquivError
+from egoequiv.methods import DEFAULT, WITHOUT_POSES, get_method
 from egoequiv.models.encoders import encoder_settings
 from egoequiv.pairs import Split
 from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
@@ -16,7 +18,8 @@ from egoequiv.store.label_tables import LabelPlace, with_labels
 from egoequiv.training.config import TrainConfig
 
 SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
-LOG_ITERATIONS = 3_000  # where a log is learned from in one command: a few minutes on two cores
+LOG_ITERATIONS = 3_000  # of a method of the paper, where a log is learned from in one command
+USUAL_PIXELS, FEWEST_ITERATIONS = 32 * 32, 500  # of larger images fewer are looked at: a few minutes on two cores
 MANY_AXES, SPACE_CLUSTERS, SPACE_KEPT = 3, 12, 8  # a hand-held camera has more motions than a car
 MOVING = 0.05  # share of the largest spread from which on a component counts as moving
 MANY_FRAMES = 300  # from which on so many motions have pairs enough
@@ -55,37 +58,75 @@ def settle(config: TrainConfig, store: FrameStore, labelled: FrameStore | None) 
     return config.model_copy(update=found), tuple(lines)
 
 
-def settings_for_log(place: str, labels: str | None = None) -> dict[str, tuple[Any, str]]:
-    """Settings of a run that learns from a log, where they are not given: each with its reason.
+def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, tuple[Any, str]]:
+    """Settings of a run that follow the data, where they are not given: each with its reason.
 
-    `labels` are those that are given: classes are learned from, and numbers are not.
+    A store is learned from as the settings say. What is decided here is what to do if no method is named, and how to
+    learn from a log in one command.
+
+    Args:
+        values: The settings that are given; `data` is the store.
+        is_log: Whether the store was made from a log for this run alone.
+
+    Returns:
+        The settings by name. An empty reason is not worth a line.
     """
-    store = FrameStore.open(place)
+    if "method" in values and not is_log:
+        return {}
+    store, labels = FrameStore.open(values["data"]), values.get("labels")
+    table = LabelPlace.parse(labels)
+    found = store if labels is None or table is None else with_labels(store, labels)
+    chosen: dict[str, tuple[Any, str]] = {}
+    if is_log:
+        chosen |= _for_log(store)
+    if table is not None and found.numbers:
+        chosen["use_labels"] = (False, f"{labels} holds numbers: they are not learned from, evaluate reads them")
+    elif labels is None and (is_log or not _has_classes(found, str(values.get("label_column", "label")))):
+        chosen["use_labels"] = (False, "no labels are used; --labels labels.csv gives some")
+    return chosen if "method" in values else chosen | _without_method(store)
+
+
+def _without_method(store: FrameStore) -> dict[str, tuple[Any, str]]:
+    """The method that suits the data, and how long it is trained."""
+    name = DEFAULT if store.space.axes else WITHOUT_POSES
+    why = "" if store.space.axes else " (there are no poses)"
+    height, width, _ = store.image_shape
+    most = int(get_method(name).defaults["iterations"])
+    iterations = max(int(most * min(USUAL_PIXELS / (height * width), 1.0)), FEWEST_ITERATIONS)
+    many = f"{iterations:,} iterations, for images of {height} x {width}; --iterations chooses another number"
+    return {
+        "method": (name, f"method {name}: {get_method(name).about}{why}; --method chooses another"),
+        "iterations": (iterations, many),
+    }
+
+
+def _has_classes(store: FrameStore, column: str) -> bool:
+    """Whether there are two classes or more to learn from."""
+    try:
+        return len(store.classes(column)[1]) > 1
+    except EgoEquivError:
+        return False
+
+
+def _for_log(store: FrameStore) -> dict[str, tuple[Any, str]]:
+    """What suits a log: a few minutes, and motions that can be measured."""
     if not store.has_images:
         raise DataError(
-            f"{place} holds poses but no images, so nothing can be learned: `egoequiv patterns` shows its motions"
+            f"{store.place} holds poses but no images, so nothing can be learned: `egoequiv patterns` shows its motions"
         )
-    chosen: dict[str, tuple[Any, str]] = {
-        "use_labels": (False, "no labels are used; --labels labels.csv gives some"),
-        "iterations": (LOG_ITERATIONS, f"{LOG_ITERATIONS:,} iterations; --iterations chooses another number"),
-    }
-    if labels is not None and LabelPlace.parse(labels) and with_labels(store, labels).numbers:
-        chosen["use_labels"] = (False, f"{labels} holds numbers: they are not learned from, evaluate reads them")
-    elif labels is not None:
-        del chosen["use_labels"]
-    if store.space.axes and not store.space.named_motions():
-        chosen["keep_from"] = ("both", "motions are kept that occur, by their poses, in training and in validation")
-    if len(store) >= MANY_FRAMES and _moving_axes(store) > MANY_AXES:
-        why = f"{SPACE_CLUSTERS} clusters of motions, {SPACE_KEPT} of them kept, because the camera moves in space"
-        chosen |= {"clusters": (SPACE_CLUSTERS, why), "keep": (SPACE_KEPT, "")}
     if not store.space.axes and store.times_s is None:
         raise DataError(
             f"{store.place}: its frames have neither poses nor times, so nothing says which of them belong together: "
             "give their rate with --read rate_hz=10, or poses in a table (docs/formats/table.md)"
         )
-    if not store.space.axes:
-        why = "the log has no poses, so features are learned from time alone: method temporal"
-        chosen["method"] = ("temporal", why)
+    chosen: dict[str, tuple[Any, str]] = {
+        "iterations": (LOG_ITERATIONS, f"{LOG_ITERATIONS:,} iterations; --iterations chooses another number"),
+    }
+    if store.space.axes and not store.space.named_motions():
+        chosen["keep_from"] = ("both", "motions are kept that occur, by their poses, in training and in validation")
+    if len(store) >= MANY_FRAMES and _moving_axes(store) > MANY_AXES:
+        why = f"{SPACE_CLUSTERS} clusters of motions, {SPACE_KEPT} of them kept, because the camera moves in space"
+        chosen |= {"clusters": (SPACE_CLUSTERS, why), "keep": (SPACE_KEPT, "")}
     return chosen
 
 

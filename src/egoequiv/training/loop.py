@@ -21,7 +21,7 @@ from egoequiv.models.checkpoint import Which, save_spec
 from egoequiv.training.collapse import collapse_warning
 from egoequiv.training.config import TrainConfig, import_code, make_config
 from egoequiv.training.data import open_data
-from egoequiv.training.defaults import as_begun
+from egoequiv.training.defaults import as_begun, settings_for
 from egoequiv.training.distributed import ALONE, Team, gathered, own_device, rank_here
 from egoequiv.training.light import light_at
 from egoequiv.training.measurable import pairs_warning
@@ -82,7 +82,9 @@ def train(
         run = egoequiv.train("toys", "run", method="equiv", iterations=2000)
         print(run.result["metrics"]["validation_top1"])
     """
-    config = make_config({"data": str(data), **settings})
+    given = {"data": str(data), **settings}
+    chosen = {name: value for name, (value, _) in settings_for(given).items()}
+    config = make_config({**chosen, **given})
     if on_metrics is not None or not progress or rank_here():
         return run_training(config, out, resume=resume, in_team=True, on_metrics=on_metrics)
     with LiveProgress(config.iterations) as live:

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.losses import StreamName
 from egoequiv.methods import METHODS
-from egoequiv.pairs import MotionPatterns, draw_labelled, find_motion_pairs, sample_neighbour_pairs, thin_out
+from egoequiv.pairs import (
+    MotionPatterns,
+    atomic_names,
+    declare_patterns,
+    draw_labelled,
+    find_motion_pairs,
+    sample_neighbour_pairs,
+    thin_out,
+)
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pairs.clips import find_clip_pairs
 from egoequiv.store import FrameStore
@@ -116,6 +124,7 @@ def _stream(
             )
         return Stream(store, pairs.i, pairs.j, pairs.pattern)
     if name == "clip":
+        names = config.motions or atomic_names(store.space)  # of a grid: one step along each axis, or those asked for
         clips = find_clip_pairs(
             store,
             frames,
@@ -123,6 +132,7 @@ def _stream(
             max_gap_s=config.max_gap_s,
             most=config.motion_pairs,
             seed=config.pair_seed,
+            patterns=declare_patterns(store.space, names) if names else None,
         )
         return Stream(store, clips.i, clips.j, clips.clip, clips.motion)
     if name == "view":

@@ -1,0 +1,96 @@
+"""The task `maps`: rho of the maps that a run has learned itself, for motions it was trained on and for others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from egoequiv.blocks import Grid
+from egoequiv.errors import DataError
+from egoequiv.evaluation.equivariance import Features, MotionError, score_mapped
+from egoequiv.evaluation.equivariance_task import rho_metric
+from egoequiv.evaluation.findings import cell, measured, notes_of
+from egoequiv.evaluation.frame_features import groups_of
+from egoequiv.evaluation.metric import Value
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.models.motion_maps import MotionMaps
+from egoequiv.pairs import atomic_names, composite_names
+
+CHUNK = 4_096  # pairs mapped at a time
+NOTE = "the maps are those of the run, not fitted ones; rho is 1 where features are copied"
+
+
+def own_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+    """The task: on pairs of validation frames, every motion by the run's map of exactly that motion."""
+    maps = data.net.motion_maps
+    if maps is None:
+        raise DataError(
+            "this run has no maps of any motion: train recording+motion, or measure fitted maps by `equivariance`"
+        )
+    names = options.motions or _motions(data)
+    pairs = data.pairs(None, names)
+    z = np.ascontiguousarray(data.all_features[:, data.net.part(data.net.mapped_part)])
+    recordings = groups_of(data.store, "recording")
+    errors = []
+    for number, name in enumerate(pairs.names):
+        on_progress("maps", number, len(pairs.names))
+        own = pairs.of(name)
+        motion = data.store.space.difference(data.store.poses[own.i], data.store.poses[own.j])
+        mapped = _back(maps, z[own.j], motion)
+        errors.append(score_mapped(mapped, z[own.i], z[own.j], recordings[own.i], name))
+    on_progress("maps", len(pairs.names), len(pairs.names))
+    groups = {name: len(np.unique(recordings[pairs.of(name).i])) for name in pairs.names}
+    return _finding(errors, groups, data.learned)
+
+
+def _motions(data: TaskData) -> tuple[str, ...] | None:
+    """Of a grid the steps, the diagonals and two steps along each axis; else the motions of the run."""
+    steps = atomic_names(data.store.space)
+    return (*steps, *composite_names(data.store.space), *(f"{name}+{name}" for name in steps)) if steps else None
+
+
+@torch.no_grad()
+def _back(maps: MotionMaps, z: Features, motion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Features before motions, from those after them; (N, D), (N, M) -> (N, D)."""
+    device = maps.scale.device
+    found = [np.empty((0, z.shape[1]))]
+    for start in range(0, len(z), CHUNK):
+        features = torch.from_numpy(z[start : start + CHUNK]).to(device)
+        moved = torch.from_numpy(motion[start : start + CHUNK]).to(device, features.dtype)
+        found.append(maps.back(features, moved).double().cpu().numpy())
+    return np.concatenate(found)
+
+
+def _finding(errors: Sequence[MotionError], groups: dict[str, int], learned: Sequence[str]) -> Finding:
+    """The means of trained and of other motions first, then each motion."""
+    values = [
+        measured(
+            rho_metric(f"own_{error.motion}", f"own rho {error.motion}", motion=error.motion, family="own"),
+            error.rho,
+            error.interval,
+            groups=groups[error.motion],
+            note=error.why_undefined() or "",
+        )
+        for error in errors
+    ]
+    is_learned = [error.motion in learned or not learned for error in errors]
+    means = [
+        Value(metric=rho_metric(f"own_{name}", f"own rho, {words}", family="own"), value=_mean(errors, is_learned, want))
+        for name, words, want in (("trained", "trained motions", True), ("others", "other motions", False))
+    ]
+    rows = [
+        (error.motion, "yes" if known else "no", cell(value), value.metric.text(error.ratio_of_means), error.pairs_scored)
+        for error, known, value in zip(errors, is_learned, values, strict=True)
+    ]
+    columns = ("motion", "trained", "rho", "ratio of means", "pairs")
+    table = Grid.of("equivariance error of the run's own maps", columns, rows, [NOTE])
+    return Finding(values=[*means, *values], tables=[table], notes=notes_of(values))
+
+
+def _mean(errors: Sequence[MotionError], is_learned: Sequence[bool], wanted: bool) -> float:
+    rhos = [error.rho for error, known in zip(errors, is_learned, strict=True) if known is wanted]
+    return float(np.mean(rhos)) if rhos else nan
