@@ -82,6 +82,16 @@ PartOption = Annotated[
         "--part", show_default="all", help="The part of the features, such as equivariant, of runs with parts."
     ),
 ]
+FitOn = Annotated[
+    str | None,
+    typer.Option(
+        "--fit-on",
+        metavar="half|training",
+        show_default="half on a grid, training in video",
+        help="For equivariance and composition: fit maps on a random half of the validation pairs, as the paper does, "
+        "or on pairs of training frames. Composition divides pairs in video too, unless told.",
+    ),
+]
 SourceName = Annotated[
     str | None,
     typer.Option("--source", show_default="guessed", help="The format of a log: a source by name, or your own."),
@@ -200,6 +210,7 @@ class TaskSettings:
     hold_out: HoldOut = None
     seed: TaskSeed = None
     part: PartOption = None
+    fit_on: FitOn = None
 
     def given(self) -> dict[str, Any]:
         """Those that were given, as `TaskOptions` takes them."""

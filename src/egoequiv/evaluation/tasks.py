@@ -56,7 +56,7 @@ TASKS: dict[str, Task] = {
             "rho of each motion: how far the best affine map of a motion ends from the true features, as a share of "
             "how far the motion moves them (lower is better, 1 is copying the features).",
             equivariance,
-            ("motions", "seed"),
+            ("motions", "seed", "fit_on"),
         ),
         Task(
             "next-view",
@@ -73,7 +73,7 @@ TASKS: dict[str, Task] = {
             "rho of the product of the maps of single steps, for chains of growing length (lower is better, 1 is "
             "copying the features).",
             composition,
-            ("motions", "steps", "seed"),
+            ("motions", "steps", "seed", "fit_on"),
         ),
         Task(
             "retrieval",
