@@ -78,9 +78,7 @@ def train_rows(
         for repetition, split in enumerate(splits):
             few = stores.every_label(world, split) if labels == "all" else FEW_LABELS
             configs.append(make_config({**base, "split": split, "per_class": few, "seed": repetition}))
-        jobs[row.name] = [
-            Job(config, folder / f"{row.name}-{config.iterations}-{config.seed}") for config in configs
-        ]
+        jobs[row.name] = [Job(config, folder / f"{row.name}-{config.iterations}-{config.seed}") for config in configs]
     outcomes = run_many(
         [job for own in jobs.values() for job in own],
         engine=effort.engine,

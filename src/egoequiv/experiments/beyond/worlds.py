@@ -9,7 +9,6 @@ from typing import Any
 
 from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.experiments.beyond.steering import steering_labels
 from egoequiv.experiments.driving import ASPECT
 from egoequiv.experiments.options import Effort, Settings
 from egoequiv.experiments.stores import experiment_store
@@ -33,7 +32,7 @@ class World:
         has_classes: Whether there are classes to recognise.
         is_grid: Whether poses are on a grid, as the paper's network for NORB expects it.
         hold_out: What the probes of motion have none of in common with the frames that they read.
-        labels: Writes a table of numbers to be read from features, of one repetition, and names it; None without.
+        number: A column of numbers that is read from features by a few labelled frames; None without.
 
     """
 
@@ -46,7 +45,7 @@ class World:
     has_classes: bool = True
     is_grid: bool = False
     hold_out: str = "recording"
-    labels: Callable[[FrameStore, str, int, Path], str] | None = None
+    number: str | None = None
 
     def check(self, paths: Paths) -> None:
         """Refuse data that is not there, before the long work begins."""
@@ -148,7 +147,7 @@ WORLDS: dict[str, World] = {
             ("tub",),
             VIDEO,
             has_classes=False,
-            labels=steering_labels,
+            number="steering",
         ),
         World(
             "7-scenes",
