@@ -64,7 +64,7 @@ def values_of(measured: Mapping[str, Measurement]) -> list[Value]:
 
 def table_of(metric: Metric) -> str:
     """The table that a column is in."""
-    if metric.family == "top" and metric.name != "next_view" or metric.name.startswith("label_"):
+    if metric.name == "label_r2" or (metric.family == "top" and metric.name != "next_view"):
         return RECOGNITION
     return EQUIVARIANCE if metric.family == "rho" else USE
 

@@ -135,7 +135,7 @@ def _tests(rows: Sequence[Row], metrics: Sequence[Metric]) -> list[Comparison]:
             for other in rows:
                 pair = (metric.name, *sorted((row.name, other.name)))
                 if other.name != row.name and pair not in tests:
-                    tests |= {pair: test for test in compare_rows([other, row], metric.name)}
+                    tests.update((pair, test) for test in compare_rows([other, row], metric.name))
     return list(tests.values())
 
 

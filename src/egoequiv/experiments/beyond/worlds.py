@@ -63,13 +63,13 @@ def _norb(effort: Effort, paths: Paths) -> tuple[FrameStore, None]:
     return _store(effort, "norb", paths["norb"], "norb", part="auto"), None
 
 
-def _turntable(effort: Effort, paths: Paths) -> tuple[FrameStore, None]:
+def _turntable(effort: Effort, _: Paths) -> tuple[FrameStore, None]:
     made: dict[str, Any] = {"lightings": effort.lightings}
     source = open_source("turntable", **made)
     return experiment_store(effort, f"turntable-{effort.lightings}", made, source), None
 
 
-def _drive(effort: Effort, paths: Paths) -> tuple[FrameStore, None]:
+def _drive(effort: Effort, _: Paths) -> tuple[FrameStore, None]:
     made: dict[str, Any] = {"drives_per_area": effort.drives_per_area, "seconds": effort.seconds}
     name = f"drive-{effort.drives_per_area}x{effort.seconds:g}s"
     return experiment_store(effort, name, made, open_source("drive", **made)), None
@@ -97,7 +97,7 @@ def _store(effort: Effort, name: str, path: Path | None, source: str, **settings
     return experiment_store(effort, name, made, open_source(source, path, **settings))
 
 
-def new_light(store: FrameStore, repetition: int) -> str:
+def new_light(store: FrameStore, _: int) -> str:
     """The last third of the lightings, in every repetition: of small NORB 4 and 5."""
     _, names = store.classes("lighting")
     held = sorted(names, key=int)[-max(len(names) // 3, 1) :]
@@ -113,7 +113,7 @@ def new_toys(store: FrameStore, repetition: int) -> str:
 
 def always(kind: str) -> Callable[[FrameStore, int], str]:
     """The same kind of split in every repetition."""
-    return lambda store, repetition: kind
+    return lambda *_: kind
 
 
 VIDEO: Settings = {"keep_from": "both"}  # motions that occur in both parts, by their poses alone

@@ -143,7 +143,7 @@ def _both(name: str, source: Source, options: VisualOptions) -> tuple[Source, So
 
 
 def in_pieces(source: Source) -> Source:
-    """The same frames in pieces of a few seconds with a gap between them; an attribute says which piece a frame is of."""
+    """The same frames in pieces of a few seconds, with a gap between them; the attribute `piece` names them."""
     pieces = cut_recordings(source.recordings, PIECE_S)
     return replace(source, recordings=[_guarded(piece.part) for piece in pieces])
 
