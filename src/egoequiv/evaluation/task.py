@@ -185,7 +185,15 @@ class TaskOptions:
     part: str = ALL  # of the features, for every task; data are cut to it before a task sees them
     fit_on: str = "auto"  # what the maps behind rho are fitted on, see FIT_ON
 
+    label_column: str | None = None  # of probe: a class or a number of each frame; None: what the run learned
+    per_class: tuple[int, ...] = (6, 20)  # of probe: labels of each class
+    labelled_frames: int = 200  # of probe: labels of a number
+    draws: int = 5  # of probe: how often labels are drawn
+
     def __post_init__(self) -> None:
+        least = min((*self.per_class, self.labelled_frames, self.draws), default=0)
+        if least < 1 or not self.per_class:
+            raise ConfigError(f"labels and draws of a probe must be 1 or more, found {least}")
         if self.fit_on not in FIT_ON:
             raise ConfigError(f"--fit-on {self.fit_on}: expected one of {', '.join(FIT_ON)}")
 

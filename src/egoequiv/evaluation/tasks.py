@@ -19,6 +19,7 @@ from egoequiv.evaluation.equivariance_task import equivariance
 from egoequiv.evaluation.motions import motions
 from egoequiv.evaluation.next_view_task import next_view
 from egoequiv.evaluation.prediction import prediction
+from egoequiv.evaluation.probe_task import probe
 from egoequiv.evaluation.readout import readout
 from egoequiv.evaluation.recognition import recognition
 from egoequiv.evaluation.retrieval import retrieval
@@ -89,6 +90,15 @@ TASKS: dict[str, Task] = {
             "x_i is to x_j as x_k is to which frame? The mean reciprocal rank of the right one.",
             analogy,
             ("motions", "hold_out", "seed"),
+        ),
+        Task(
+            "probe",
+            "Probe",
+            "What few labels tell from frozen features: top-1 of a linear probe and of nearest neighbours from some "
+            "labels of each class, or R² of a number from some labelled frames. Beside it the same from pixels and "
+            "from an untrained network.",
+            probe,
+            ("label_column", "per_class", "labelled_frames", "draws", "seed"),
         ),
         Task(
             "readout",
