@@ -147,7 +147,7 @@ METHODS: dict[str, Method] = {
         Method(
             "motion",
             "any motion has a map of the features, which finds the right image of a batch",
-            (Classification(), MotionContrast(), RelativeError(weight=2.0)),
+            (Classification(), MotionContrast(), RelativeError(weight=3.0)),
             defaults=MODERN,
         ),
         Method(
@@ -157,7 +157,7 @@ METHODS: dict[str, Method] = {
                 Classification(),
                 RecordingContrast(part="invariant"),
                 MotionContrast(part="equivariant"),
-                RelativeError(part="equivariant", weight=2.0),
+                RelativeError(part="equivariant", weight=3.0),
             ),
             defaults=MODERN,
         ),

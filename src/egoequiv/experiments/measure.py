@@ -29,8 +29,8 @@ from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace, with_labels
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.data import Recognition
-from egoequiv.training.open_run import open_run
+from egoequiv.training.data import Recognition, open_data
+from egoequiv.training.open_run import OpenRun, open_run
 from egoequiv.training.run_folder import DATA
 from egoequiv.user_code import user_code
 
@@ -234,7 +234,7 @@ def open_task_data(measurer: RunMeasurer) -> TaskData:
         split=split,
         patterns=opened.patterns,
         untrained=untrained_like(opened.net, config) if config.objective().terms else None,
-        recognition=opened.recognition,
+        recognition=labelled_task(opened),
         learned=opened.learned,
         labelled=_labelled(opened.recognition, config),
         max_gap_s=config.max_gap_s,
@@ -242,6 +242,14 @@ def open_task_data(measurer: RunMeasurer) -> TaskData:
         label_column=config.label_column,
         shared=measurer.shared,
     )
+
+
+def labelled_task(opened: OpenRun) -> Recognition | None:
+    """The labelled task of a run, also of one that has not learned from it but names the store of its images."""
+    place = opened.config.labels
+    if opened.recognition is not None or place is None or LabelPlace.parse(place):
+        return opened.recognition
+    return open_data(opened.config.model_copy(update={"use_labels": True})).recognition
 
 
 def _labelled(task: Recognition | None, config: TrainConfig) -> Indices | None:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError
 from egoequiv.models.encoder import Count, Encoder, ImageShape, channels_last
+from egoequiv.models.pixels import PixelEncoder
 from egoequiv.models.pretrained import EfficientNetLite0
 from egoequiv.models.residual import ResidualEncoder
 from egoequiv.models.transformer import VisionTransformer
@@ -76,6 +77,7 @@ ENCODERS: dict[str, Callable[..., nn.Module]] = {
     "residual": ResidualEncoder,
     "vit": VisionTransformer,
     "efficientnet-lite0": EfficientNetLite0,
+    "pixels": PixelEncoder,
 }
 DOOR = Door("encoder", ENCODERS, "egoequiv.encoders", "a function or class that returns an nn.Module")
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.held_out import HeldOut
 from egoequiv.pairs.places import divide_places, usual_place_m
 from egoequiv.pairs.shared import clocks_of, groups_of_recordings, time_to_nearest
 from egoequiv.store import FrameStore
@@ -48,9 +49,11 @@ def make_split(
             time (`clocks_of`) are one group of `by-recording`, and divided as one by `by-time`. Where every recording
             is of one class and every class has two or more, `by-recording` divides class by class, by the number of
             frames, so that both parts have every class. `by-time` divides each recording into blocks of time, with a
-            guard gap around each. `by-place` divides by where frames were taken. `given` takes the parts that came with
-            the data: training is the part called train. `auto` takes the first of these that the store allows: given,
-            by-recording, by-time, by-place, paper.
+            guard gap around each. `by-place` divides by where frames were taken. `by-ATTRIBUTE:VALUE,VALUE` validates
+            on the frames with these values (`by-recording:NAME` too). With further attributes, such as
+            `by-toy:3+lighting:4,5`, validation frames have all of them, and training frames lack the first. `given`
+            takes the parts that came with the data: training is the part called train. `auto` takes the first of these
+            that the store allows: given, by-recording, by-time, by-place, paper.
         seed: Another seed, another split of the same kind.
         train_fraction: About this part of the frames is for training.
         max_gap_s: The guard gap of `by-time`; frames within it of a training frame are in neither part.
@@ -69,6 +72,8 @@ def make_split(
         if in_train.all() or not in_train.any():
             raise DataError(f"{store.place}: split 'given' needs a part called train and another one")
         return Split(np.flatnonzero(in_train), np.flatnonzero(~in_train), kind)
+    if named := HeldOut.parse(kind):
+        return Split(*named.divide(store), kind)
     return split_frames(
         store, every, kind, seed=seed, train_fraction=train_fraction, max_gap_s=max_gap_s, place_m=place_m
     )
@@ -84,7 +89,9 @@ def split_frames(
     max_gap_s: float = 1.0,
     place_m: float | None = None,
 ) -> Split:
-    """Split the given frames of a store."""
+    """Split the given frames of a store; where a kind names values, by all values of their attribute."""
+    if named := HeldOut.parse(kind):
+        kind = named.groups
     if not 0 < train_fraction < 1:
         raise ConfigError(f"train_fraction must lie between 0 and 1, found {train_fraction}")
     rng = np.random.default_rng([seed, 0x5B117])
@@ -223,7 +230,7 @@ def _units(store: FrameStore, frames: Indices, kind: str, max_gap_s: float) -> N
         codes, _ = store.classes(kind.removeprefix("by-"))
         return codes[frames]
     have = ", ".join(f"by-{name}" for name in ("recording", "time", "place", *store.attributes))
-    raise ConfigError(f"split {kind!r} is not known; choose auto, paper, given, {have}")
+    raise ConfigError(f"split {kind!r} is not known; choose auto, paper, given, {have}, or by-ATTRIBUTE:VALUE")
 
 
 def draw_labelled(

@@ -62,7 +62,10 @@ class TrainConfig(BaseModel):
     neighbour_pairs: int = Field(50_000, ge=4, le=MOST, description="slowness pairs, one in four a neighbour")
 
     # which frames
-    split: str = Field("auto", description="auto, paper, by-recording, by-time, by-place, by-ATTRIBUTE or given")
+    split: str = Field(
+        "auto",
+        description="auto, paper, by-recording, by-time, by-place, by-ATTRIBUTE, by-ATTRIBUTE:VALUE,VALUE or given",
+    )
     place_m: float | None = Field(
         None, gt=0, description="by-place: how far the parts are apart; None: as far as the camera moves in max_gap_s"
     )

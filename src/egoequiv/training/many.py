@@ -21,6 +21,7 @@ from egoequiv.training.config import TrainConfig
 from egoequiv.training.jobs import Job, Outcome, note_divergence, past_outcome, settled
 from egoequiv.training.loop import run_training
 from egoequiv.training.memory import network_bytes
+from egoequiv.training.pace import Pace, note_seconds
 from egoequiv.training.stack_files import left_stacks
 from egoequiv.training.stacked_runs import run_stack, stack_key
 
@@ -118,10 +119,13 @@ def _cost(stack: list[Job]) -> float:
 
 
 def _do(jobs: list[Job], tick: Tick) -> list[Outcome]:
-    """Do one task of a plan."""
-    if len(jobs) > 1:
-        return run_stack(jobs, tick)
-    return [_do_alone(jobs[0], tick)]
+    """Do one task of a plan, and note how long each run of it takes."""
+    pace = Pace(tick)
+    outcomes = run_stack(jobs, pace) if len(jobs) > 1 else [_do_alone(jobs[0], pace)]
+    for outcome in outcomes:
+        if outcome.result is not None:
+            note_seconds(outcome.job, pace.seconds(outcome.job.config.iterations))
+    return outcomes
 
 
 def _do_alone(job: Job, tick: Tick) -> Outcome:

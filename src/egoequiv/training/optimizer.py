@@ -19,6 +19,8 @@ FIRST_RATE = 1 / 25  # of the highest rate, at the first iteration of one cycle
 def make_optimizer(net: EgoNet, config: TrainConfig) -> torch.optim.Optimizer:
     """Nesterov SGD as in the paper, Adam, or AdamW, whose weight decay is independent of the gradient."""
     if not any(True for _ in net.parameters()):
+        if not config.objective().terms:  # nothing is to be learned either, as of pixels
+            return torch.optim.SGD([torch.zeros(0)], lr=config.learning_rate)
         raise ConfigError(
             f"encoder {config.encoder} has no parameters, and the method adds none: nothing can be learned"
         )

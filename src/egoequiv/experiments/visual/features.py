@@ -132,16 +132,20 @@ def _sources(options: VisualOptions) -> dict[str, Source]:
 
 def _both(name: str, source: Source, options: VisualOptions) -> tuple[Source, Source]:
     """The frames whose motion the pictures tell, with the poses that they show, and with those of the log."""
-    pieces = cut_recordings(source.recordings, PIECE_S)
     report = partial(options.on_progress, f"poses, {name}")
-    cut = replace(source, recordings=[_guarded(piece.part) for piece in pieces])
-    seen = visual_poses(cut, engine=options.engine, on_progress=report)
+    seen = visual_poses(in_pieces(source), engine=options.engine, on_progress=report)
     parts = []
     for part in seen.recordings:
         assert isinstance(part, RecordingPart)
         poses = np.asarray(part.whole.poses)[part.frames.start : part.frames.stop]
         parts.append(replace(part, poses=poses))
     return seen, replace(source, recordings=parts)
+
+
+def in_pieces(source: Source) -> Source:
+    """The same frames in pieces of a few seconds, with a gap between them; the attribute `piece` names them."""
+    pieces = cut_recordings(source.recordings, PIECE_S)
+    return replace(source, recordings=[_guarded(piece.part) for piece in pieces])
 
 
 def _guarded(part: RecordingPart) -> _Piece:

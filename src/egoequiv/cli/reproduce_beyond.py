@@ -1,0 +1,81 @@
+"""`egoequiv reproduce beyond`: methods of today beside those of the paper."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from egoequiv.cli.console import print_json, progress_bar, say
+from egoequiv.cli.options import AsJson, MethodNames, Out, Where, grouped, names_in
+
+Data = Path | None
+SettingNames = Annotated[
+    list[str] | None,
+    typer.Option("--settings", help="Only these settings, with commas; without it, all whose data is given."),
+]
+
+
+@grouped
+def reproduce_beyond(
+    *,
+    norb: Annotated[Data, typer.Option(help="The small NORB files: norb-light, norb-toys, norb-paper.")] = None,
+    kitti: Annotated[Data, typer.Option(help="KITTI raw, for kitti-scenes.")] = None,
+    scenes: Annotated[Data, typer.Option(help="Class folders of scenes, for kitti-scenes.")] = None,
+    tub: Annotated[Data, typer.Option(help="A Donkeycar tub.")] = None,
+    seven_scenes: Annotated[Data, typer.Option("--seven-scenes", help="A sequence or scene of 7-Scenes.")] = None,
+    settings: SettingNames = None,
+    methods: MethodNames = None,
+    out: Out = Path("beyond-tables"),
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repetitions", "--repeats", min=1, show_default="5", help="Repetitions."),
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(min=1, show_default="each method's", help="Iterations of each run.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small and short, to see it work.")] = False,
+    where: Where,
+    as_json: AsJson = False,
+) -> None:
+    """Methods of today beside those of the paper: recognition, equivariance and use, on splits without leakage.
+
+    The embedded worlds need no data. Other settings are made if their data is given. Repeat the command to go on after
+    a stop: finished runs and measurements are kept in OUT.
+
+    Example: egoequiv reproduce beyond --norb smallnorb --settings norb-light,turntable -o beyond-tables
+    """
+    from egoequiv.cli.tables import described, show_tables
+    from egoequiv.experiments.beyond.experiment import BeyondOptions, plan_beyond
+    from egoequiv.experiments.record import record_command
+    from egoequiv.report.figures.drawing import save_figure
+    from egoequiv.report.figures.trade_off import trade_off
+
+    paths = {"norb": norb, "kitti": kitti, "scenes": scenes, "tub": tub, "seven-scenes": seven_scenes}
+    made: dict[str, Any] = {}
+    with where.open() as engine, progress_bar() as progress:
+        options = BeyondOptions(
+            out=out,
+            paths=paths,
+            settings=names_in(settings) or None,
+            methods=names_in(methods) or None,
+            repeats=repeats,
+            iterations=iterations,
+            quick=quick,
+            engine=engine,
+            on_progress=progress,
+        )
+        plan = plan_beyond(options)
+        for note in plan.notes:
+            say(f"note: {note}")
+        record_command(out, sys.argv[1:])
+        for world, tables in zip(plan.worlds, plan.tables(), strict=True):
+            show_tables(tables, out, quiet=as_json)
+            figure = trade_off(world.title, list(tables.values()))
+            if figure is not None:
+                say(f"saved: {save_figure(figure, out / f'{world.name}.png')}")
+            made |= tables
+    if as_json:
+        print_json({"tables": described(made), "left_out": list(plan.notes)})

@@ -1,0 +1,1 @@
+"""Methods of today beside those of the paper, on splits without leakage: `egoequiv reproduce beyond`."""

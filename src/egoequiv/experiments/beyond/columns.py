@@ -1,0 +1,141 @@
+"""What is measured of a run, and how it is called in the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from egoequiv.evaluation.equivariance_task import rho_metric
+from egoequiv.evaluation.measurement import Measurement
+from egoequiv.evaluation.metric import Metric, Value
+from egoequiv.evaluation.task import TaskOptions
+from egoequiv.experiments.beyond.worlds import World
+from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
+
+LABELS = (6, 20)  # of each class, and one table column for each
+FRAMES = 200  # labelled, where a number is read
+DRAWS = 3  # of labelled frames, in each repetition
+STEPS = 3
+RECOGNITION, EQUIVARIANCE, USE = "recognition", "equivariance", "use"
+TABLES = {
+    RECOGNITION: "recognition with few labels",
+    EQUIVARIANCE: "equivariance error",
+    USE: "what features are good for",
+}
+TOP: dict[str, Any] = {"digits": 2, "is_percent": True, "family": "top"}
+SHOWN_AXES = 2  # motions of more components are shown as their mean alone
+
+
+def tasks_of(world: World, parts: Iterable[str], seed: int, has_head: bool) -> list[tuple[str, TaskOptions]]:
+    """The tasks of a run: of motion, on the equivariant part of its features where it has one."""
+    part = EQUIVARIANT if EQUIVARIANT in parts else ALL
+    moving = TaskOptions(part=part, fit_on="training", hold_out=world.hold_out, steps=STEPS)
+    tasks = [("equivariance", moving), ("composition", moving), ("readout", moving), ("prediction", moving)]
+    if world.number is not None:
+        few = TaskOptions(label_column=world.number, labelled_frames=FRAMES, draws=DRAWS, seed=seed)
+        tasks.insert(0, ("probe", few))
+    if world.has_classes:
+        tasks.insert(0, ("probe", TaskOptions(per_class=LABELS, draws=DRAWS, seed=seed)))
+        tasks.append(("next-view", TaskOptions()))
+    return [*tasks, ("recognition", TaskOptions())] if has_head else tasks
+
+
+def values_of(measured: Mapping[str, Measurement]) -> list[Value]:
+    """The columns of one run, from its measurements by task."""
+    return [
+        *_probe(measured.get("probe")),
+        *_renamed(measured.get("recognition"), {"top1": Metric(name="joint", title="joint %", **TOP)}),
+        *_rho(measured.get("equivariance")),
+        *_after_steps(measured.get("composition")),
+        *_read_out(measured.get("readout")),
+        *_renamed(
+            measured.get("prediction"),
+            {
+                "MRR, fitted map": Metric(name="mrr", title="MRR", within=(0.0, 1.0), family="MRR"),
+                "hit@5, fitted map": Metric(name="hit5", title="hit@5", within=(0.0, 1.0), family="hit@5"),
+            },
+        ),
+        *_renamed(measured.get("next-view"), {"two_views": Metric(name="next_view", title="next view %", **TOP)}),
+    ]
+
+
+def table_of(metric: Metric) -> str:
+    """The table that a column is in."""
+    if metric.name == "label_r2" or (metric.family == "top" and metric.name != "next_view"):
+        return RECOGNITION
+    return EQUIVARIANCE if metric.family == "rho" else USE
+
+
+def cost_values(seconds: float | None, weights: int) -> list[Value]:
+    """How long a run is trained, and how many weights its encoder has."""
+    shown = {"digits": 0, "better": "neither", "within": (0.0, None)}
+    values = [Value(metric=Metric(name="weights", title="weights", **shown), value=float(weights))]
+    if seconds is not None:
+        values.append(Value(metric=Metric(name="seconds", title="training s", **shown), value=seconds))
+    return values
+
+
+def _probe(found: Measurement | None) -> list[Value]:
+    """Of all features, and of the invariant part; or R2 of a number."""
+    if found is None:
+        return []
+    names = {}
+    for labels in LABELS:
+        for part in ("", f" ({INVARIANT})"):
+            beside = ", inv." if part else ""
+            for name, title in ((f"probe_{labels}", f"{labels} labels"), (f"knn5_{labels}", f"{labels}, k-NN")):
+                is_detail = bool(part) and name.startswith("knn")
+                names[name + part] = Metric(name=name + part, title=f"{title}{beside} %", is_detail=is_detail, **TOP)
+    for value in found.values:
+        if value.metric.family == "R2" and not value.metric.is_detail:
+            title = value.metric.title.replace("R2 of", "R2,")
+            names[value.name] = value.metric.model_copy(update={"name": "label_r2", "title": title})
+    return _renamed(found, names)
+
+
+def _rho(found: Measurement | None) -> list[Value]:
+    """Of atomic and composite motions, and of single atomic ones."""
+    means = {"rho_atomic": rho_metric("rho_atomic"), "rho_composite": rho_metric("rho_composite")}
+    single = [value.metric for value in (found.values if found else ()) if value.metric.motion is not None]
+    means |= {one.name: one for one in single if one.family == "rho" and "+" not in one.motion}
+    return _renamed(found, means)
+
+
+def _after_steps(found: Measurement | None) -> list[Value]:
+    """Rho of the product of maps after some steps, the mean over what is repeated."""
+    ending = f", {STEPS} steps, product"
+    own = [value for value in (found.values if found else ()) if value.name.endswith(ending)]
+    return _mean(own, rho_metric("rho_steps", f"rho, {STEPS} steps"))
+
+
+def _read_out(found: Measurement | None) -> list[Value]:
+    """R2 of motion by the linear probe: of each component, and their mean."""
+    own = [
+        value
+        for value in (found.values if found else ())
+        if " from z_i, z_j, linear" in value.name and isfinite(value.value)
+    ]
+    mean = Metric(name="r2_motion", title="R2 motion", family="R2", within=(None, 1.0), baselines={"mean": 0.0})
+    single = {}
+    for value in own:
+        title = value.name.removeprefix("R2 of ").partition(" from ")[0].removesuffix("_deg")
+        changed = {"title": f"R2 {title}", "is_detail": len(own) > SHOWN_AXES}
+        single[value.name] = value.metric.model_copy(update=changed)
+    return [*_mean(own, mean), *_renamed(found, single)]
+
+
+def _mean(own: Sequence[Value], metric: Metric) -> list[Value]:
+    if not own:
+        return []
+    names = set.intersection(*(set(value.baselines) for value in own))
+    baselines = {name: float(np.mean([value.baselines[name] for value in own])) for name in sorted(names)}
+    return [Value(metric=metric, value=float(np.mean([value.value for value in own])), baselines=baselines)]
+
+
+def _renamed(found: Measurement | None, metrics: Mapping[str, Metric]) -> list[Value]:
+    """The values of these names under other metrics, in this order."""
+    known = {value.name: value for value in (found.values if found else ())}
+    return [known[name].model_copy(update={"metric": new}) for name, new in metrics.items() if name in known]

@@ -1,0 +1,171 @@
+"""`egoequiv reproduce beyond`: methods of today beside those of the paper, three tables for each setting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from egoequiv.engines import Engine, LocalEngine
+from egoequiv.evaluation.metric import Metric
+from egoequiv.evaluation.task import OnProgress, silent
+from egoequiv.experiments.beyond.candidates import NO_MAPS, WINNER, Candidate, choose_candidates
+from egoequiv.experiments.beyond.columns import TABLES, USE, table_of
+from egoequiv.experiments.beyond.measuring import Measured, measure_rows
+from egoequiv.experiments.beyond.training import Stores, TrainedRow, train_rows
+from egoequiv.experiments.beyond.worlds import World, choose_worlds
+from egoequiv.experiments.options import Effort, Scale
+from egoequiv.experiments.stores import about_frames
+from egoequiv.experiments.table import Comparison, MeasuredRow, Row, Table, compare_rows, merge_metrics, row_of
+from egoequiv.pairs import make_split
+
+SIZE = 32
+WHOLE = Scale(size=SIZE)
+QUICK = Scale(size=SIZE, repeats=2, lightings=3, drives_per_area=3, seconds=6.0)
+QUICK_ITERATIONS = 150
+
+
+@dataclass(frozen=True)
+class BeyondOptions:
+    """What `egoequiv reproduce beyond` takes; None means as the table has it."""
+
+    out: Path  # stores, runs and tables
+    paths: Mapping[str, Path | None] = field(default_factory=dict)  # of data sets, by the names of their options
+    settings: Sequence[str] | None = None
+    methods: Sequence[str] | None = None
+    repeats: int | None = None
+    iterations: int | None = None  # of every run; None: as many as each method has by default
+    quick: bool = False
+    scale: Scale | None = None  # of the embedded worlds, in place of the table's
+    engine: Engine = field(default_factory=LocalEngine)
+    on_progress: OnProgress = silent
+
+    def effort(self) -> Effort:
+        """How thoroughly the tables are made."""
+        scale = self.scale or (QUICK if self.quick else WHOLE)
+        repeats = scale.repeats if self.repeats is None else self.repeats
+        given = {**vars(scale), "repeats": repeats, "select": False}
+        return Effort(**given, out=self.out, engine=self.engine, on_progress=self.on_progress)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is made, decided before the long work begins; `notes` say what is left out and why."""
+
+    options: BeyondOptions
+    worlds: Sequence[World]
+    rows: Sequence[Candidate]
+    notes: Sequence[str]
+
+    def tables(self) -> Iterator[dict[str, Table]]:
+        """The tables of each setting as soon as they are made, by the names of their files."""
+        options, effort = self.options, self.options.effort()
+        short = QUICK_ITERATIONS if options.quick else None
+        iterations = short if options.iterations is None else options.iterations
+        for world in self.worlds:
+            stores = Stores(*world.stores(effort, options.paths))
+            rows, notes = train_rows(world, stores, self.rows, effort, iterations)
+            measured = measure_rows(world, rows, effort)
+            yield _tables(world, stores, rows, measured, effort, notes)
+
+
+def plan_beyond(options: BeyondOptions) -> Plan:
+    """Check names and paths, and decide what is made."""
+    worlds, lacking = choose_worlds(options.settings, options.paths, quick=options.quick)
+    rows, absent = choose_candidates(options.methods, quick=options.quick)
+    options.effort()  # refuses wrong numbers
+    return Plan(options, worlds, rows, [*lacking, *absent])
+
+
+def _tables(
+    world: World,
+    stores: Stores,
+    rows: Sequence[TrainedRow],
+    measured: Sequence[Sequence[Measured]],
+    effort: Effort,
+    notes: Sequence[str],
+) -> dict[str, Table]:
+    each = [_row(row, found, effort.out) for row, found in zip(rows, measured, strict=True)]
+    metrics = merge_metrics([own for own, _ in each])
+    lines = [row for _, row in each]
+    known = [one for one in metrics if any(isfinite(row.mean(one.name)) for row in lines)]
+    about = _about(world, stores, effort, [*notes, *_problems(rows, measured)])
+    tables = {}
+    for name, title in TABLES.items():
+        own = [one for one in known if table_of(one) == name]
+        if name == USE and all(one.better == "neither" for one in own):
+            continue
+        if not own:
+            continue
+        names = {one.name for one in own}
+        kept = [
+            row.model_copy(update={"entries": {k: e for k, e in row.entries.items() if k in names}}) for row in lines
+        ]
+        shown = [row for row in kept if row.entries]
+        tables[f"{world.name}-{name}"] = Table(
+            title=f"{world.title}: {title}",
+            metrics=own,
+            columns=tuple(one.name for one in own if not one.is_detail),
+            rows=shown,
+            comparisons=_tests(shown, [one for one in own if not one.is_detail and one.better != "neither"]),
+            about=about,
+            task=name,
+        )
+    return tables
+
+
+def _row(row: TrainedRow, found: Sequence[Measured], folder: Path) -> MeasuredRow:
+    members = [(job.out, (job.config.seed, job.config.pair_seed)) for job in row.jobs]
+    key = (row.candidate.method, row.uses_labels)
+    records = [[one.record] for one in found]
+    return row_of(
+        row.candidate.name, key, members, records, folder.absolute(), diverged=row.diverged, settings=row.settings
+    )
+
+
+def _tests(rows: Sequence[Row], metrics: Sequence[Metric]) -> list[Comparison]:
+    """The method with maps against all others, that without maps too, and the best row of each metric."""
+    tests: dict[tuple[str, str, str], Comparison] = {}
+    for metric in metrics:
+        first = [row for row in rows if row.name in (WINNER, NO_MAPS)]
+        first += [row for labels in (True, False) for row in _best(rows, metric, labels)]
+        for row in first:
+            for other in rows:
+                pair = (metric.name, *sorted((row.name, other.name)))
+                if other.name != row.name and pair not in tests:
+                    tests.update((pair, test) for test in compare_rows([other, row], metric.name))
+    return list(tests.values())
+
+
+def _best(rows: Sequence[Row], metric: Metric, uses_labels: bool) -> list[Row]:
+    own = [row for row in rows if row.uses_labels is uses_labels and isfinite(row.mean(metric.name))]
+    if not own:
+        return []
+    choose = max if metric.better == "higher" else min
+    return [choose(own, key=lambda row: row.mean(metric.name))]
+
+
+def _problems(rows: Sequence[TrainedRow], measured: Sequence[Sequence[Measured]]) -> list[str]:
+    """What could not be measured, one line for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for row, found in zip(rows, measured, strict=True):
+        for problem in dict.fromkeys(problem for one in found for problem in one.problems):
+            reasons.setdefault(problem, []).append(row.candidate.name)
+    return [f"not measured of {', '.join(names)}: {problem}" for problem, names in reasons.items()]
+
+
+def _about(world: World, stores: Stores, effort: Effort, notes: Sequence[str]) -> dict[str, Any]:
+    """What the tables say of their frames."""
+    kind = world.split(stores.video, 0)
+    split = make_split(stores.video, kind)
+    several = {world.split(stores.video, repetition) for repetition in range(effort.repeats)}
+    about = {"setting": world.name, "store": stores.video.path.name, "frames": len(stores.video)}
+    if stores.labelled is not None:
+        about |= {"labelled_store": stores.labelled.path.name, "labelled_frames": len(stores.labelled)}
+    about |= about_frames(effort, stores.video, split, kind, 6)
+    if len(several) > 1:
+        about["splits"] = sorted(several)
+    dropped = ("iterations", "settings_selected", "labelled_images_a_class")  # each row has its own
+    return {**{key: value for key, value in about.items() if key not in dropped}, "left_out": list(notes)}

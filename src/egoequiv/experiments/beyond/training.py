@@ -1,0 +1,108 @@
+"""The runs of one setting: every repetition of every row, trained or found finished."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from egoequiv.errors import DataError
+from egoequiv.experiments.beyond.candidates import FEW_LABELS, Candidate
+from egoequiv.experiments.beyond.worlds import World
+from egoequiv.experiments.options import Effort, Settings
+from egoequiv.pairs import make_split
+from egoequiv.pairs.splits import GIVEN
+from egoequiv.store import FrameStore
+from egoequiv.training import make_config
+from egoequiv.training.jobs import Job
+from egoequiv.training.many import run_many
+
+
+@dataclass(frozen=True)
+class TrainedRow:
+    """A row and the runs behind it."""
+
+    candidate: Candidate
+    uses_labels: bool
+    jobs: tuple[Job, ...]  # those that did not diverge
+    diverged: int
+    settings: Settings  # in which it differs from other rows
+
+
+@dataclass(frozen=True)
+class Stores:
+    """The frames that are learned from, and those with the labels: the same, or another store."""
+
+    video: FrameStore
+    labelled: FrameStore | None
+
+    @property
+    def place(self) -> Settings:
+        """The settings that name them."""
+        own = {"data": str(self.video.path)}
+        return own if self.labelled is None else own | {"labels": str(self.labelled.path)}
+
+    def every_label(self, world: World, split: str) -> int:
+        """How many labels a class are all of them: as many as the smallest class has in the training part."""
+        store = self.labelled or self.video
+        classes, names = store.classes(world.settings.get("label_column", "label"))
+        rows = make_split(store, GIVEN if self.labelled is not None else split).train
+        counts = np.bincount(classes[rows][classes[rows] >= 0], minlength=len(names))
+        if counts.min() < FEW_LABELS:
+            few = names[int(counts.argmin())]
+            raise DataError(
+                f"setting {world.name}: class {few!r} has {counts.min()} training frames, and {FEW_LABELS} are needed"
+            )
+        return int(counts.min())
+
+
+def train_rows(
+    world: World, stores: Stores, rows: Sequence[Candidate], effort: Effort, iterations: int | None
+) -> tuple[list[TrainedRow], list[str]]:
+    """Train all repetitions of all rows; and a line on each row that makes no sense in this setting."""
+    folder = effort.out / f"runs-{world.name}-{stores.video.path.name}"
+    splits = [world.split(stores.video, repetition) for repetition in range(effort.repeats)]
+    jobs: dict[str, list[Job]] = {}
+    notes = []
+    for row in rows:
+        labels = row.labels_in(world)
+        if labels is None:
+            notes.append(f"method {row.name} is left out of {world.name}: it learns from classes, and there are none")
+            continue
+        base = {**_shared(row, world, iterations), **world.settings, **stores.place, "use_labels": labels != "no"}
+        configs = []
+        for repetition, split in enumerate(splits):
+            few = stores.every_label(world, split) if labels == "all" else FEW_LABELS
+            configs.append(make_config({**base, "split": split, "per_class": few, "seed": repetition}))
+        jobs[row.name] = [Job(config, folder / f"{row.name}-{config.iterations}-{config.seed}") for config in configs]
+    outcomes = run_many(
+        [job for own in jobs.values() for job in own],
+        engine=effort.engine,
+        on_progress=partial(effort.on_progress, f"training, {world.name}"),
+    )
+    finished = {outcome.job.out: outcome.job for outcome in outcomes if outcome.result is not None}
+    found = []
+    for row in rows:
+        if row.name in jobs:
+            done = tuple(finished[out] for job in jobs[row.name] if (out := job.out.absolute()) in finished)
+            settings = _shown(row, world, iterations)
+            used = row.labels_in(world) != "no"
+            found.append(TrainedRow(row, used, done, len(jobs[row.name]) - len(done), settings))
+    return found, notes
+
+
+def _shared(row: Candidate, world: World, iterations: int | None) -> Settings:
+    """The settings of a row; runs validate at the end only, because nothing is chosen by it."""
+    own: dict[str, Any] = {"method": row.method, "threads": 1, "checkpoint_every": 500, **row.settings_in(world)}
+    if iterations is not None and own.get("iterations") != 0:
+        own["iterations"] = iterations
+    last = make_config({**own, "data": "."}).iterations
+    return own | {"validate_every": max(100, -(-last // 100) * 100)}
+
+
+def _shown(row: Candidate, world: World, iterations: int | None) -> Settings:
+    own = _shared(row, world, iterations)
+    return {name: value for name, value in own.items() if name not in ("threads", "checkpoint_every", "validate_every")}

@@ -1,0 +1,185 @@
+"""The settings of the tables: on which frames methods learn, on which they are measured, and what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from egoequiv.catalog import open_source
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.experiments.driving import ASPECT
+from egoequiv.experiments.options import Effort, Settings
+from egoequiv.experiments.stores import experiment_store
+from egoequiv.experiments.visual.features import PIECE, in_pieces
+from egoequiv.store import FrameStore
+
+Paths = Mapping[str, Path | None]  # of data sets, by the names of their options
+
+
+@dataclass(frozen=True)
+class World:
+    """One setting: a data set, its split and its labels.
+
+    Args:
+        name: As on the command line.
+        title: At the head of its tables.
+        needs: The options that name its data; none for an embedded world.
+        stores: Makes the store to learn from, and perhaps another one with the labelled images.
+        split: Of a store, in one repetition.
+        settings: Of training, beside the store and the split.
+        has_classes: Whether there are classes to recognise.
+        is_grid: Whether poses are on a grid, as the paper's network for NORB expects it.
+        hold_out: What the probes of motion have none of in common with the frames that they read.
+        number: A column of numbers that is read from features by a few labelled frames; None without.
+
+    """
+
+    name: str
+    title: str
+    stores: Callable[[Effort, Paths], tuple[FrameStore, FrameStore | None]]
+    split: Callable[[FrameStore, int], str]
+    needs: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=dict)
+    has_classes: bool = True
+    is_grid: bool = False
+    hold_out: str = "recording"
+    number: str | None = None
+
+    def check(self, paths: Paths) -> None:
+        """Refuse data that is not there, before the long work begins."""
+        for option in self.needs:
+            path = paths[option]
+            if path is not None and not path.exists():
+                raise DataError(f"--{option} {path} does not exist")
+
+    def lacks(self, paths: Paths) -> list[str]:
+        """The options that were not given."""
+        return [option for option in self.needs if paths[option] is None]
+
+
+def _norb(effort: Effort, paths: Paths) -> tuple[FrameStore, None]:
+    return _store(effort, "norb", paths["norb"], "norb", part="auto"), None
+
+
+def _turntable(effort: Effort, _: Paths) -> tuple[FrameStore, None]:
+    made: dict[str, Any] = {"lightings": effort.lightings}
+    source = open_source("turntable", **made)
+    return experiment_store(effort, f"turntable-{effort.lightings}", made, source), None
+
+
+def _drive(effort: Effort, _: Paths) -> tuple[FrameStore, None]:
+    made: dict[str, Any] = {"drives_per_area": effort.drives_per_area, "seconds": effort.seconds}
+    name = f"drive-{effort.drives_per_area}x{effort.seconds:g}s"
+    return experiment_store(effort, name, made, open_source("drive", **made)), None
+
+
+def _kitti_scenes(effort: Effort, paths: Paths) -> tuple[FrameStore, FrameStore]:
+    video = _store(effort, "kitti", paths["kitti"], "kitti")
+    return video, _store(effort, "scenes", paths["scenes"], "scenes", aspect=ASPECT)
+
+
+def _tub(effort: Effort, paths: Paths) -> tuple[FrameStore, None]:
+    return _store(effort, "tub", paths["tub"], "donkey"), None
+
+
+def _seven_scenes(effort: Effort, paths: Paths) -> tuple[FrameStore, None]:
+    path = paths["seven-scenes"]
+    assert path is not None
+    source = in_pieces(open_source("seven-scenes", path))
+    return experiment_store(effort, "seven-scenes", {"data": str(path.resolve()), "cut": PIECE}, source), None
+
+
+def _store(effort: Effort, name: str, path: Path | None, source: str, **settings: Any) -> FrameStore:
+    assert path is not None
+    made = {"data": str(path.resolve()), **settings}
+    return experiment_store(effort, name, made, open_source(source, path, **settings))
+
+
+def new_light(store: FrameStore, _: int) -> str:
+    """The last third of the lightings, in every repetition: of small NORB 4 and 5."""
+    _, names = store.classes("lighting")
+    held = sorted(names, key=int)[-max(len(names) // 3, 1) :]
+    return f"by-lighting:{','.join(held)}"
+
+
+def new_toys(store: FrameStore, repetition: int) -> str:
+    """One instance of every category, another one in each repetition, under the last third of the lightings."""
+    _, names = store.classes("instance")
+    light = new_light(store, repetition).removeprefix("by-")
+    return f"by-instance:{names[repetition % len(names)]}+{light}"
+
+
+def always(kind: str) -> Callable[[FrameStore, int], str]:
+    """The same kind of split in every repetition."""
+    return lambda *_: kind
+
+
+VIDEO: Settings = {"keep_from": "both"}  # motions that occur in both parts, by their poses alone
+WORLDS: dict[str, World] = {
+    world.name: world
+    for world in (
+        World("norb-light", "Small NORB, new light", _norb, new_light, ("norb",), is_grid=True),
+        World(
+            "norb-toys",
+            "Small NORB, new toys",
+            _norb,
+            new_toys,
+            ("norb",),
+            {"label_column": "category"},
+            is_grid=True,
+        ),
+        World("norb-paper", "Small NORB, the paper's split", _norb, always("paper"), ("norb",), is_grid=True),
+        World(
+            "kitti-scenes",
+            "KITTI to scenes",
+            _kitti_scenes,
+            always("by-recording"),
+            ("kitti", "scenes"),
+            {**VIDEO, "label_split": "given"},
+        ),
+        World(
+            "tub",
+            "Donkeycar tub",
+            _tub,
+            always("by-time"),
+            ("tub",),
+            VIDEO,
+            has_classes=False,
+            number="steering",
+        ),
+        World(
+            "7-scenes",
+            "7-Scenes",
+            _seven_scenes,
+            always(f"by-{PIECE}"),
+            ("seven-scenes",),
+            VIDEO,
+            has_classes=False,
+            hold_out=PIECE,
+        ),
+        World("turntable", "Turntable, new light", _turntable, new_light, is_grid=True),
+        World("drive", "Drive", _drive, always("by-recording"), settings=VIDEO),
+    )
+}
+QUICK = ("turntable", "drive")
+
+
+def choose_worlds(names: Sequence[str] | None, paths: Paths, *, quick: bool) -> tuple[list[World], list[str]]:
+    """The settings that are made, and a line on each that is left out for lack of data."""
+    if unknown := [name for name in names or () if name not in WORLDS]:
+        raise ConfigError(f"setting {unknown[0]!r} is not known; choose from {', '.join(WORLDS)}")
+    given = {option for option, path in paths.items() if path is not None}
+    usual = [w for w in WORLDS.values() if not quick or w.name in QUICK or (w.needs and given.issuperset(w.needs))]
+    wanted = usual if names is None else [world for world in WORLDS.values() if world.name in names]
+    notes = []
+    for world in wanted:
+        world.check(paths)
+        if lacks := world.lacks(paths):
+            options = " and ".join(f"--{option} PATH" for option in lacks)
+            notes.append(f"setting {world.name} is left out: give its data with {options}")
+    chosen = [world for world in wanted if not world.lacks(paths)]
+    if not chosen:
+        raise ConfigError(f"no setting is left: {'; '.join(notes)}")
+    return chosen, notes
