@@ -103,7 +103,7 @@ MODERN: dict[str, Any] = {
     "learning_rate": 2e-3,
     "weight_decay": 0.05,
     "batch_size": 96,
-    "iterations": 2_000,
+    "iterations": 1_000,
 }
 
 DEFAULT = "recording+motion"  # where no method is named

@@ -19,7 +19,7 @@ from egoequiv.training.config import TrainConfig
 
 SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
 LOG_ITERATIONS = 3_000  # of a method of the paper, where a log is learned from in one command
-USUAL_PIXELS, FEWEST_ITERATIONS = 32 * 32, 500  # of larger images fewer are looked at: a few minutes on two cores
+USUAL_PIXELS, FEWEST_ITERATIONS = 32 * 32, 300  # of larger images fewer are looked at: a few minutes on two cores
 MANY_AXES, SPACE_CLUSTERS, SPACE_KEPT = 3, 12, 8  # a hand-held camera has more motions than a car
 MOVING = 0.05  # share of the largest spread from which on a component counts as moving
 MANY_FRAMES = 300  # from which on so many motions have pairs enough
