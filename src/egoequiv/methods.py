@@ -17,6 +17,7 @@ from egoequiv.losses import (
     ImaginedViews,
     MotionContrast,
     RecordingContrast,
+    RelativeError,
     Separation,
     Slowness,
     StreamName,
@@ -146,13 +147,18 @@ METHODS: dict[str, Method] = {
         Method(
             "motion",
             "any motion has a map of the features, which finds the right image of a batch",
-            (Classification(), MotionContrast()),
+            (Classification(), MotionContrast(), RelativeError(weight=2.0)),
             defaults=MODERN,
         ),
         Method(
             "recording+motion",
             "recording on one part of the features, motion on the other",
-            (Classification(), RecordingContrast(part="invariant"), MotionContrast(part="equivariant")),
+            (
+                Classification(),
+                RecordingContrast(part="invariant"),
+                MotionContrast(part="equivariant"),
+                RelativeError(part="equivariant", weight=2.0),
+            ),
             defaults=MODERN,
         ),
     )

@@ -106,3 +106,18 @@ def test_tables_of_a_part_have_files_of_their_own(cli: Cli, run: Path) -> None:
     (table,) = json.loads(cli(*asked).out)["tables"].values()
     assert table["about"]["part"] == "equivariant"
     assert (run.parent / "slowness-part-equivariant.md").exists()
+
+
+def test_a_probe_shows_every_part(cli: Cli, run: Path) -> None:
+    asked = ("evaluate", run, "--task", "probe", "--per-class", "3,5", "--draws", "2")
+    rows = json.loads(cli(*asked, "--json").out)["measurements"][0]["details"]["rows"]
+    assert [(row["part"], row["labels"]) for row in rows[::3]] == [
+        (part, labels) for part in ("all", "invariant", "equivariant") for labels in (3, 5)
+    ]
+    shown = cli(*asked).out
+    assert "probe of few labels of each class, chance 33.33 %" in shown
+    assert "the network itself was trained with labels" in shown
+    other = json.loads(cli(*asked, "--label-column", "azimuth_deg", "--json").out)["measurements"][0]
+    assert other["values"][0]["metric"]["name"] == "R2 of azimuth_deg, 200 labels"
+    assert "--per-class must be whole numbers" in error_of(cli, *asked[:4], "--per-class", "many")
+    assert "--fit-on most: expected one of auto, half, training" in error_of(cli, *asked, "--fit-on", "most")

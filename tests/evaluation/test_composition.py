@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from egoequiv.errors import ConfigError, TooFewPairsError
 from egoequiv.evaluation import equivariance_error
-from egoequiv.evaluation.composition import MotionFeatures, compose_maps, fit_back, product_error, return_error
-from egoequiv.evaluation.task import TaskOptions
+from egoequiv.evaluation.composition import compose_maps, composition, product_error, return_error
+from egoequiv.evaluation.fitted_on import MotionFeatures
+from egoequiv.evaluation.task import TaskOptions, silent
 from egoequiv.pairs import MinedPatterns
 from egoequiv.pose import PlanarSpace
 from evaluation.task_worlds import FRAMES, made_data, turning_world
@@ -49,7 +50,7 @@ def test_maps_that_change_nothing_give_the_copy_baseline() -> None:
 @given(seeds)
 def test_one_step_is_what_rho_is(seed: int) -> None:
     pairs = some_pairs(seed)
-    product = product_error(pairs, ("g",), {"g": fit_back(pairs, seed)}, seed)
+    product = product_error(pairs, ("g",), {"g": pairs.fit_back(seed)}, seed)
     single = equivariance_error(pairs.z_i, pairs.z_j, pairs.groups, motion="g", seed=seed)
     assert replace(product, constant=single.constant) == single
 
@@ -80,7 +81,7 @@ def test_exactly_equivariant_features_compose_exactly() -> None:
 def test_of_many_that_have_too_few_pairs_some_are_named() -> None:
     store, z = turning_world(20)
     found = compose_maps(made_data(store, z, np.arange(len(store))), TaskOptions(steps=20))
-    finding = found.finding(is_video=False)
+    finding = found.finding()
     assert len(finding.details["too_few_pairs"]) > 8
     (note,) = (note for note in finding.notes if note.startswith("too few pairs"))
     assert note in finding.tables[-1].notes
@@ -95,7 +96,7 @@ def test_errors_of_a_product_grow_with_its_length() -> None:
     assert [len(error.motions) for error in steps] == [1, 2, 3, 4, 5]
     assert steps[4].composed.ratio_of_means > steps[4].fitted.ratio_of_means
     assert 0 < found.returns[0].rho < 1
-    finding = found.finding(is_video=False)
+    finding = found.finding()
     json.dumps(finding.details, allow_nan=False)
     assert [len(chain) for chain in found.chains.values()] == [3, 5, 5]
     _, chains, _ = finding.tables
@@ -111,7 +112,7 @@ def test_errors_of_a_product_grow_with_its_length() -> None:
 def test_few_values_stand_for_all() -> None:
     store, z = turning_world(40, noise=0.3)
     found = compose_maps(made_data(store, z, np.arange(len(store))), TaskOptions())
-    values = found.finding(is_video=False).values
+    values = found.finding().values
     assert [value.name for value in values if not value.metric.is_detail] == [
         "rho of up, right in turn, 5 steps, product",
         "rho of up, right in turn, 5 steps, own map",
@@ -161,12 +162,13 @@ def test_chains_on_a_track_are_made_of_pairs() -> None:
         ("forward 1.0 m", "left turn 16°"), np.array([[1.0, 0], [1, 16]]), np.ones(2), PlanarSpace()
     )
     z = np.stack([np.cos(forward / 9), np.sin(forward / 9)], axis=1)
-    found = compose_maps(made_data(store, z, np.arange(count), patterns), TaskOptions(steps=3))
+    data = made_data(store, z, np.arange(count), patterns)
+    found = compose_maps(data, TaskOptions(steps=3))
     assert found.composites == []
     assert max(error.composed.rho for error in found.chains["forward 1.0 m"]) < 1e-5
     assert found.chains["forward 1.0 m"][2].fitted.pairs_scored == 6 * 97 / 2
     assert found.too_few == {"left turn 16°": 0}
-    finding = found.finding(is_video=True)
+    finding = composition(data, TaskOptions(steps=3), silent)
     assert "left turn 16° (0)" in finding.notes[0]
     assert "nearly the same pairs are in both halves" in finding.notes[-1]
 

@@ -74,7 +74,7 @@ def test_rho_of_a_part_is_that_of_its_features(data: TaskData) -> None:
 
 
 def test_the_classifier_takes_all_features(data: TaskData, small_store: FrameStore) -> None:
-    task = Recognition(small_store, data.split, small_store.labels, ("a", "b"))
+    task = Recognition(small_store, small_store.labels, ("a", "b"), data.split)
     with pytest.raises(DataError, match="takes all features, not the part invariant"):
         recognition(
             TaskData(data.net, small_store, data.split, None, None, task, part="invariant"), TaskOptions(), silent

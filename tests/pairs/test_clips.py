@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egoequiv.errors import DataError
+from egoequiv.pairs import declare_patterns
 from egoequiv.pairs.clips import ClipPairs, clip_numbers, find_clip_pairs
 from egoequiv.pose import NoMotion, PlanarSpace
 from egoequiv.store import FrameStore
@@ -17,7 +19,7 @@ from helpers import bare_store
 from pairs.stores import grid_stores, slow_neighbours, some_frames, steps, timed_stores
 
 
-def found(store: FrameStore, frames: np.ndarray | None = None, **settings: float) -> ClipPairs:
+def found(store: FrameStore, frames: np.ndarray | None = None, **settings: Any) -> ClipPairs:
     chosen = {"clip_s": 2.0, "max_gap_s": 1.0, "most": 10_000, "seed": 0, **settings}
     return find_clip_pairs(store, np.arange(len(store)) if frames is None else frames, **chosen)  # type: ignore[arg-type]
 
@@ -58,8 +60,7 @@ def test_neighbouring_clips_differ_by_one_and_recordings_by_more(store: FrameSto
 @given(timed_stores(), st.integers(0, 99), st.sampled_from([0.25, 1.0]))
 def test_all_pairs_of_video_are_found(store: FrameStore, seed: int, max_gap_s: float) -> None:
     frames = some_frames(store, seed)
-    with_grid = slow_neighbours(store, frames, max_gap_s)
-    near = {pair for pair in with_grid if max(map(abs, steps(store, *sorted(pair)))) <= 1}  # on a grid, one step
+    near = slow_neighbours(store, frames, max_gap_s)
     if not near:
         with pytest.raises(DataError, match="raise max_gap_s"):
             found(store, frames, max_gap_s=max_gap_s)
@@ -70,16 +71,20 @@ def test_all_pairs_of_video_are_found(store: FrameStore, seed: int, max_gap_s: f
 
 
 @given(grid_stores(), st.integers(0, 99))
-def test_all_pairs_of_a_grid_are_found_in_both_directions(store: FrameStore, seed: int) -> None:
+def test_pairs_with_named_motions_are_found_in_both_directions(store: FrameStore, seed: int) -> None:
     frames = some_frames(store, seed)
-    near = slow_neighbours(store, frames, 0.0)
+    one_step = {(1.0, 0.0), (0.0, 1.0)}
+    pairs_of = [(i, j) for i in frames.tolist() for j in frames.tolist() if store.recording[i] == store.recording[j]]
+    near = sorted((i, j) for i, j in pairs_of if steps(store, i, j) in one_step)
+    patterns = declare_patterns(store.space, ["up", "right"])
     if not near:
         with pytest.raises(DataError, match="recordings of several frames"):
-            found(store, frames)
+            found(store, frames, patterns=patterns)
         return
-    pairs = found(store, frames)
-    assert len(pairs) == 2 * len(near)
-    assert {frozenset((int(i), int(j))) for i, j in zip(pairs.i, pairs.j, strict=True)} == near
+    pairs = found(store, frames, patterns=patterns)
+    is_swapped = np.array([steps(store, i, j) not in one_step for i, j in zip(pairs.i, pairs.j, strict=True)])
+    i, j = np.where(is_swapped, pairs.j, pairs.i), np.where(is_swapped, pairs.i, pairs.j)
+    assert sorted(zip(i.tolist(), j.tolist(), strict=True)) == near
     check(store, frames, pairs)
 
 

@@ -51,8 +51,8 @@ TaskNames = Annotated[
     list[str] | None,
     typer.Option(
         "--task",
-        help="next-view, composition, retrieval, analogy, readout, prediction, slowness, motions, or all; or your own, "
-        "as module:name or file.py:name. Several with commas, or repeated.",
+        help="next-view, composition, retrieval, analogy, probe, readout, prediction, slowness, motions, or all; or "
+        "your own, as module:name or file.py:name. Several with commas, or repeated.",
     ),
 ]
 MethodNames = Annotated[list[str] | None, typer.Option("--methods", help="Only these methods, with commas.")]
@@ -82,6 +82,33 @@ PartOption = Annotated[
         "--part", show_default="all", help="The part of the features, such as equivariant, of runs with parts."
     ),
 ]
+FitOn = Annotated[
+    str | None,
+    typer.Option(
+        "--fit-on",
+        metavar="half|training",
+        show_default="half on a grid, training in video",
+        help="For equivariance and composition: fit maps on a random half of the validation pairs, as the paper does, "
+        "or on pairs of training frames. Composition divides pairs in video too, unless told.",
+    ),
+]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--label-column",
+        show_default="that of the run",
+        help="For probe: label, an attribute, or a column of numbers such as steering.",
+    ),
+]
+LabelsOfClass = Annotated[
+    str | None,
+    typer.Option("--per-class", show_default="6,20", help="For probe: how many labels of each class, with commas."),
+]
+LabelledFrames = Annotated[
+    int | None,
+    typer.Option(min=10, show_default="200", help="For probe: how many labelled frames, where labels are numbers."),
+]
+Draws = Annotated[int | None, typer.Option(min=1, show_default="5", help="For probe: how often labels are drawn.")]
 SourceName = Annotated[
     str | None,
     typer.Option("--source", show_default="guessed", help="The format of a log: a source by name, or your own."),
@@ -99,9 +126,10 @@ Poses = Annotated[
     str,
     typer.Option(
         "--poses",
-        metavar="log|visual",
+        metavar="log|visual|sfm",
         show_default="log, for a log without poses visual",
-        help="The log's own poses, or those that its pictures show (needs OpenCV).",
+        help="The log's own poses, or those that its pictures show: visual (needs OpenCV), or, for at most 300 key "
+        "frames, sfm: structure from motion (needs COLMAP).",
     ),
 ]
 FieldOfView = Annotated[
@@ -185,8 +213,6 @@ class PosesFrom:
         """The same for a store that is made."""
         from egoequiv.store.motion import MotionOptions
 
-        if self.poses not in ("auto", "log", "visual"):
-            raise ConfigError(f"--poses {self.poses}: expected log or visual")
         return MotionOptions(self.poses, self.fov, self.scale)  # type: ignore[arg-type]
 
 
@@ -200,11 +226,18 @@ class TaskSettings:
     hold_out: HoldOut = None
     seed: TaskSeed = None
     part: PartOption = None
+    fit_on: FitOn = None
+    label_column: LabelColumn = None
+    per_class: LabelsOfClass = None
+    labelled_frames: LabelledFrames = None
+    draws: Draws = None
 
     def given(self) -> dict[str, Any]:
         """Those that were given, as `TaskOptions` takes them."""
         names = None if self.motions is None else tuple(names_in([self.motions]))
-        return {name: value for name, value in {**asdict(self), "motions": names}.items() if value is not None}
+        counts = None if self.per_class is None else numbers_in(self.per_class, "--per-class", int)
+        given = {**asdict(self), "motions": names, "per_class": counts}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 def check_max_gap(max_gap_s: float) -> None:

@@ -7,25 +7,26 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from egoequiv.blocks import Cell, Grid
 from egoequiv.errors import ConfigError, TooFewPairsError
-from egoequiv.evaluation.equivariance import (
-    Features,
-    MotionError,
-    apply_map,
-    equivariance_error,
-    fit_map,
-    halves,
-    score_mapped,
-)
+from egoequiv.evaluation.equivariance import MotionError, apply_map, check_finite, constant_rho, score_mapped
 from egoequiv.evaluation.equivariance_task import rho_metric
 from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, measured, notes_of, some_of
+from egoequiv.evaluation.fitted_on import (
+    MOST_FITTED,
+    Map,
+    MotionFeatures,
+    fitted_apart_notes,
+    halved_notes,
+    training_frames,
+)
+from egoequiv.evaluation.frame_features import fold_groups
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.motion_chains import MotionChains, Motions, find_motion_chains, name_of
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, silent
 from egoequiv.files import plain
+from egoequiv.pairs.candidates import thinned
 
 LONGEST = 5  # steps of a chain
 SHOWN = (3, 5)  # lengths of the chains that are shown for all
@@ -33,7 +34,6 @@ NOTES = (
     "rho is 0 for a perfect product and 1 for the copy baseline (a map that changes nothing)",
     "there and back, a map that changes nothing gives 0 as well: read it beside the rho of one step",
 )
-Map = NDArray[np.float64]  # (D + 1, D), as `fit_map` gives it
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,13 @@ class CompositionResult:
             values += error.values(error.name)
         return values + [_return_value(error) for error in self.returns]
 
-    def finding(self, *, is_video: bool) -> Finding:
-        """The values, a table of each kind, and the errors of all chains."""
+    def finding(self, fitted: Sequence[str] = ()) -> Finding:
+        """The values, a table of each kind, and the errors of all chains; `fitted` says what maps are fitted on."""
         values, missing = self.values(), []
         if self.too_few:
             counts = some_of([f"{name} ({pairs})" for name, pairs in self.too_few.items()])
             missing = [f"too few pairs to fit and measure a map, so left out: {counts}"]
-        notes = [*missing, *notes_of(values[:1]), *([LEAKED_PAIRS] if is_video else [])]
+        notes = [*missing, *notes_of(values[:1]), *fitted]
         chains = {
             name: [{"steps": len(error.motions), **error.describe()} for error in errors]
             for name, errors in self.chains.items()
@@ -135,22 +135,20 @@ class CompositionResult:
         return [table for table in tables if table.rows]
 
 
-@dataclass(frozen=True)
-class MotionFeatures:
-    """Features of the pairs of one sequence, x_j = g x_i, and the recordings they are from."""
-
-    z_i: Features
-    z_j: Features
-    groups: NDArray[np.int64]
-
-
 def composition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
     """The task: on the validation frames of a run."""
-    return compose_maps(data, options, on_progress).finding(is_video=data.store.times_s is not None)
+    if options.fit_on == "training":
+        notes = fitted_apart_notes(data)
+    else:
+        notes = [LEAKED_PAIRS] if data.store.times_s is not None else halved_notes(data)
+    return compose_maps(data, options, on_progress).finding(notes)
 
 
 def compose_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress = silent) -> CompositionResult:
-    """Measure on validation frames: every map is fitted on one half of its pairs, every error is of the other half."""
+    """Measure on validation frames: every map is fitted on one half of its pairs, every error is of the other half.
+
+    With `fit_on` training, maps are fitted on pairs of training frames, and all pairs of validation frames measured.
+    """
     longest = LONGEST if options.steps is None else options.steps
     if longest < 1:
         raise ConfigError(f"--steps must be at least 1, found {longest}")
@@ -160,9 +158,7 @@ def compose_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress =
     wanted = [*composites, *(sequence for steps in growing.values() for sequence in steps)]
     single = [(motion,) for sequence in wanted for motion in sequence]
     sequences = list(dict.fromkeys([*single, *wanted]))  # single motions first: the others need their maps
-    ends = zip(sequences, chains.ends(sequences), strict=True)
-    z, recording = data.features, data.store.recording
-    pairs = {sequence: MotionFeatures(z[i], z[j], recording[i]) for sequence, (i, j) in ends}
+    pairs = _pairs_of(data, options, chains, sequences)
     errors, too_few = _measure(pairs, options.seed, on_progress)
     lacking = [name_of(sequence) for sequence in composites if sequence not in errors]
     if not errors or (options.motions is not None and lacking):
@@ -184,6 +180,23 @@ def compose_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress =
     return CompositionResult(known(composites), steps, back, too_few)
 
 
+def _pairs_of(
+    data: TaskData, options: TaskOptions, chains: MotionChains, sequences: Sequence[Motions]
+) -> dict[Motions, MotionFeatures]:
+    """The features of the pairs of each sequence, with those of training frames where maps are fitted on these."""
+    z, recording = data.features, data.store.recording
+    fitted: list[MotionFeatures | None] = [None] * len(sequences)
+    if options.fit_on == "training":
+        frames = training_frames(data)
+        trained = find_motion_chains(replace(data, split=replace(data.split, validation=frames))).ends(sequences)
+        for number, (rows_i, rows_j) in enumerate(trained):
+            chosen = thinned(np.arange(len(rows_i)), MOST_FITTED, options.seed)
+            i, j = rows_i[chosen], rows_j[chosen]
+            fitted[number] = MotionFeatures(z[i], z[j], fold_groups(data.store, i))
+    each = zip(sequences, chains.ends(sequences), fitted, strict=True)
+    return {sequence: MotionFeatures(z[i], z[j], recording[i], other) for sequence, (i, j), other in each}
+
+
 def _measure(
     pairs: Mapping[Motions, MotionFeatures], seed: int, on_progress: OnProgress
 ) -> tuple[dict[Motions, ComposedError], dict[str, int]]:
@@ -193,25 +206,27 @@ def _measure(
     too_few: dict[str, int] = {}
     for done, (motions, own) in enumerate(pairs.items()):
         on_progress("composing maps", done + 1, len(pairs))
-        try:
-            fitted = equivariance_error(own.z_i, own.z_j, own.groups, motion=name_of(motions), seed=seed)
-        except TooFewPairsError:
+        if own.are_too_few():
             if not too_few.keys() & set(motions):
-                too_few[name_of(motions)] = len(own.z_i)
+                too_few[name_of(motions)] = len(own)
             continue
+        back = own.fit_back(seed)
+        fitted = own_error(own, name_of(motions), back, seed)
         if len(motions) == 1:
-            maps[motions[0]] = fit_back(own, seed)
+            maps[motions[0]] = back
         if all(motion in maps for motion in motions):
-            fewest = min(len(pairs[motion,].z_i) // 2 for motion in motions)
+            fewest = min(len(pairs[motion,].divided(seed)[0]) for motion in motions)
             product = replace(product_error(own, motions, maps, seed), pairs_fitted=fewest)
             errors[motions] = ComposedError(motions, product, fitted, len(np.unique(own.groups)))
     return errors, too_few
 
 
-def fit_back(pairs: MotionFeatures, seed: int = 0) -> Map:
-    """The map of a motion, from z(gx) to z(x), fitted on the half of its pairs that its rho is not measured on."""
-    fit, _ = halves(len(pairs.z_i), seed)
-    return fit_map(pairs.z_j[fit], pairs.z_i[fit])
+def own_error(pairs: MotionFeatures, motion: str, back: Map, seed: int = 0) -> MotionError:
+    """Rho of a map that was fitted to the pairs themselves."""
+    fit, held = pairs.divided(seed)
+    check_finite(motion, fit.z_i, fit.z_j, held.z_i, held.z_j)
+    error = score_mapped(apply_map(back, held.z_j), held.z_i, held.z_j, held.groups, motion, len(fit))
+    return replace(error, constant=constant_rho(fit.z_i, held.z_i, held.z_j))
 
 
 def product_error(pairs: MotionFeatures, motions: Motions, maps: Mapping[str, Map], seed: int = 0) -> MotionError:
@@ -219,11 +234,11 @@ def product_error(pairs: MotionFeatures, motions: Motions, maps: Mapping[str, Ma
 
     Maps point back, so z(g_n ... g_1 x) goes through the map of the last motion first.
     """
-    fit, held = halves(len(pairs.z_i), seed)
-    mapped = np.asarray(pairs.z_j[held], np.float64)
+    fit, held = pairs.divided(seed)
+    mapped = np.asarray(held.z_j, np.float64)
     for motion in reversed(motions):
         mapped = apply_map(maps[motion], mapped)
-    return score_mapped(mapped, pairs.z_i[held], pairs.z_j[held], pairs.groups[held], name_of(motions), len(fit))
+    return score_mapped(mapped, held.z_i, held.z_j, held.groups, name_of(motions), len(fit))
 
 
 def return_error(pairs: MotionFeatures, motion: str, seed: int = 0) -> MotionError:
@@ -231,10 +246,10 @@ def return_error(pairs: MotionFeatures, motion: str, seed: int = 0) -> MotionErr
 
     The map there is that of the inverse motion, for maps point back; it is fitted on the same pairs, turned round.
     """
-    fit, held = halves(len(pairs.z_i), seed)
-    there, back = fit_map(pairs.z_i[fit], pairs.z_j[fit]), fit_map(pairs.z_j[fit], pairs.z_i[fit])
-    returned = apply_map(back, apply_map(there, pairs.z_i[held]))
-    return score_mapped(returned, pairs.z_i[held], pairs.z_j[held], pairs.groups[held], motion, len(fit))
+    fit, held = pairs.divided(seed)
+    there, back = pairs.turned().fit_back(seed), pairs.fit_back(seed)
+    returned = apply_map(back, apply_map(there, held.z_i))
+    return score_mapped(returned, held.z_i, held.z_j, held.groups, motion, len(fit))
 
 
 def _growing(

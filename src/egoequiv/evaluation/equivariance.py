@@ -131,7 +131,7 @@ def equivariance_error(
 def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: str, seed: int) -> MotionError:
     """Rho of one motion, fitted on a random half; not a number, with no pairs fitted, where there are too few."""
     count = len(z_i)
-    _check_finite(motion, z_i, z_j)
+    check_finite(motion, z_i, z_j)
     needed = fewest_pairs(z_j)
     if count < needed:
         return MotionError(motion, nan, (nan, nan), nan, 0, count, 0, needed)
@@ -151,7 +151,7 @@ def _measured_apart(
     motion: str,
 ) -> MotionError:
     """Rho of one motion, its map fitted on other pairs than it is measured on; not a number where there are too few."""
-    _check_finite(motion, fit_i, fit_j, z_i, z_j)
+    check_finite(motion, fit_i, fit_j, z_i, z_j)
     needed = fewest_pairs(fit_j) // 2
     if len(fit_i) < needed or len(z_i) < FEWEST_SCORED:
         lacking = "training" if len(fit_i) < needed else "validation"
@@ -163,7 +163,8 @@ def _measured_apart(
     return replace(error, constant=constant_rho(fit_i, z_i, z_j))
 
 
-def _check_finite(motion: str, *features: Features) -> None:
+def check_finite(motion: str, *features: Features) -> None:
+    """Refuse features that are not finite."""
     if not all(np.isfinite(z).all() for z in features):
         raise DataError(f"motion {motion!r}: some features are not finite; the network has diverged, train it again")
 

@@ -12,6 +12,7 @@ import numpy as np
 from egoequiv.blocks import Grid
 from egoequiv.evaluation.equivariance import Features, MotionError, errors_of_pairs
 from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
+from egoequiv.evaluation.fitted_on import MOST_FITTED, fitted_apart_notes, halved_notes, training_frames
 from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
@@ -21,12 +22,7 @@ from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.pairs.splits import PAPER, first_fitting
 
 COUNTS = {"pairs_fitted": "fitted", "pairs_scored": "scored", "pairs_excluded": "left out"}
-MOST_FITTED = 10_000  # pairs of each motion, in video
 MOST_APART = 2.0  # times the ratio of means that rho may be, or the other way round, before a note says so
-FITTED_APART = (
-    "maps are fitted on pairs of training frames, by ridge regression of the change of features, and measured on pairs "
-    "of validation frames"
-)
 FITTED_ON_HALF = (
     "maps are fitted on one half of the frames ({kind}), by ridge regression of the change of features, and measured "
     "on the other half"
@@ -50,10 +46,10 @@ def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) 
 
     In video, nearly the same pairs would be in two random halves. So maps are fitted on training frames there, and
     measured on validation frames; where all frames are measured, on halves that are recordings, or blocks of time with
-    a gap between them. Frames on a grid are divided at random, as in the paper.
+    a gap between them. Frames on a grid are divided at random, as in the paper, unless `fit_on` says otherwise.
     """
     on_progress("equivariance", 0, 1)
-    store, (fitted, frames, note) = data.store, _parts(data, options.seed)
+    store, (fitted, frames, notes) = data.store, _parts(data, options)
     pairs = data.pairs(frames, options.motions)
     training = None if fitted is None else _thinned(data.pairs(fitted, options.motions), options.seed)
 
@@ -67,20 +63,23 @@ def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) 
     recordings = groups_of(store, "recording")
     groups = {name: len(np.unique(recordings[pairs.of(name).i])) for name in pairs.names}
     on_progress("equivariance", 1, 1)
-    return _finding(errors, {error.motion: error.rho for error in untrained}, groups, note)
+    return _finding(errors, {error.motion: error.rho for error in untrained}, groups, notes)
 
 
-def _parts(data: TaskData, seed: int) -> tuple[Indices | None, Indices, str | None]:
-    """The frames to fit maps on, those to measure them on, and a note; the first is None if pairs are divided."""
-    store, split = data.store, data.split
-    if store.space.named_motions():
-        return None, split.validation, None
-    if not np.intersect1d(split.train, split.validation).size:
-        return split.train, split.validation, FITTED_APART
-    halves = first_fitting(store, split.validation, seed=seed, train_fraction=0.5, max_gap_s=data.max_gap_s)
+def _parts(data: TaskData, options: TaskOptions) -> tuple[Indices | None, Indices, list[str]]:
+    """The frames to fit maps on, those to measure them on, and notes; the first is None if pairs are divided."""
+    store, split, is_grid = data.store, data.split, bool(data.store.space.named_motions())
+    everything = bool(np.intersect1d(split.train, split.validation).size)
+    if options.fit_on == "training" or (options.fit_on == "auto" and not is_grid and not everything):
+        return training_frames(data), split.validation, fitted_apart_notes(data)
+    if is_grid:
+        return None, split.validation, halved_notes(data)
+    if options.fit_on == "half":
+        return None, split.validation, [LEAKED_PAIRS]
+    halves = first_fitting(store, split.validation, seed=options.seed, train_fraction=0.5, max_gap_s=data.max_gap_s)
     if halves.kind == PAPER:
-        return None, split.validation, LEAKED_PAIRS
-    return halves.train, halves.validation, FITTED_ON_HALF.format(kind=halves.kind)
+        return None, split.validation, [LEAKED_PAIRS]
+    return halves.train, halves.validation, [FITTED_ON_HALF.format(kind=halves.kind)]
 
 
 def _thinned(pairs: MotionPairs, seed: int) -> MotionPairs:
@@ -90,9 +89,9 @@ def _thinned(pairs: MotionPairs, seed: int) -> MotionPairs:
 
 
 def _finding(
-    errors: Sequence[MotionError], untrained: dict[str, float], groups: dict[str, int], note: str | None
+    errors: Sequence[MotionError], untrained: dict[str, float], groups: dict[str, int], fitted: Sequence[str]
 ) -> Finding:
-    """Averages first, then each motion; `untrained` are the rhos of the network before training."""
+    """Averages first, then each motion; `untrained` are the rhos before training, `fitted` what maps are fitted on."""
     rhos = [
         measured(
             rho_metric(f"rho_{error.motion}", motion=error.motion),
@@ -122,7 +121,7 @@ def _finding(
         values=[*(_mean_rho(name, own, untrained) for name, own in means.items()), *rhos, *ratios, count],
         tables=[_table(errors, rhos, undefined)],
         details={"motions": plain([asdict(error) for error in errors])},
-        notes=[*undefined, *_far_apart(errors), *notes_of(rhos), *([note] if note else [])],
+        notes=[*undefined, *_far_apart(errors), *notes_of(rhos), *fitted],
     )
 
 

@@ -123,9 +123,14 @@ def _number_values(name: str, fit: LabelledPart, test: LabelledPart, read: Mappi
 
 def _figure(true: Array, guess: Array, groups: Indices, is_r2: bool) -> tuple[float, tuple[float, float]]:
     """R2, or the root mean squared error, and its interval over groups."""
+    return figure_of_errors(true, (true - guess) ** 2, groups, is_r2)
+
+
+def figure_of_errors(true: Array, squared: Array, groups: Indices, is_r2: bool) -> tuple[float, tuple[float, float]]:
+    """R2, or the root mean squared error, of squared errors, (N,) each, and its interval over groups."""
     _, group = np.unique(groups, return_inverse=True)
     centred = true - true.mean()  # first, so that a far offset costs no digits
-    weights = ((true - guess) ** 2, centred, centred**2, np.ones_like(true))
+    weights = (squared, centred, centred**2, np.ones_like(true))
     sums = np.array([np.bincount(group, weight) for weight in weights], np.float64)
 
     def r2(total: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.blocks import Grid
-from egoequiv.errors import DataError
+from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.features import OnProgress as OnProgress
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.frame_features import FrameFeatures
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
+# A random half of the pairs that are measured, as in the paper; pairs of training frames; or, by default, the first on
+# a grid and the second in video, where nearly the same pairs would be in both halves.
+FIT_ON = ("auto", "half", "training")
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -180,6 +183,19 @@ class TaskOptions:
     hold_out: str = "recording"  # never both fitted and measured: recording, label, or an attribute
     seed: int = 0
     part: str = ALL  # of the features, for every task; data are cut to it before a task sees them
+    fit_on: str = "auto"  # what the maps behind rho are fitted on, see FIT_ON
+
+    label_column: str | None = None  # of probe: a class or a number of each frame; None: what the run learned
+    per_class: tuple[int, ...] = (6, 20)  # of probe: labels of each class
+    labelled_frames: int = 200  # of probe: labels of a number
+    draws: int = 5  # of probe: how often labels are drawn
+
+    def __post_init__(self) -> None:
+        least = min((*self.per_class, self.labelled_frames, self.draws), default=0)
+        if least < 1 or not self.per_class:
+            raise ConfigError(f"labels and draws of a probe must be 1 or more, found {least}")
+        if self.fit_on not in FIT_ON:
+            raise ConfigError(f"--fit-on {self.fit_on}: expected one of {', '.join(FIT_ON)}")
 
     def only(self, names: Sequence[str]) -> dict[str, Any]:
         """The options of these names, as JSON holds them."""

@@ -20,6 +20,7 @@ from egoequiv.evaluation.motions import motions
 from egoequiv.evaluation.next_view_task import next_view
 from egoequiv.evaluation.own_maps import own_maps
 from egoequiv.evaluation.prediction import prediction
+from egoequiv.evaluation.probe_task import probe
 from egoequiv.evaluation.readout import readout
 from egoequiv.evaluation.recognition import recognition
 from egoequiv.evaluation.retrieval import retrieval
@@ -57,7 +58,7 @@ TASKS: dict[str, Task] = {
             "rho of each motion: how far the best affine map of a motion ends from the true features, as a share of "
             "how far the motion moves them (lower is better, 1 is copying the features).",
             equivariance,
-            ("motions", "seed"),
+            ("motions", "seed", "fit_on"),
         ),
         Task(
             "maps",
@@ -82,7 +83,7 @@ TASKS: dict[str, Task] = {
             "rho of the product of the maps of single steps, for chains of growing length (lower is better, 1 is "
             "copying the features).",
             composition,
-            ("motions", "steps", "seed"),
+            ("motions", "steps", "seed", "fit_on"),
         ),
         Task(
             "retrieval",
@@ -98,6 +99,15 @@ TASKS: dict[str, Task] = {
             "x_i is to x_j as x_k is to which frame? The mean reciprocal rank of the right one.",
             analogy,
             ("motions", "hold_out", "seed"),
+        ),
+        Task(
+            "probe",
+            "Probe",
+            "What few labels tell from frozen features: top-1 of a linear probe and of nearest neighbours from some "
+            "labels of each class, or R² of a number from some labelled frames. Beside it the same from pixels and "
+            "from an untrained network.",
+            probe,
+            ("label_column", "per_class", "labelled_frames", "draws", "seed"),
         ),
         Task(
             "readout",

@@ -1,0 +1,206 @@
+"""What few labels are worth: probes of frozen features, fitted on drawn training frames, asked of validation frames.
+
+What is read is a class or a number. Either way the answers are scored frame by frame and draw by draw, so that means
+over draws, intervals over recordings and tests follow in one way.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from egoequiv.evaluation.findings import measured
+from egoequiv.evaluation.frame_features import fold_groups, groups_of
+from egoequiv.evaluation.label_probe import figure_of_errors
+from egoequiv.evaluation.metric import Metric, Value
+from egoequiv.evaluation.probes import LinearProbe, TrainingPart
+from egoequiv.evaluation.statistics import group_interval
+from egoequiv.evaluation.votes import NeighbourVotes
+from egoequiv.pairs import Split
+from egoequiv.pairs.candidates import Indices, thinned
+from egoequiv.store import FrameStore
+
+Array = NDArray[np.float64]
+Look = Callable[[Indices], NDArray[Any]]  # from store rows (M,) to features (M, D)
+LINEAR, VOTERS = "linear", (5, 1)  # of k nearest neighbours
+CHANCE = "chance"
+PENALTY = 1.0  # C of the logistic regression, on standardised features; fixed, so that nothing is chosen
+MOST = 10_000  # frames that the standardisation is computed from, and frames that are measured, at most
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One thing that a probe is asked: of how many labels, and by which probe."""
+
+    name: str  # of the metric
+    title: str
+    labels: int
+    probe: str
+    is_detail: bool = False
+
+
+Scores = Mapping[Reading, Array]  # (draws, V), of each draw of labels and each frame that is asked
+
+
+class Target(ABC):
+    """What is read from features, by probes fitted on draws of labelled training frames."""
+
+    store: FrameStore
+    asked: Indices  # (V,) store rows, of validation
+
+    @abstractmethod
+    def read(self, look: Look) -> Scores:
+        """The score of each reading, by features."""
+
+    @abstractmethod
+    def figure(self, reading: Reading, scores: Array) -> float:
+        """The number that scores (draws, V) come to, or those of one draw, (1, V)."""
+
+    @abstractmethod
+    def value(self, reading: Reading, part: str, scores: Array, baselines: Mapping[str, Array]) -> Value:
+        """The number with its interval over recordings, beside what baselines score; `part` is empty for all."""
+
+    @abstractmethod
+    def key(self) -> tuple[Any, ...]:
+        """All that decides the scores but the features."""
+
+    @property
+    def recordings(self) -> Indices:
+        """The recording of each frame that is asked, (V,)."""
+        found: Indices = groups_of(self.store, "recording")[self.asked]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTarget(Target):
+    """The class of a frame, from so many labels a class: scores are 1 for the right class and 0 for another."""
+
+    store: FrameStore
+    known: Indices  # training frames, labelled or not, that features are standardised by
+    asked: Indices
+    classes: NDArray[np.int64]  # of every frame of the store
+    class_names: tuple[str, ...]
+    drawn: Mapping[int, tuple[Indices, ...]]  # by labels a class, the labelled frames of each draw
+
+    def read(self, look: Look) -> Scores:
+        """All draws; features are standardised by the training frames."""
+        scaler = StandardScaler().fit(np.asarray(look(self.known), np.float64))
+        asked = scaler.transform(np.asarray(look(self.asked), np.float64))
+        found: dict[Reading, list[Array]] = {}
+        for labels, draws in self.drawn.items():
+            for rows in draws:
+                labelled = scaler.transform(np.asarray(look(rows), np.float64))
+                answers = class_answers(labelled, self.classes[rows], asked, len(self.class_names))
+                for probe, answer in answers.items():
+                    right = (answer == self.classes[self.asked]).astype(np.float64)
+                    found.setdefault(self._reading(labels, probe), []).append(right)
+        return {reading: np.stack(scores) for reading, scores in found.items()}
+
+    def _reading(self, labels: int, probe: str) -> Reading:
+        name = "probe" if probe == LINEAR else f"knn{probe.partition('-')[0]}"
+        title = "probe" if probe == LINEAR else probe
+        is_detail = probe == f"{VOTERS[-1]}-NN"
+        return Reading(f"{name}_{labels}", f"{title}, {labels} labels %", labels, probe, is_detail)
+
+    def figure(self, reading: Reading, scores: Array) -> float:
+        return 100 * float(scores.mean())
+
+    def value(self, reading: Reading, part: str, scores: Array, baselines: Mapping[str, Array]) -> Value:
+        metric = _metric(reading, part, digits=2, is_percent=True, family="top")
+        low, high = group_interval(scores.mean(axis=0), self.recordings, within=(0.0, 1.0))
+        known = {CHANCE: 100 / len(self.class_names)}
+        known |= {name: self.figure(reading, one) for name, one in baselines.items()}
+        groups = len(np.unique(self.recordings))
+        return measured(metric, self.figure(reading, scores), (100 * low, 100 * high), groups=groups, baselines=known)
+
+    def key(self) -> tuple[Any, ...]:
+        rows = [row for draws in self.drawn.values() for row in draws]
+        return "classes", self.known, self.asked, self.classes, *rows
+
+
+def class_answers(
+    labelled: Array, classes: NDArray[np.int64], asked: Array, class_count: int
+) -> dict[str, NDArray[np.int64]]:
+    """The class that each probe says of frames, (V,), from labelled ones; (L, D), (L,), (V, D), all standardised.
+
+    A logistic regression, and the k nearest by the cosine of the angle between features; among equal numbers of votes,
+    the nearer voters win. A k larger than the number of labelled frames is left out.
+    """
+    linear = LogisticRegression(C=PENALTY, max_iter=5_000).fit(labelled, classes)
+    answers: dict[str, NDArray[np.int64]] = {LINEAR: linear.predict(asked)}
+    own, others = (_unit_length(z) for z in (labelled, asked))
+    for k in VOTERS:
+        if k <= len(own):
+            answers[f"{k}-NN"] = NeighbourVotes(own, classes, class_count, k)(others).guess
+    return answers
+
+
+def _unit_length(z: Array) -> NDArray[np.float32]:
+    """Vectors of length 1, whose Euclidean distances are in the order of their cosines."""
+    scaled: Array = z / np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1e-12)
+    return scaled.astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTarget(Target):
+    """A number of each frame, from so many labelled frames: scores are squared errors."""
+
+    store: FrameStore
+    asked: Indices
+    name: str
+    numbers: Array  # of every frame of the store
+    drawn: tuple[Indices, ...]  # the labelled frames of each draw
+    seed: int
+
+    def read(self, look: Look) -> Scores:
+        """All draws, by ridge regression whose penalty is chosen among the labelled frames."""
+        asked, errors = np.asarray(look(self.asked), np.float64), []
+        for rows in self.drawn:
+            probe = LinearProbe(TrainingPart(fold_groups(self.store, rows), self.seed))
+            probe.fit(np.asarray(look(rows), np.float64), self.numbers[rows, None])
+            errors.append((probe.predict(asked).reshape(-1) - self.numbers[self.asked]) ** 2)
+        labels = len(self.drawn[0])
+        title = f"R2 of {self.name}, {labels} labels"
+        return {Reading(title, title, labels, LINEAR): np.stack(errors)}
+
+    def figure(self, reading: Reading, scores: Array) -> float:
+        return self._estimate(scores)[0]
+
+    def _estimate(self, scores: Array) -> tuple[float, tuple[float, float]]:
+        """The mean R2 of the draws: they have the variance of the true numbers in common."""
+        return figure_of_errors(self.numbers[self.asked], scores.mean(axis=0), self.recordings, True)
+
+    def value(self, reading: Reading, part: str, scores: Array, baselines: Mapping[str, Array]) -> Value:
+        metric = _metric(reading, part, family="R2", within=(None, 1.0), baselines={"mean": 0.0})
+        value, interval = self._estimate(scores)
+        known = {name: self.figure(reading, one) for name, one in baselines.items()}
+        note = "" if np.isfinite(value) else "the number never changes in the validation frames"
+        groups = len(np.unique(self.recordings))
+        return measured(metric, value, interval, groups=groups, baselines=known, note=note)
+
+    def key(self) -> tuple[Any, ...]:
+        return "numbers", self.asked, self.numbers, self.seed, *self.drawn
+
+
+def _metric(reading: Reading, part: str, **more: Any) -> Metric:
+    """The metric of a reading; of a part of the features beside all, it is a detail."""
+    ending = f" ({part})" if part else ""
+    is_detail = reading.is_detail or bool(part)
+    return Metric(name=reading.name + ending, title=reading.title + ending, is_detail=is_detail, **more)
+
+
+def some_validation(split: Split, has_label: NDArray[np.bool_], seed: int) -> Indices:
+    """The validation frames that have a label, in order, at most so many."""
+    return np.sort(thinned(split.validation[has_label[split.validation]], MOST, [seed, 0x9A]))
+
+
+def some_training(split: Split, seed: int) -> Indices:
+    """The training frames that features are standardised by, labelled or not, at most so many."""
+    return np.sort(thinned(split.train, MOST, [seed, 0x9B]))

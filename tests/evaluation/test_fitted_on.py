@@ -1,0 +1,122 @@
+"""What maps are fitted on: a half of the pairs, or pairs of training frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from egoequiv.errors import ConfigError
+from egoequiv.evaluation.composition import composition
+from egoequiv.evaluation.equivariance import constant_rho, errors_of_pairs, fit_change, fit_map
+from egoequiv.evaluation.equivariance_task import equivariance
+from egoequiv.evaluation.fitted_on import AS_IN_THE_PAPER, FITTED_APART, MotionFeatures
+from egoequiv.evaluation.task import Finding, TaskOptions, silent
+from egoequiv.pairs import declare_patterns
+from evaluation.task_worlds import FRAMES, MadeData, made_data, turning_world
+
+RECORDINGS, TRAINED = 24, 12
+HALF, TRAINING = TaskOptions(fit_on="half"), TaskOptions(fit_on="training")
+
+
+def world(*, other_way: bool) -> MadeData:
+    """The last recordings are for validation; their features may turn the other way than those of training."""
+    store, z = turning_world(RECORDINGS)
+    held = np.arange(TRAINED * FRAMES, RECORDINGS * FRAMES)
+    if other_way:
+        z[held, 1] *= -1
+    data = made_data(store, z, held, declare_patterns(store.space, ["up", "right"]))
+    data.__dict__["untrained_features"] = None
+    return data
+
+
+def number(found: Finding, name: str) -> float:
+    return next(value.value for value in found.values if value.name == name)
+
+
+def test_on_a_grid_maps_may_be_fitted_on_training_recordings() -> None:
+    same, other = world(other_way=False), world(other_way=True)
+    for data in (same, other):
+        assert number(equivariance(data, HALF, silent), "rho_right") < 1e-6
+    assert number(equivariance(same, TRAINING, silent), "rho_right") < 1e-3
+    assert number(equivariance(same, TRAINING, silent), "rho_up") < 1e-3
+    # A step is 60 degrees. A map that goes 60 degrees the wrong way ends 120 degrees off: sin 60 / sin 30 = 1.73.
+    assert number(equivariance(other, TRAINING, silent), "rho_right") == pytest.approx(3**0.5, abs=1e-3)
+
+
+def test_it_is_the_error_of_other_pairs_and_all_validation_pairs_are_measured() -> None:
+    data = world(other_way=True)
+    found = equivariance(data, TRAINING, silent)
+    pairs, training = data.pairs(), data.pairs(data.split.train)
+    by_hand = errors_of_pairs(data.features, np.arange(len(data.store)), data.store, pairs, training=training)
+    assert [number(found, f"rho_{error.motion}") for error in by_hand] == [error.rho for error in by_hand]
+    assert found.details["motions"][0]["pairs_scored"] == len(pairs.of("up"))
+    assert found.details["motions"][0]["pairs_fitted"] == len(training.of("up"))
+
+
+def test_the_default_on_a_grid_is_the_papers_and_says_that_there_is_another_way() -> None:
+    data = world(other_way=True)
+    default = equivariance(data, TaskOptions(), silent)
+    assert [value.value for value in default.values] == [
+        value.value for value in equivariance(data, HALF, silent).values
+    ]
+    assert AS_IN_THE_PAPER in default.notes
+    assert FITTED_APART in equivariance(data, TRAINING, silent).notes
+    composed = composition(data, TaskOptions(steps=1), silent)
+    assert AS_IN_THE_PAPER in composed.notes
+
+
+def test_recordings_that_are_in_both_parts_are_told() -> None:
+    data = made_data(*turning_world(RECORDINGS), np.arange(1, RECORDINGS * FRAMES, 2))
+    data = MadeData(**vars(data) | {"patterns": declare_patterns(data.store.space, ["up"])})
+    data.__dict__["untrained_features"] = None
+    notes = equivariance(data, TRAINING, silent).notes
+    assert any("24 recordings are both fitted and measured" in note for note in notes)
+    assert AS_IN_THE_PAPER not in equivariance(data, TaskOptions(), silent).notes
+
+
+def test_chains_may_be_fitted_on_training_recordings() -> None:
+    same, other = (composition(world(other_way=is_other), TRAINING, silent) for is_other in (False, True))
+    assert number(same, "rho of up, right in turn, 3 steps, product") < 1e-2
+    assert number(same, "rho of right, 3 steps, product") < 1e-2
+    # Three steps of 60 degrees either way end at the same place, but two do not.
+    chain = other.details["chains"]["right"]
+    assert chain[1]["composed"]["rho"] == pytest.approx(1.0, abs=1e-2)  # 240 degrees off, of 120
+    assert chain[2]["composed"]["rho"] < 1e-2
+    assert chain[1]["composed"]["pairs_scored"] == (RECORDINGS - TRAINED) * FRAMES
+    assert number(other, "error of right, then left") < 1e-2  # there and back is the same with all maps turned
+    assert FITTED_APART in other.notes
+
+
+def test_pairs_by_hand() -> None:
+    rng = np.random.default_rng(0)
+    z_j, other_j = rng.normal(size=(40, 2)), rng.normal(size=(60, 2))
+    fit = MotionFeatures(2 * other_j + 1, other_j, np.arange(60) % 6)
+    pairs = MotionFeatures(z_j, z_j, np.arange(40) % 4, fit)
+    assert pairs.divided(0) == (fit, pairs)
+    np.testing.assert_array_equal(pairs.fit_back(), fit_change(other_j, 2 * other_j + 1, fit.groups))
+    np.testing.assert_allclose(pairs.fit_back(), [[2, 0], [0, 2], [1, 1]], atol=1e-4)
+    np.testing.assert_allclose(pairs.turned().fit_back(), [[0.5, 0], [0, 0.5], [-0.5, -0.5]], atol=1e-4)
+    halved = MotionFeatures(2 * z_j + 1, z_j, pairs.groups)
+    np.testing.assert_allclose(halved.fit_back(3), fit_map(z_j, 2 * z_j + 1), atol=1e-9)
+    assert constant_rho(fit.z_i, z_j, z_j + 1) > 0
+
+
+def test_too_few_pairs_of_either_kind() -> None:
+    z = np.random.default_rng(0).normal(size=(100, 2))
+    many, few = (MotionFeatures(z[:count], z[:count], np.zeros(count, np.int64)) for count in (100, 5))
+    assert few.are_too_few()
+    assert not many.are_too_few()
+    assert MotionFeatures(z, z, many.groups, few).are_too_few()
+    assert MotionFeatures(few.z_i, few.z_j, few.groups, many).are_too_few()
+    assert not MotionFeatures(z, z, many.groups, many).are_too_few()
+
+
+def test_what_cannot_be_is_one_line() -> None:
+    with pytest.raises(ConfigError, match="--fit-on all: expected one of auto, half, training"):
+        TaskOptions(fit_on="all")
+    store, z = turning_world(4)
+    data = made_data(store, z, np.arange(len(store)), declare_patterns(store.space, ["up"]))
+    everything = MadeData(**vars(data) | {"split": type(data.split)(np.arange(9), np.arange(9), "all")})
+    for task in (equivariance, composition):
+        with pytest.raises(ConfigError, match="all frames are measured, so none are left to fit maps on"):
+            task(everything, TRAINING, silent)
