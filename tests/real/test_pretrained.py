@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from egoequiv.models import EgoNet, NetSpec, initialise
 from egoequiv.models.pretrained import PACKAGES
 
-SIDE, PER_CLASS = 64, 10
+SIDE, PER_CLASS = 64, 6
 
 
 def photographs(folder: Path) -> tuple[torch.Tensor, np.ndarray]:
@@ -41,5 +41,5 @@ def test_features_of_imagenet_tell_scenes_apart(real_data: Path) -> None:
     for package in PACKAGES:
         pytest.importorskip(package, reason="the extra `imagenet` is not installed")
     trained, untrained = accuracy("efficientnet-lite0", real_data), accuracy("residual", real_data)
-    assert trained > 0.5  # of 15 classes, with 10 photographs each
+    assert trained > 0.45  # of 15 classes, with 6 photographs each
     assert trained > untrained + 0.2
