@@ -129,7 +129,7 @@ def test_settings_without_data_are_left_out_with_a_line(tmp_path: Path) -> None:
     assert not notes
     with pytest.raises(ConfigError, match="no setting is left: setting tub is left out"):
         choose_worlds(["tub"], NOTHING, quick=False)
-    with pytest.raises(DataError, match="--tub .* does not exist"):
+    with pytest.raises(DataError, match=r"--tub .* does not exist"):
         choose_worlds(["tub"], {**NOTHING, "tub": tmp_path / "gone"}, quick=False)
 
 
