@@ -66,7 +66,9 @@ def test_a_part_is_measured_and_said_and_kept_apart(cli: Cli, run: Path) -> None
     shown = cli(*asked, "--part", "equivariant").out
     assert "Equivariance of the part equivariant: " in shown
     assert "measured on the part equivariant, 3 of 100 features" in shown
-    assert "part" not in cli(*asked).out
+    assert cli(*asked).out == shown  # the part that such tasks are meant for
+    assert "part" not in cli(*asked, "--part", "all").out
+    assert "of the part" not in cli("evaluate", run, "--task", "slowness").out
 
 
 def test_an_unknown_part_is_one_line(cli: Cli, run: Path, whole: Path, shapes: Path, tmp_path: Path) -> None:

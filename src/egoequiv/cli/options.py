@@ -79,7 +79,7 @@ TaskSeed = Annotated[int | None, typer.Option("--seed", min=0, show_default="0",
 PartOption = Annotated[
     str | None,
     typer.Option(
-        "--part", show_default="all", help="The part of the features, such as equivariant, of runs with parts."
+        "--part", show_default="by the task", help="The part of the features, such as equivariant, of runs with parts."
     ),
 ]
 FitOn = Annotated[

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
+AUTO = "auto"  # the part of the features that a task is meant for
 # A random half of the pairs that are measured, as in the paper; pairs of training frames; or, by default, the first on
 # a grid and the second in video, where nearly the same pairs would be in both halves.
 FIT_ON = ("auto", "half", "training")
@@ -182,7 +183,7 @@ class TaskOptions:
     neighbours: int = 25  # k of nearest neighbours
     hold_out: str = "recording"  # never both fitted and measured: recording, label, or an attribute
     seed: int = 0
-    part: str = ALL  # of the features, for every task; data are cut to it before a task sees them
+    part: str = AUTO  # of the features; data are cut to it before a task sees them; auto: as the task is meant
     fit_on: str = "auto"  # what the maps behind rho are fitted on, see FIT_ON
 
     label_column: str | None = None  # of probe: a class or a number of each frame; None: what the run learned
@@ -240,6 +241,8 @@ class Task:
         options: The names of the `TaskOptions` that concern it, beside the part of the features, which concerns all;
             others do not change its key.
         draw: Its figures, from a measurement alone; None where it has none, or `report` has them.
+        of_motion: Whether it is about how features change with the motion: it then measures the equivariant part of
+            the features, where there is one and no other is asked for.
     """
 
     name: str
@@ -248,4 +251,5 @@ class Task:
     measure: Measure
     options: tuple[str, ...] = ()
     draw: Draw | None = None
+    of_motion: bool = False
     code: str = ""  # the digest of a task that is not part of the program; part of the key of its measurements

@@ -59,6 +59,7 @@ TASKS: dict[str, Task] = {
             "how far the motion moves them (lower is better, 1 is copying the features).",
             equivariance,
             ("motions", "seed", "fit_on"),
+            of_motion=True,
         ),
         Task(
             "maps",
@@ -67,6 +68,7 @@ TASKS: dict[str, Task] = {
             "better, 1 is copying the features).",
             own_maps,
             ("motions",),
+            of_motion=True,
         ),
         Task(
             "next-view",
@@ -84,6 +86,7 @@ TASKS: dict[str, Task] = {
             "copying the features).",
             composition,
             ("motions", "steps", "seed", "fit_on"),
+            of_motion=True,
         ),
         Task(
             "retrieval",
@@ -92,6 +95,7 @@ TASKS: dict[str, Task] = {
             "motion of the query.",
             retrieval,
             ("motions", "hold_out", "seed"),
+            of_motion=True,
         ),
         Task(
             "analogy",
@@ -99,6 +103,7 @@ TASKS: dict[str, Task] = {
             "x_i is to x_j as x_k is to which frame? The mean reciprocal rank of the right one.",
             analogy,
             ("motions", "hold_out", "seed"),
+            of_motion=True,
         ),
         Task(
             "probe",
@@ -123,6 +128,7 @@ TASKS: dict[str, Task] = {
             "The mean reciprocal rank of the true next view among the views of its recording: 1 is always first.",
             prediction,
             ("motions", "hold_out", "seed"),
+            of_motion=True,
         ),
         Task(
             "slowness",

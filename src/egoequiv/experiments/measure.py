@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -16,13 +17,13 @@ import torch
 from egoequiv import __version__, evaluation
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
-from egoequiv.evaluation.task import Finding, OnProgress, Task, TaskData, TaskOptions, silent
-from egoequiv.evaluation.tasks import file_digest, get_tasks
+from egoequiv.evaluation.task import AUTO, Finding, OnProgress, Task, TaskData, TaskOptions, silent
+from egoequiv.evaluation.tasks import TASKS, file_digest, get_tasks
 from egoequiv.experiments.run_groups import SPLITTING
 from egoequiv.files import read_json
 from egoequiv.models import EgoNet, get_encoder, initialise
-from egoequiv.models.checkpoint import RUN_KIND, Which
-from egoequiv.models.network import ALL
+from egoequiv.models.checkpoint import RUN_KIND, Which, load_spec
+from egoequiv.models.network import ALL, EQUIVARIANT
 from egoequiv.names import is_code
 from egoequiv.pairs import Split, count_leaked, draw_labelled
 from egoequiv.pairs.candidates import Indices
@@ -96,8 +97,18 @@ class RunMeasurer:
                 raise
             return str(read_json(self.run / DATA, RUN_KIND).get("fingerprint", ""))
 
+    def settled(self, task: Task, options: TaskOptions | None) -> TaskOptions:
+        """The options of a measurement, with the part of the features that a task is meant for if none is named."""
+        options = options or TaskOptions()
+        return options if options.part != AUTO else replace(options, part=self._usual_part(task.name))
+
+    def _usual_part(self, task: str) -> str:
+        is_of_motion = task in TASKS and TASKS[task].of_motion
+        return EQUIVARIANT if is_of_motion and EQUIVARIANT in load_spec(self.run).parts else ALL
+
     def subject(self, task: Task, options: TaskOptions) -> Subject:
         """What a task would measure."""
+        options = self.settled(task, options)
         return Subject(
             task=task.name,
             weights=self.weights,
@@ -115,7 +126,8 @@ class RunMeasurer:
 
     def is_own(self, subject: Subject) -> bool:
         """Whether a measurement is of these weights and frames, by the default options; its code may be gone."""
-        defaults = TaskOptions().only([name for name in subject.settings if hasattr(TaskOptions, name)])
+        usual = TaskOptions(part=self._usual_part(subject.task))
+        defaults = usual.only([name for name in subject.settings if hasattr(TaskOptions, name)])
         mine = (self.weights, self.fingerprint, self._frames, defaults)
         return mine == (subject.weights, subject.data, subject.frames, subject.settings)
 
@@ -125,7 +137,7 @@ class RunMeasurer:
 
     def measure(self, task: Task, options: TaskOptions | None = None, on_progress: OnProgress = silent) -> Measurement:
         """Measure, unless it was measured before; where it cannot be measured, the record says why."""
-        options = options or TaskOptions()
+        options = self.settled(task, options)
         subject = self.subject(task, options)
         kept = read_measurement(self.run, subject)
         if kept is not None:

@@ -21,7 +21,9 @@ def null_motion_loss(predicted_i: Tensor, z_i: Tensor, z_j: Tensor, margin: Tens
     """
     predicted_i, z_i, z_j = (functional.normalize(z, dim=-1) for z in (predicted_i, z_i, z_j))
     error = torch.linalg.vector_norm(predicted_i - z_i, dim=-1)
-    return (error - torch.linalg.vector_norm(z_j - z_i, dim=-1) + margin).clamp_min(0).mean()
+    moved = torch.linalg.vector_norm(z_j - z_i, dim=-1)
+    loss: Tensor = (error - moved + margin).clamp_min(0).mean()
+    return loss
 
 
 @dataclass(frozen=True)
