@@ -109,3 +109,14 @@ def test_ctrl_c_ends_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "randperm", interrupt)
     with pytest.raises(KeyboardInterrupt):
         SmallNetwork(TrainingPart(np.arange(40) % 4, 0)).fit(np.ones((40, 2)), np.ones((40, 1)))
+
+
+def test_examples_of_one_group_choose_the_penalty_by_their_order() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(30, 4))
+    values = z[:, :1] * 2 + 1
+    probe = LinearProbe(TrainingPart(np.zeros(30, np.int64), 0))
+    assert [fold.tolist() for fold in sorted(probe.folds, key=lambda fold: fold[0])] == [
+        list(range(start, start + 10)) for start in (0, 10, 20)
+    ]
+    np.testing.assert_allclose(probe.fit(z, values).predict(z), values, atol=0.01)
