@@ -122,6 +122,7 @@ METHODS: dict[str, Method] = {
     for method in (
         Method("random", "an untrained network", ()),
         Method("clsnet", "labels only", (Classification(),)),
+        Method("supervised", "all labels, the ceiling", (Classification(),), defaults={**MODERN, "all_labels": True}),
         Method("temporal", "labels and slowness with the l1 distance", (Classification(), Slowness(norm=1))),
         Method("drlim", "labels and slowness with the l2 distance", (Classification(), Slowness(norm=2))),
         Method("equiv", "labels and equivariance to motion", (Classification(), Equivariance())),

@@ -92,6 +92,15 @@ def test_two_processes_lose_as_one_does(small_store: FrameStore, whole: tuple[Pa
     assert said.count("iterations done") == 1  # one process speaks
 
 
+@pytest.mark.slow
+def test_clips_parts_and_layers_on_two_processes(small_store: FrameStore, tmp_path: Path) -> None:
+    """Every parameter has a gradient in each process, or the run would end; images are found in half a batch."""
+    method = ["--method", "recording+motion+null+reading", "--set", "encoder=norb", "--set", "batch_size=8"]
+    done = together([*command(small_store, tmp_path / "run", 20), *method])
+    assert done.returncode == 0, done.stderr
+    assert {"recording", "motion", "null", "reading", "validation_motion"} <= set(lines(tmp_path / "run")[-1])
+
+
 # The second process kills itself as soon as there is a checkpoint, so that no other process has to be quick.
 DIES = """
 import os, signal, sys, threading, time

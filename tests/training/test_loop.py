@@ -29,7 +29,7 @@ FEW |= {"split": "paper", "encoder": "norb", "batch_size": 16}
 def test_every_method_trains_with_and_without_labels(
     method: str, use_labels: bool, small_store: FrameStore, tmp_path: Path
 ) -> None:
-    if method == "clsnet" and not use_labels:
+    if method in ("clsnet", "supervised") and not use_labels:
         with pytest.raises(ConfigError, match="labels only"):
             train(small_store.path, tmp_path / "run", method=method, use_labels=False)
         return

@@ -20,10 +20,9 @@ def null_motion_loss(predicted_i: Tensor, z_i: Tensor, z_j: Tensor, margin: Tens
     `predicted_i` is M z_j. A map that changes nothing has the loss `margin`.
     """
     predicted_i, z_i, z_j = (functional.normalize(z, dim=-1) for z in (predicted_i, z_i, z_j))
-    error = torch.linalg.vector_norm(predicted_i - z_i, dim=-1)
-    moved = torch.linalg.vector_norm(z_j - z_i, dim=-1)
-    loss: Tensor = (error - moved + margin).clamp_min(0).mean()
-    return loss
+    error: Tensor = torch.linalg.vector_norm(predicted_i - z_i, dim=-1)
+    moved: Tensor = torch.linalg.vector_norm(z_j - z_i, dim=-1)
+    return (error - moved + margin).clamp_min(0).mean()
 
 
 @dataclass(frozen=True)

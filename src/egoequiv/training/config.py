@@ -44,6 +44,7 @@ class TrainConfig(BaseModel):
     )
     label_column: str = Field("label", description="the class: label, or an attribute such as category")
     per_class: PositiveInt = Field(6, description="labelled images a class")
+    all_labels: bool = Field(False, description="on: all labelled training images, however many a class has")
     space: str | None = Field(None, description="the motion space: planar, se2, se3, columns:A,B; None: the store's")
     motions: Names | None = Field(None, description="the motions trained on; by default one step along each axis")
     patterns: StorePath | None = Field(None, description="mined patterns: the file that `egoequiv patterns` wrote")

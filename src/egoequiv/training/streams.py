@@ -159,7 +159,10 @@ def labelled_stream(recognition: Recognition, config: TrainConfig, is_training: 
     """The labelled images of a run: those drawn for training, or all of the validation part."""
     classes, split = recognition.classes, recognition.split
     if is_training:
-        rows = draw_labelled(classes, split.train, config.per_class, recognition.class_names, config.seed)
+        few = 1 if config.all_labels else config.per_class
+        rows = draw_labelled(classes, split.train, few, recognition.class_names, config.seed)
+        if config.all_labels:
+            rows = split.train[classes[split.train] >= 0]
     else:
         rows = split.validation[classes[split.validation] >= 0]
         if not len(rows):
