@@ -1,14 +1,16 @@
-"""Iterations of `equiv` against the bare encoder's forward and backward, and against loops as others write them."""
+"""Iterations of runs against the bare encoder's forward and backward, and against loops as others write them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
 import torch
 
+from benchmarks.contrast_loop import PlainContrast, lightning_seconds
 from benchmarks.measuring import Measured, Seconds, compare, timed
 from benchmarks.metric_learning_loop import MetricLearningLoop
 from benchmarks.plain_loop import PlainLoop
@@ -29,7 +31,8 @@ class _EnoughError(Exception):
 def versus_bare(bench: Workbench, network: str, networks: int = 1) -> Measured:
     """Runs against forward and backward of one encoder on as many images, which are normalised already."""
     config, _, net = prepared(bench, network)
-    return _compare(bench, config, networks, bare_step(net, config.batch_size))
+    images = 3 * config.batch_size  # labelled ones, and the two of each pair
+    return _compare(bench, config, networks, bare_step(net, images))
 
 
 def versus_plain(bench: Workbench, network: str, networks: int = 1) -> Measured:
@@ -42,6 +45,43 @@ def versus_metric_learning(bench: Workbench, network: str, networks: int = 1) ->
     """Runs against one with pytorch-metric-learning's contrastive loss."""
     config, data, net = prepared(bench, network)
     return _compare(bench, config, networks, MetricLearningLoop(config, data, net).step)
+
+
+def contrast_versus_bare(bench: Workbench, size: int) -> Measured:
+    """Runs of recording and motion contrast against forward and backward of their encoder on as many images."""
+    config, _, net = contrast_prepared(bench, size)
+    return _compare(bench, config, 1, bare_step(net, 2 * config.batch_size))
+
+
+def contrast_versus_plain(bench: Workbench, size: int) -> Measured:
+    """The same against plain PyTorch with a DataLoader."""
+    config, data, net = contrast_prepared(bench, size)
+    return _compare(bench, config, 1, PlainContrast(config, data, net).step)
+
+
+def contrast_versus_lightning(bench: Workbench, size: int) -> Measured:
+    """The same against PyTorch Lightning."""
+    config, data, net = contrast_prepared(bench, size)
+    other = partial(lightning_seconds, config, data, net, bench.new_folder())
+    return compare(training(bench, config), other, bench.scale.few_rounds, what="iterations")
+
+
+def contrast_prepared(bench: Workbench, size: int) -> tuple[TrainConfig, RunData, EgoNet]:
+    """The config of a run of recording and motion contrast that logs once a round, its data and its network."""
+    count = bench.scale.contrast_iterations[size]
+    config = make_config(
+        {
+            "data": str(bench.toys_of(size).path),
+            "method": "recording+motion",
+            "use_labels": False,
+            "iterations": 1_000 * count,
+            "log_every": count,
+            "checkpoint_every": 1_000 * count,
+            "validate_every": 1_000 * count,
+        }
+    )
+    data = prepare_data(config)
+    return config, data, build_net(config, data)
 
 
 def prepared(bench: Workbench, network: str) -> tuple[TrainConfig, RunData, EgoNet]:
@@ -63,10 +103,9 @@ def prepared(bench: Workbench, network: str) -> tuple[TrainConfig, RunData, EgoN
     return config, data, build_net(config, data)
 
 
-def bare_step(net: EgoNet, batch_size: int) -> Step:
+def bare_step(net: EgoNet, images: int) -> Step:
     """Forward and backward of an encoder on the images of one iteration, and nothing else."""
     height, width, channels = net.spec.image_shape
-    images = 3 * batch_size  # labelled ones, and the two of each pair
     pixels = torch.randn(images, height, width, channels).permute(0, 3, 1, 2)
     parameters = list(net.encoder.parameters())
 

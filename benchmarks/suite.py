@@ -11,7 +11,14 @@ from benchmarks.doctor_cost import processor_time
 from benchmarks.evaluation_speed import k_means_vs_sklearn, rho_vs_sklearn, votes_vs_sklearn
 from benchmarks.figures import Figure
 from benchmarks.ingest_speed import ingest_video_vs_pyav, ingest_vs_pillow, two_workers_vs_one
-from benchmarks.iterations import versus_bare, versus_metric_learning, versus_plain
+from benchmarks.iterations import (
+    contrast_versus_bare,
+    contrast_versus_lightning,
+    contrast_versus_plain,
+    versus_bare,
+    versus_metric_learning,
+    versus_plain,
+)
 from benchmarks.measuring import Measured
 from benchmarks.memory import memory_growth
 from benchmarks.start_up import first_iteration_vs_torch, help_vs_limit, help_vs_typer
@@ -40,6 +47,15 @@ SUITE = (
     Benchmark("kitti-single-vs-bare", partial(versus_bare, network="kitti"), at_least=0.9),
     Benchmark("kitti-single-vs-plain", partial(versus_plain, network="kitti"), at_least=1.5),
     Benchmark("kitti-single-vs-metric-learning", partial(versus_metric_learning, network="kitti")),
+    *(
+        Benchmark(f"residual-{size}-vs-{other}", partial(measure, size=size), at_least=target)
+        for size in (32, 96)
+        for other, measure, target in (
+            ("bare", contrast_versus_bare, 0.9),
+            ("plain", contrast_versus_plain, 1.5),
+            ("lightning", contrast_versus_lightning, 1.5),
+        )
+    ),
     # c. pictures and videos into a store
     Benchmark("ingest-vs-pillow", partial(ingest_vs_pillow, ending="png"), at_least=1.8),
     Benchmark("ingest-jpeg-vs-pillow", partial(ingest_vs_pillow, ending="jpg"), at_least=1.8),

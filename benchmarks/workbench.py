@@ -20,6 +20,7 @@ class Scale:
     rounds: int = 9  # of comparisons that take a second or so
     few_rounds: int = 3  # of those that take long
     iterations: Mapping[str, int] = field(default_factory=lambda: {"norb": 300, "kitti": 20})  # in one round
+    contrast_iterations: Mapping[int, int] = field(default_factory=lambda: {32: 10, 96: 2})  # by the side of images
     toys: Mapping[str, Any] = field(default_factory=lambda: {"toys_per_category": 2, "lightings": 3})
     drives: Mapping[str, Any] = field(default_factory=lambda: {"drives_per_area": 2, "seconds": 12})
     drawn: Mapping[str, Mapping[str, Any]] = field(
@@ -42,6 +43,7 @@ QUICK = Scale(
     rounds=3,
     few_rounds=2,
     iterations={"norb": 50, "kitti": 5},
+    contrast_iterations={32: 1, 96: 1},
     toys={"toys_per_category": 1, "lightings": 2},
     drives={"drives_per_area": 1, "seconds": 8},
     drawn={"drive": {"drives_per_area": 1, "seconds": 12}, "places": {"images_per_class": 24}},
@@ -73,6 +75,13 @@ class Workbench:
     def toys(self) -> FrameStore:
         """Toys on a turntable, for the NORB network."""
         return ingest(open_source("turntable", **self.scale.toys), self.folder / "toys", workers=2)
+
+    def toys_of(self, size: int) -> FrameStore:
+        """Toys on a turntable, of images of this side."""
+        path = self.folder / f"toys-{size}"
+        if path.exists():
+            return FrameStore.open(path)
+        return ingest(open_source("turntable", **self.scale.toys), path, size=(size, size), workers=2)
 
     @cached_property
     def drives(self) -> FrameStore:

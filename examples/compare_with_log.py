@@ -1,6 +1,7 @@
 """How well the motion in pictures agrees with the poses of a log that has both.
 
     python compare_with_log.py KITTI_FOLDER TUM_FOLDER ...
+    python compare_with_log.py --sfm TUM_FOLDER ...    # the first 150 frames of a log, by structure from motion too
 
 Without a log, the embedded drive is compared.
 """
@@ -8,15 +9,20 @@ Without a log, the embedded drive is compared.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from egoequiv.catalog import open_log, open_source
+from egoequiv.odometry.sfm import sfm_poses
+from egoequiv.odometry.steps import key_frames
 from egoequiv.odometry.watch import Watched, watch
-from egoequiv.pose import CAMERA_POSES
+from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.sources import Source
+from egoequiv.sources.part import RecordingPart
 
+SHORT = 150  # frames of a log for structure from motion
 MOST_FRAMES = 1200  # of a log: recordings beyond are left out
 
 
@@ -48,10 +54,59 @@ def logged_rotations(seen: Watched, columns: tuple[str, ...]) -> np.ndarray:
     return (turned[seen.steps.first].inv() * turned[seen.steps.second]).as_rotvec(degrees=True)
 
 
+def compare_both(source: Source, name: str) -> str:
+    """Two rows: the steps of the first frames of a log, by comparing two pictures at a time and by one model of all."""
+    first = source.recordings[0]
+    count = min(SHORT, len(first))
+    part = RecordingPart(first, range(count), first.name, np.asarray(first.poses)[:count], first.lens)
+    short = replace(source, recordings=[part])
+    logged = part.poses[:, [source.pose_columns.index(column) for column in CAMERA_POSES]]
+    (seen,) = watch(short)
+    told = seen.steps.rotation_known
+    by_two = np.column_stack([seen.steps.direction, seen.steps.rotation_deg])
+    rows = [row_of(f"{name}, visual", by_two, logged, seen.steps.first, seen.steps.second, told)]
+    keys = key_frames(part)
+    poses = np.full((count, 7), np.nan)
+    for one in sfm_poses(short).recordings:
+        assert isinstance(one, RecordingPart)
+        poses[one.frames.start : one.frames.stop] = one.poses[:, :7]
+    told = np.isfinite(poses[keys]).all(axis=1)
+    told = told[:-1] & told[1:]
+    filled = np.where(np.isnan(poses), [0, 0, 0, 0, 0, 0, 1], poses)
+    by_all = SE3Space().difference(filled[keys[:-1]], filled[keys[1:]])
+    return "\n".join([*rows, row_of(f"{name}, sfm", by_all, logged, keys[:-1], keys[1:], told)])
+
+
+def row_of(
+    name: str, motion: np.ndarray, logged: np.ndarray, first: np.ndarray, second: np.ndarray, told: np.ndarray
+) -> str:
+    """Motions (S, 6) of steps against the poses (N, 7) of the log; directions where the log and the pictures move."""
+    true = SE3Space().difference(logged[first], logged[second])
+    turn = Rotation.from_rotvec(true[told, 3:], degrees=True).inv() * Rotation.from_rotvec(
+        motion[told, 3:], degrees=True
+    )
+    middle, most = np.percentile(np.rad2deg(turn.magnitude()), [50, 90])
+    way, own = np.linalg.norm(true[:, :3], axis=1), np.linalg.norm(motion[:, :3], axis=1)
+    moves = way > 0.2 * np.median(way[way > 0])
+    known = moves & told & (own > 0)
+    cosine = (true[known, :3] * motion[known, :3]).sum(axis=1) / (way[known] * own[known])
+    off, far = np.percentile(np.rad2deg(np.arccos(np.clip(cosine, -1, 1))), [50, 90])
+    shares = f"{len(first):,} | {100 * told.mean():.0f} % | {middle:.2f}° | {most:.2f}°"
+    return f"| {name} | {shares} | {100 * known.sum() / moves.sum():.0f} % | {off:.1f}° | {far:.1f}° |"
+
+
 def main() -> None:
+    logs = sys.argv[1:]
+    if logs[:1] == ["--sfm"]:
+        print(
+            "| log | steps | told | rotation error, median | 90 % | direction told | direction error, median | 90 % |"
+        )
+        print("|---|---|---|---|---|---|---|---|")
+        for path in logs[1:]:
+            print(compare_both(open_log(path)[0], path.rstrip("/").rpartition("/")[2]))
+        return
     print("| log | lens | steps | told | rotation error of a step, median | 90 % |")
     print("|---|---|---|---|---|---|")
-    logs = sys.argv[1:]
     if not logs:
         print(compare(open_source("drive", drives_per_area=1, seconds=2.0), "embedded drive"))
     for path in logs:

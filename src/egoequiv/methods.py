@@ -17,6 +17,7 @@ from egoequiv.losses import (
     ImaginedViews,
     MotionContrast,
     RecordingContrast,
+    RelativeError,
     Separation,
     Slowness,
     StreamName,
@@ -102,7 +103,7 @@ MODERN: dict[str, Any] = {
     "learning_rate": 2e-3,
     "weight_decay": 0.05,
     "batch_size": 96,
-    "iterations": 2_000,
+    "iterations": 1_000,
 }
 
 DEFAULT = "recording+motion"  # where no method is named
@@ -146,13 +147,18 @@ METHODS: dict[str, Method] = {
         Method(
             "motion",
             "any motion has a map of the features, which finds the right image of a batch",
-            (Classification(), MotionContrast()),
+            (Classification(), MotionContrast(), RelativeError(weight=3.0)),
             defaults=MODERN,
         ),
         Method(
             "recording+motion",
             "recording on one part of the features, motion on the other",
-            (Classification(), RecordingContrast(part="invariant"), MotionContrast(part="equivariant")),
+            (
+                Classification(),
+                RecordingContrast(part="invariant"),
+                MotionContrast(part="equivariant"),
+                RelativeError(part="equivariant", weight=3.0),
+            ),
             defaults=MODERN,
         ),
     )
@@ -195,14 +201,17 @@ def get_method(name: str) -> Method:
     if len(parts) == 1:
         return _checked(name, _as_method(name, _find(name)))
     terms: dict[str, Term] = {}
+    defaults: dict[str, Any] = {}
     for part in parts:
         found = _find(part)
         alone = Method(part, "", (_as_term(part, found),)) if _is_loss(found) else _as_method(part, found)
+        defaults |= alone.defaults
         for term in _checked(part, alone).terms:
             if terms.setdefault(term.name, term) != term:
                 raise ConfigError(f"method {name}: {term.name!r} is in it twice, as {terms[term.name]} and as {term}")
     shown = display_name(name)
-    return _checked(name, Method(shown, f"the sum of {' and '.join(shown.split('+'))}", tuple(terms.values())))
+    about = f"the sum of {' and '.join(shown.split('+'))}"
+    return _checked(name, Method(shown, about, tuple(terms.values()), defaults=defaults))
 
 
 def parts_of(name: str) -> list[str]:

@@ -49,6 +49,18 @@ def test_ingest_finds_poses_and_does_it_once(clips: Path, tmp_path: Path, cli: C
     assert (tmp_path / "twice" / "index.parquet").read_bytes() == (tmp_path / "store" / "index.parquet").read_bytes()
 
 
+def test_structure_from_motion_finds_poses_and_does_it_once(clips: Path, tmp_path: Path, cli: Cli) -> None:
+    (clip,) = clips.glob("residential.mkv")
+    command = ("ingest", "video", clip, "-o", tmp_path / "store", "--poses", "sfm", "--fov", 81, "--size", "24x64")
+    cli(*command)
+    store = FrameStore.open(tmp_path / "store")
+    assert store.space.describe() == {"kind": "scale-free"}
+    assert {"visual_rotation_error_deg", "visual_inliers"} <= set(store.pose_columns)
+    assert len(store) == 40
+    assert "is there already" in cli(*command).err
+    cli("train", tmp_path / "store", "-o", tmp_path / "run", "--poses", "sfm", code=2)
+
+
 def test_train_goes_from_a_video_to_rho(clips: Path, tmp_path: Path, cli: Cli) -> None:
     run = ("train", clips, "-o", tmp_path / "run", "--fov", 81, "--iterations", 2, "--set", "clusters=3")
     told = cli(*run, "--set", "keep=2", "--json")
@@ -87,7 +99,7 @@ def test_without_opencv_one_line_names_the_extra(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--poses", "gps"), "--poses gps: expected log or visual"),
+        (("--poses", "gps"), "--poses gps: expected log, visual or sfm"),
         (("--poses", "visual", "--fov", "200"), "--fov 200: expected the horizontal field of view"),
         (("--poses", "log", "--fov", "70"), "--fov is for poses that are seen in the pictures: add --poses visual"),
         (("--poses", "visual", "--scale", "speed"), "--scale speed: the log has no such column"),

@@ -153,6 +153,12 @@ def test_labels_of_another_store_are_probed_there(small_store: FrameStore) -> No
     assert found.measured_on is task
     assert "pixels" in found.values[0].baselines
     assert found.tables[0].columns[-1] == "pixels"
+    truth = np.arange(len(moving), dtype=float)
+    own = replace(data, store=replace(moving, numbers={"speed": truth}, label_notes=("labels.csv",)))
+    own.__dict__["features"] = np.stack([truth, truth], axis=1).astype(np.float32)
+    told = probe(own, replace(FEW, labelled_frames=20), silent)  # a table that is given comes first
+    assert [value.name for value in told.values] == ["R2 of speed, 20 labels"]
+    assert told.measured_on is None
 
 
 def refused(data: TaskData, words: str, kind: type[Exception] = DataError, **options: object) -> None:

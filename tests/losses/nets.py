@@ -20,3 +20,20 @@ def net_with(head: Tensor | None = None, maps: Tensor | None = None) -> EgoNet:
         net.maps.weight = nn.Parameter(maps)
         net.maps.bias = nn.Parameter(torch.zeros(maps.shape[:2], dtype=maps.dtype))
     return net.requires_grad_(False)
+
+
+def parted_net(invariant: int = 2, equivariant: int = 3, **settings: object) -> EgoNet:
+    """A network whose features have two parts; further settings are those of its spec."""
+    parts = {"invariant": invariant, "equivariant": equivariant}
+    size = {"feature_dim": invariant + equivariant}
+    spec = NetSpec("norb", (2, 2, 1), encoder_settings=size, parts=parts, **settings)  # type: ignore[arg-type]
+    return EgoNet(spec).requires_grad_(False)
+
+
+def turning_net(dim: int = 2) -> EgoNet:
+    """A network whose maps turn the first two features by the one component of a motion, in radians."""
+    spec = NetSpec("norb", (2, 2, 1), encoder_settings={"feature_dim": dim}, motion_maps="generators", motion_dim=1)
+    net = EgoNet(spec).requires_grad_(False)
+    assert net.motion_maps is not None
+    net.motion_maps.weight[0, 1, 0] = 1.0  # type: ignore[index, operator]
+    return net

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from egoequiv.errors import ConfigError
 from egoequiv.models import ENCODERS, Encoder, build_encoder
 from egoequiv.models.encoders import ConvEncoder, MlpEncoder, encoder_settings
+from egoequiv.models.pretrained import PACKAGES
 
 
 def test_two_full_layers_by_hand() -> None:
@@ -53,6 +54,8 @@ def test_the_network_of_the_paper_for_norb() -> None:
 @pytest.mark.parametrize("name", ENCODERS)
 @pytest.mark.parametrize("shape", [(32, 32, 1), (24, 40, 3)])
 def test_every_encoder_gives_the_features_it_promises(name: str, shape: tuple[int, int, int]) -> None:
+    if name == "efficientnet-lite0":
+        pytest.importorskip(PACKAGES[1], reason="the extra `imagenet` is not installed")
     encoder = ENCODERS[name](shape)
     assert isinstance(encoder, Encoder)
     height, width, channels = shape
@@ -137,6 +140,9 @@ def test_only_full_layers_want_images_of_length_one() -> None:
     [
         ("norb", {"hidden_units": "64", "feature_dim": 128}, {"hidden_units": 64, "feature_dim": 128}),
         ("kitti", {"feature_dim": "7"}, {"feature_dim": 7}),
+        ("residual", {"width": "16", "blocks": "2"}, {"width": 16, "blocks": 2}),
+        ("vit", {"patch_px": "4", "heads": 2}, {"patch_px": 4, "heads": 2}),
+        ("efficientnet-lite0", {"frozen": "false"}, {"frozen": False}),
         ("models.test_encoders:Plain", {"scale": "2", "name": "5"}, {"scale": 2.0, "name": "5"}),
         ("models.test_encoders:anything", {"a": "3", "b": "0.5", "c": "true"}, {"a": 3, "b": 0.5, "c": True}),
         ("models.test_encoders:anything", {"a": "x", "b": [1]}, {"a": "x", "b": [1]}),

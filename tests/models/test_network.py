@@ -328,3 +328,61 @@ def test_an_encoder_of_a_user_gets_images_colour_by_colour(channels: int) -> Non
     pixels = ((images[:, ::2, ::2].double() - 127) / 74).flatten(0, 2)  # (16 * 16 * 16, C)
     by_hand = 2 * (pixels @ weight.detach()[:, :, 0, 0].double().T).T @ pixels / 256  # type: ignore[index]
     torch.testing.assert_close(weight.grad[:, :, 0, 0].double(), by_hand, rtol=1e-4, atol=1e-4)  # type: ignore[index]
+
+
+def test_each_part_of_the_features_has_length_one() -> None:
+    net = made(PARTED)
+    images = torch.randint(0, 256, (3, 4, 5, 2), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+    features = net(images).detach()
+    for part in ("invariant", "equivariant"):
+        torch.testing.assert_close(features[:, net.part(part)].norm(dim=1), torch.ones(3))
+    plain = made()(images).detach()
+    assert not torch.allclose(plain.norm(dim=1), torch.ones(3))
+    torch.testing.assert_close(features[:, :60] * plain[:, :60].norm(dim=1, keepdim=True), plain[:, :60])
+
+
+@pytest.mark.parametrize("encoder", ["norb", "residual"])
+def test_each_image_may_be_normalised_by_itself(encoder: str) -> None:
+    shape = (14, 16, 3)
+    net = made(NetSpec(encoder, shape, normalisation="image"))
+    images = torch.randint(40, 80, (3, *shape), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+    pixels = net.normalised(images)
+    flat = pixels.flatten(1)
+    torch.testing.assert_close(flat.mean(1), torch.zeros(3), atol=1e-5, rtol=0)
+    if encoder == "norb":  # an image has length 1
+        torch.testing.assert_close(flat.norm(dim=1), torch.ones(3))
+    else:
+        torch.testing.assert_close(flat.std(dim=1, correction=0), torch.ones(3))
+    brighter = (2 * images.int() + 10).to(torch.uint8)
+    torch.testing.assert_close(net.normalised(brighter), pixels, atol=1e-4, rtol=1e-4)
+
+
+def test_flat_images_are_not_scaled_up_to_their_noise() -> None:
+    net = made(NetSpec("residual", (12, 12, 1), normalisation="image"))
+    flat = torch.full((2, 12, 12, 1), 100, dtype=torch.uint8)
+    flat[1, 0, 0] = 101
+    pixels = net.normalised(flat)
+    assert float(pixels[0].abs().max()) == 0
+    assert float(pixels[1].abs().max()) == pytest.approx(
+        (1 - 1 / 144) / 2, rel=1e-4
+    )  # two gray levels are the smallest scale
+    assert net(flat).isfinite().all()
+
+
+@pytest.mark.parametrize("encoder", ["norb", "residual"])
+@pytest.mark.parametrize("normalisation", ["image", "dataset"])
+def test_changes_see_pixels_of_variance_one_for_every_encoder(encoder: str, normalisation: str) -> None:
+    shape = (12, 14, 1)
+    net = made(NetSpec(encoder, shape, normalisation=normalisation))  # type: ignore[arg-type]
+    images = torch.randint(0, 256, (4, *shape), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+    length = sqrt(12 * 14) if encoder == "norb" else 1.0
+    net.set_normalisation([float(images.float().mean())], [float(images.float().std()) * length])
+    seen: list[Tensor] = []
+
+    def note(pixels: Tensor) -> Tensor:
+        seen.append(pixels.clone())
+        return pixels
+
+    torch.testing.assert_close(net(images, note), net(images))
+    assert float(seen[0].std()) == pytest.approx(1, abs=0.05)
+    assert not torch.allclose(net(images, lambda pixels: pixels + 1), net(images))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,10 @@ from scipy.spatial.transform import Rotation
 
 from egoequiv.catalog import open_source
 from egoequiv.odometry.lens_guess import lenses_of
+from egoequiv.odometry.sfm import sfm_poses
 from egoequiv.odometry.steps import key_frames, visual_steps
-from egoequiv.pose import CAMERA_POSES
+from egoequiv.pose import CAMERA_POSES, SE3Space
+from egoequiv.sources.part import RecordingPart
 
 
 @pytest.mark.parametrize(
@@ -43,3 +46,19 @@ def test_the_field_of_view_of_a_hand_held_camera_is_found(real_data: Path) -> No
     lens = lenses_of(open_source("tum", real_data / "tum_fr1_xyz"))[0]
     assert lens.view_deg == pytest.approx(63.5, abs=8)  # focal length 517 of 640 pixels, by the data set's page
     assert lens.origin.startswith("guessed: field of view")
+
+
+def test_structure_from_motion_tells_rotation_and_direction_of_a_hand_held_camera(real_data: Path) -> None:
+    source = open_source("seven-scenes", real_data / "seven_scenes_redkitchen")
+    whole = source.recordings[0]
+    part = RecordingPart(whole, range(75), whole.name, np.asarray(whole.poses)[:75], whole.lens)
+    (found,) = sfm_poses(replace(source, recordings=[part])).recordings
+    keys = key_frames(part)
+    logged = part.poses[:, [source.pose_columns.index(name) for name in CAMERA_POSES]]
+    seen, true = (SE3Space().difference(poses[keys[:-1]], poses[keys[1:]]) for poses in (found.poses[:, :7], logged))
+    off = np.linalg.norm(seen[:, 3:] - true[:, 3:], axis=1)
+    assert np.median(off) < 0.4
+    assert np.median(off) < 0.5 * np.median(np.linalg.norm(true[:, 3:], axis=1))
+    cosine = (seen[:, :3] * true[:, :3]).sum(axis=1)
+    cosine /= np.linalg.norm(seen[:, :3], axis=1) * np.linalg.norm(true[:, :3], axis=1)
+    assert np.median(cosine) > np.cos(np.deg2rad(30))

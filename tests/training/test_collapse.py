@@ -30,7 +30,9 @@ HEALTHY = [
     (method, labels)
     for method in list_methods()
     for labels in (True, False)
-    if method not in ON_A_LINE and (labels or method not in ("random", "clsnet"))
+    if method not in ON_A_LINE
+    and (labels or method not in ("random", "clsnet"))
+    and (not METHODS[method].defaults or method == "recording+motion")
 ]
 
 

@@ -10,7 +10,7 @@ from egoequiv.training import make_config
 
 def test_settings_from_strings() -> None:
     values = parse_settings(["learning_rate=0.5", "weight.equivariance=2", "motions=up, right"])
-    config = make_config({"data": "x", **values})
+    config = make_config({"data": "x", "method": "equiv", **values})
     assert config.learning_rate == 0.5
     assert config.motions == ("up", "right")
     assert {t.name: t.weight for t in config.objective().terms} == {"classification": 1.0, "equivariance": 2.0}
@@ -33,7 +33,7 @@ def test_a_config_is_frozen_and_survives_json() -> None:
         ({"lerning_rate": 1}, "'lerning_rate' is not known"),
         ({"method": "equivv"}, "choose one of random, clsnet"),
         ({"weight": {"slownes": 1}}, "weight.slownes"),
-        ({"weight": {"equivariance": -1}}, "must not be negative"),
+        ({"method": "equiv", "weight": {"equivariance": -1}}, "must not be negative"),
         ({"margin": {"classification": 1}}, "margin.classification"),
         ({"method": "clsnet", "use_labels": False}, "labels only"),
         ({"checkpoint_every": 150}, "multiple of log_every"),

@@ -60,6 +60,29 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(
             assert (out / name).read_bytes() == (whole.path / name).read_bytes(), f"{stop}: {name}"
 
 
+SMALL_VIT = {"width": 16, "depth": 2, "feature_dim": 16}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize(("encoder", "shape"), [("residual", {"width": 8, "feature_dim": 16}), ("vit", SMALL_VIT)])
+def test_newer_encoders_go_on_to_the_same_bytes(
+    drives: Path, tmp_path: Path, encoder: str, shape: dict[str, int], precision: str
+) -> None:
+    settings = {**SHORT, "encoder": encoder, "encoder_settings": shape, "precision": precision, "iterations": 12}
+    settings |= {"optimizer": "adamw", "weight_decay": 0.05, "decay": "one-cycle", "learning_rate": 5e-3}
+    whole = train(drives, tmp_path / "whole", **settings)
+    out = tmp_path / "cut"
+    with pytest.raises(KeyboardInterrupt):
+        train(drives, out, on_metrics=interrupt_at(8), **settings)
+    assert RunFolder(out).result is None
+    train(drives, out, resume=True, **settings)
+    for name in FILES:
+        assert (out / name).read_bytes() == (whole.path / name).read_bytes(), name
+    first, *_, last = RunFolder(out).metrics()
+    assert last["classification"] < first["classification"]
+
+
 def test_the_precision_makes_a_difference(drives: Path, tmp_path: Path) -> None:
     exact, rough = (train(drives, tmp_path / p, precision=p, **SHORT).path for p in ("float32", "bfloat16"))
     assert (exact / "last.safetensors").read_bytes() != (rough / "last.safetensors").read_bytes()

@@ -24,7 +24,15 @@ from egoequiv.training.memory import batch_bytes, network_bytes, pair_bytes
 from egoequiv.training.search import GreedySearch
 from helpers import GRID, grid_recording
 
-FEW = {"iterations": 4, "per_class": 3, "log_every": 2, "validate_every": 2, "checkpoint_every": 2, "threads": 1}
+FEW: dict[str, Any] = {
+    "method": "equiv",
+    "iterations": 4,
+    "per_class": 3,
+    "log_every": 2,
+    "validate_every": 2,
+    "checkpoint_every": 2,
+    "threads": 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +232,7 @@ def test_rho_is_undefined_where_it_was_told(small_store: FrameStore, tmp_path: P
 
     for units, is_defined in ((20, False), (16, True)):
         settings = {**FEW, "encoder": "norb", "encoder_settings": {"hidden_units": units}}
-        run = train(small_store.path, tmp_path / f"{units}", method="random", **settings)
+        run = train(small_store.path, tmp_path / f"{units}", **{**settings, "method": "random"})
         (found,) = measure_run(run.path, ["equivariance"])
         rho = found.value("rho_right")
         assert rho is not None

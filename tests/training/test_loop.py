@@ -20,7 +20,7 @@ from egoequiv.training.run_folder import RunFolder
 from helpers import GRID, grid_source
 
 FEW = {"iterations": 200, "per_class": 3, "log_every": 50, "validate_every": 100, "checkpoint_every": 50}
-FEW |= {"split": "paper"}
+FEW |= {"split": "paper", "encoder": "norb", "batch_size": 16}
 
 
 @pytest.mark.slow

@@ -21,7 +21,15 @@ from egoequiv.training.data import motions_of
 from egoequiv.training.memory import pair_bytes
 from running import make_cli
 
-FEW = {"iterations": 4, "log_every": 2, "validate_every": 2, "checkpoint_every": 2, "threads": 1, "use_labels": False}
+FEW = {
+    "method": "equiv",
+    "iterations": 4,
+    "log_every": 2,
+    "validate_every": 2,
+    "checkpoint_every": 2,
+    "threads": 1,
+    "use_labels": False,
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from egoequiv.training.stacked_runs import run_stack, stack_key
 
 SHORT = {"iterations": 60, "per_class": 3, "log_every": 20, "checkpoint_every": 20, "validate_every": 20, "threads": 1}
 SHORT |= {"encoder": "norb", "split": "paper"}
-TRAINED = [name for name in list_methods() if METHODS[name].terms]
+TRAINED = [name for name in list_methods() if METHODS[name].terms and not METHODS[name].defaults]
 
 
 def job(store: FrameStore, out: Path, **settings: Any) -> Job:

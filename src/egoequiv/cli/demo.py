@@ -13,7 +13,7 @@ from egoequiv.cli.console import print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, Out
 from egoequiv.cli.tables import described, show_tables
 
-METHODS = ("random", "clsnet", "drlim", "equiv")
+METHODS = ("random", "clsnet", "drlim", "equiv", "recording+motion")
 
 
 def demo(
@@ -21,7 +21,7 @@ def demo(
     iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 3_000,
     as_json: AsJson = False,
 ) -> None:
-    """Render toys on a turntable, train clsnet, drlim and equiv, and show what the features are worth.
+    """Render toys on a turntable, train four methods on them, and show what the features are worth.
 
     Example: egoequiv demo -o demo
     """
@@ -45,5 +45,5 @@ def demo(
     say("what to try next:")
     say(f"  egoequiv report {shlex.quote(str(out))}   (one page with all of it, and what the features are good for)")
     say(f"  egoequiv info {store.path}")
-    say(f"  egoequiv train {store.path} --method equiv --no-labels -o my-run && egoequiv evaluate my-run")
+    say(f"  egoequiv train {store.path} --no-labels -o my-run && egoequiv evaluate my-run")
     say("  egoequiv reproduce norb --data FOLDER_OF_SMALL_NORB -o norb-table   (the paper's table)")

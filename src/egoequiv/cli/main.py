@@ -17,7 +17,7 @@ from egoequiv.errors import ConfigError, DivergedError, EgoEquivError
 
 # Every command and the first line of its help. A command of that name lives in the module of that name.
 COMMANDS = {
-    "demo": "Render toys on a turntable, train clsnet, drlim and equiv, and show what the features are worth.",
+    "demo": "Render toys on a turntable, train four methods on them, and show what the features are worth.",
     "inspect": "Say what a log holds: format, cameras, rates, ranges, gaps, poses, and what to type next.",
     "ingest": "Decode and resize frames once, into a store that everything else reads.",
     "render": "Write an embedded world to files: try the readers of files without a download, or look at the pictures.",

@@ -126,9 +126,10 @@ Poses = Annotated[
     str,
     typer.Option(
         "--poses",
-        metavar="log|visual",
+        metavar="log|visual|sfm",
         show_default="log, for a log without poses visual",
-        help="The log's own poses, or those that its pictures show (needs OpenCV).",
+        help="The log's own poses, or those that its pictures show: visual (needs OpenCV), or, for at most 300 key "
+        "frames, sfm: structure from motion (needs COLMAP).",
     ),
 ]
 FieldOfView = Annotated[
@@ -212,8 +213,6 @@ class PosesFrom:
         """The same for a store that is made."""
         from egoequiv.store.motion import MotionOptions
 
-        if self.poses not in ("auto", "log", "visual"):
-            raise ConfigError(f"--poses {self.poses}: expected log or visual")
         return MotionOptions(self.poses, self.fov, self.scale)  # type: ignore[arg-type]
 
 

@@ -28,7 +28,9 @@ def search(
     weights: Annotated[str | None, typer.Option(help="Loss weights to try, such as 0.1,0.316,1.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds tried for each weight; the mean decides.")] = 2,
     rate_seeds: Annotated[int, typer.Option(min=1, help="Seeds tried for each learning rate.")] = 5,
-    iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 15_000,
+    iterations: Annotated[
+        int | None, typer.Option(min=1, help="Iterations of each run; by default the method's, or 15,000.")
+    ] = None,
     encoder: EncoderName = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Any other training setting.")] = None,
     where: Where,
@@ -36,8 +38,8 @@ def search(
 ) -> None:
     """Choose the learning rate and the loss weights, on a part cut from the training frames.
 
-    The learning rate is chosen on clsnet, then each method's weights at that rate. The validation frames are never
-    looked at, and a run that diverges has lost. Repeat the command to go on after a stop.
+    The learning rate is chosen on clsnet, then each method's weights at that rate, or at its own where it has one. The
+    validation frames are never looked at, and a run that diverges has lost. Repeat the command to go on after a stop.
 
     Example: egoequiv search toys -o my-search --methods equiv
     """
@@ -48,9 +50,8 @@ def search(
     names = [name.strip() for name in methods.split(",")]
     for name in names:
         get_method(name)
-    base = {"data": store, "iterations": iterations, "validate_every": 1_000, **parse_settings(settings or [])}
-    if encoder is not None:
-        base["encoder"] = encoder
+    base = {"data": store, "validate_every": 1_000, **parse_settings(settings or [])}
+    base |= {name: value for name, value in (("iterations", iterations), ("encoder", encoder)) if value is not None}
     shared = make_config({**base, "method": "equiv"})
     tried: dict[str, Any] = {
         "learning_rates": LEARNING_RATES if rates is None else numbers_in(rates, "--rates"),
@@ -86,7 +87,8 @@ def _show(selection: Selection, names: Sequence[str]) -> None:
         name: "".join(f" --set weight.{term}={weight:g}" for term, weight in selection.weight[name].items())
         for name in names
     }
-    lines = [Code(f"{name}: --set learning_rate={selection.learning_rate:g}{flags[name]}") for name in names]
+    rates = {name: selection.settings(name)["learning_rate"] for name in names}
+    lines = [Code(f"{name}: --set learning_rate={rates[name]:g}{flags[name]}") for name in names]
     print_blocks([grid, *lines], output())
 
 

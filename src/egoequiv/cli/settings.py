@@ -83,7 +83,9 @@ def _kind(annotation: Any) -> str:
 EncoderName = Annotated[
     str | None,
     typer.Option(
-        "--encoder", show_default="auto", help="norb, kitti, auto (by the images), or your own as file.py:name."
+        "--encoder",
+        show_default="auto",
+        help="norb, kitti, residual, vit, efficientnet-lite0, auto (by the images), or your own as file.py:name.",
     ),
 ]
 

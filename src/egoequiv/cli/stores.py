@@ -72,12 +72,12 @@ def local_store(
     from egoequiv.errors import ConfigError
     from egoequiv.models.checkpoint import load_spec
     from egoequiv.store.logs import is_store, store_at
-    from egoequiv.store.motion import MotionOptions
+    from egoequiv.store.motion import SEEN, MotionOptions
 
     motion = motion or MotionOptions()
     fetch(place)
     if is_store(place):
-        given = {**vars(log), "fov": motion.view_deg, "scale": motion.scale, "poses": motion.poses == "visual"}
+        given = {**vars(log), "fov": motion.view_deg, "scale": motion.scale, "poses": motion.poses in SEEN}
         if unused := [name for name, value in given.items() if value]:
             raise ConfigError(f"--{unused[0]} says how a log is read, and {place} is a store already: leave it out")
         return place

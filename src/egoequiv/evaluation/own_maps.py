@@ -33,7 +33,7 @@ def own_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> F
         )
     names = options.motions or _motions(data)
     pairs = data.pairs(None, names)
-    z = np.ascontiguousarray(data.all_features[:, data.net.part(data.net.mapped_part)])
+    z = data.of_part(data.net.mapped_part).features
     recordings = groups_of(data.store, "recording")
     errors = []
     for number, name in enumerate(pairs.names):
@@ -79,11 +79,19 @@ def _finding(errors: Sequence[MotionError], groups: dict[str, int], learned: Seq
     ]
     is_learned = [error.motion in learned or not learned for error in errors]
     means = [
-        Value(metric=rho_metric(f"own_{name}", f"own rho, {words}", family="own"), value=_mean(errors, is_learned, want))
+        Value(
+            metric=rho_metric(f"own_{name}", f"own rho, {words}", family="own"), value=_mean(errors, is_learned, want)
+        )
         for name, words, want in (("trained", "trained motions", True), ("others", "other motions", False))
     ]
     rows = [
-        (error.motion, "yes" if known else "no", cell(value), value.metric.text(error.ratio_of_means), error.pairs_scored)
+        (
+            error.motion,
+            "yes" if known else "no",
+            cell(value),
+            value.metric.text(error.ratio_of_means),
+            error.pairs_scored,
+        )
         for error, known, value in zip(errors, is_learned, values, strict=True)
     ]
     columns = ("motion", "trained", "rho", "ratio of means", "pairs")

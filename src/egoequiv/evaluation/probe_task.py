@@ -104,9 +104,9 @@ def _rows(data: TaskData, target: Target, part: str, looks: Looks) -> list[Row]:
 
 
 def _labelled_task(data: TaskData, options: TaskOptions) -> Recognition | None:
-    """The labelled images of a run that has them in another store, unless a column of its own store is named."""
-    task = data.recognition
-    return task if options.label_column is None and task is not None and task.store is not data.store else None
+    """The labelled images of a run that has them in another store, unless a column or a table of labels is named."""
+    task, has_named = data.recognition, options.label_column is not None or bool(data.store.label_notes)
+    return None if has_named or task is None or task.store.path == data.store.path else task
 
 
 def _targets(data: TaskData, labelled: Recognition | None, options: TaskOptions) -> tuple[list[Target], list[str]]:

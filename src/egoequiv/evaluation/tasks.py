@@ -18,6 +18,7 @@ from egoequiv.evaluation.composition import composition
 from egoequiv.evaluation.equivariance_task import equivariance
 from egoequiv.evaluation.motions import motions
 from egoequiv.evaluation.next_view_task import next_view
+from egoequiv.evaluation.own_maps import own_maps
 from egoequiv.evaluation.prediction import prediction
 from egoequiv.evaluation.probe_task import probe
 from egoequiv.evaluation.readout import readout
@@ -58,6 +59,14 @@ TASKS: dict[str, Task] = {
             "how far the motion moves them (lower is better, 1 is copying the features).",
             equivariance,
             ("motions", "seed", "fit_on"),
+        ),
+        Task(
+            "maps",
+            "Own maps",
+            "rho of the maps that the run has learned itself, for motions it was trained on and for others (lower is "
+            "better, 1 is copying the features).",
+            own_maps,
+            ("motions",),
         ),
         Task(
             "next-view",

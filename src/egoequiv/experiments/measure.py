@@ -235,7 +235,7 @@ def open_task_data(measurer: RunMeasurer) -> TaskData:
         patterns=opened.patterns,
         untrained=untrained_like(opened.net, config) if config.objective().terms else None,
         recognition=labelled_task(opened),
-        learned=tuple(opened.net.spec.patterns),
+        learned=opened.learned,
         labelled=_labelled(opened.recognition, config),
         max_gap_s=config.max_gap_s,
         neighbour_gap_s=config.neighbour_gap_s,

@@ -27,7 +27,7 @@ class LightJitter:
     gain: tuple[float, float] = (0.5, 1.6)
     offset: float = 0.5
     slope: float = 1.0
-    field: float = 0.5
+    field: float = 0.7
     noise: float = 0.05
 
     def __call__(self, pixels: Tensor, generator: torch.Generator) -> Tensor:

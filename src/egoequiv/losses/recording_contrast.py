@@ -35,6 +35,7 @@ class RecordingContrast(Term):
 
     name: ClassVar[str] = "recording"
     stream: ClassVar[StreamName] = "clip"
+    needs_clips: ClassVar[bool] = True
     temperature: float = 0.1
     part: Part = "all"
 

@@ -38,6 +38,7 @@ class Term(ABC):
     stacks: ClassVar[bool] = False
     draws: ClassVar[bool] = False
     needs_motion: ClassVar[bool] = False  # whether it reads motions of pairs of the stream `clip`
+    needs_clips: ClassVar[bool] = False  # whether frames of one clip are told from those of others
     maps_motion: ClassVar[bool] = False  # whether it trains maps of any motion, `net.motion_maps`
     part = "all"  # of the features, those that it looks at; a term may have a field of this name
     weight: float = 1.0

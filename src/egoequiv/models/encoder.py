@@ -22,8 +22,6 @@ class Encoder(nn.Module):
 
     feature_dim: int
     unit_length: bool = False  # whether images are scaled to length 1, for full layers, or pixels to variance 1
-    # Mean and std of pixel values 0 to 255 with which the weights were trained; None: those of the frames.
-    pixel_scale: tuple[float, float] | None = None
 
     @abstractmethod
     def forward(self, images: Tensor) -> Tensor:

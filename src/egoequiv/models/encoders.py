@@ -11,7 +11,9 @@ from torch import Tensor, nn
 from egoequiv.errors import ConfigError
 from egoequiv.models.encoder import Count, Encoder, ImageShape, channels_last
 from egoequiv.models.pixels import PixelEncoder
+from egoequiv.models.pretrained import EfficientNetLite0
 from egoequiv.models.residual import ResidualEncoder
+from egoequiv.models.transformer import VisionTransformer
 from egoequiv.names import Door, what_is
 from egoequiv.signatures import checked_settings
 from egoequiv.user_code import is_built_in, one_line, user_code
@@ -73,6 +75,8 @@ ENCODERS: dict[str, Callable[..., nn.Module]] = {
     "norb": MlpEncoder,
     "kitti": ConvEncoder,
     "residual": ResidualEncoder,
+    "vit": VisionTransformer,
+    "efficientnet-lite0": EfficientNetLite0,
     "pixels": PixelEncoder,
 }
 DOOR = Door("encoder", ENCODERS, "egoequiv.encoders", "a function or class that returns an nn.Module")

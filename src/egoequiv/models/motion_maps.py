@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from math import ceil, isfinite
 
 import torch
 from torch import Tensor, nn
 
 LARGEST_STEP = 2.0  # of the norm of a generator in one piece of the series
 ORDER = 12  # of the series: the rest is below 2^13 / 13!, about 1e-6
+MOST_PIECES = 32  # beyond, the matrix itself is computed: its cost grows with the logarithm of the motion alone
 HIDDEN = 32  # units of the network that makes a map from a motion
 
 
@@ -66,6 +68,9 @@ class GeneratorMaps(MotionMaps):
         """exp(B) z as pieces of a Taylor series on the vector: the matrix itself is not needed, and would be slow."""
         generators, scaled = self.generators(), motion / self.scale
         pieces = self._pieces(generators, scaled)
+        if pieces > MOST_PIECES:
+            matrix = torch.matrix_exp(torch.einsum("...k,kij->...ij", scaled, generators))
+            return (matrix @ features.unsqueeze(-1)).squeeze(-1)
         table = generators.flatten(0, 1).T  # (D, M D): all generators in one multiplication
         scaled = (scaled / pieces).unsqueeze(-2)  # (..., 1, M)
         for _ in range(pieces):
@@ -79,11 +84,11 @@ class GeneratorMaps(MotionMaps):
     @torch.no_grad()
     def _pieces(self, generators: Tensor, scaled: Tensor) -> int:
         """Into how many equal steps the largest motion is divided, so that the series converges."""
-        if not scaled.numel():
+        if not scaled.numel() or not bool(generators.isfinite().all()):  # training says what is not finite
             return 1
         norms = torch.linalg.matrix_norm(generators, 2)  # (M,)
         largest = float((scaled.abs() * norms).sum(-1).max())
-        return max(1, int(-(-largest // LARGEST_STEP)))
+        return max(1, ceil(largest / LARGEST_STEP)) if isfinite(largest) else 1
 
 
 class NetworkMaps(MotionMaps):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from math import sqrt
+from math import prod, sqrt
 from typing import Any, Literal, Protocol, get_args
 
 import torch
@@ -134,13 +134,13 @@ class EgoNet(nn.Module):
     def forward(self, images: Tensor, change: Change | None = None) -> Tensor:
         """Features (B, D) of uint8 images (B, H, W, C), as `egoequiv.models.images` has the convention.
 
-        `change`, if given, changes the normalised pixels. Where features have parts, each part has length 1, so that
-        none outweighs the others.
+        `change`, if given, changes the normalised pixels, of variance about 1. Where features have parts, each part has
+        length 1, so that none outweighs the others.
         """
         if images.dtype != torch.uint8 or images.shape[1:] != self.spec.image_shape:
             raise wrong_images(images.dtype, images.shape, self.spec.image_shape)
         pixels = self.normalised(images)
-        pixels = (pixels if change is None else change(pixels)).permute(0, 3, 1, 2)
+        pixels = (pixels if change is None else self._changed(pixels, change)).permute(0, 3, 1, 2)
         is_own = is_built_in(self.encoder)
         if not is_own:
             # Colour by colour in memory, because with channels last the gradient of a 1 x 1 convolution with a stride
@@ -155,6 +155,15 @@ class EgoNet(nn.Module):
                 [functional.normalize(part, dim=-1) for part in torch.split(features, sizes, dim=-1)], dim=-1
             )
         return features
+
+    def _changed(self, pixels: Tensor, change: Change) -> Tensor:
+        """Changed pixels; the change sees them with variance about 1, also where images have length 1."""
+        return change(pixels * self._length).div_(self._length) if self.encoder.unit_length else change(pixels)
+
+    @property
+    def _length(self) -> float:
+        """By what pixels of variance 1 are divided for an image of length 1."""
+        return sqrt(prod(self.spec.image_shape))
 
     @property
     def mapped_part(self) -> str:
@@ -191,7 +200,7 @@ class EgoNet(nn.Module):
         if self.spec.normalisation == "image":
             pixels = images.float()
             mean, std = pixels.mean((1, 2, 3), keepdim=True), pixels.std((1, 2, 3), keepdim=True, correction=0)
-            length = sqrt(pixels[0].numel()) if self.encoder.unit_length else 1.0
+            length = self._length if self.encoder.unit_length else 1.0
             return pixels.sub_(mean).div_(std.clamp_min_(FLATTEST).mul_(length))
         scale = self.input_std.reciprocal()
         shift = -self.input_mean * scale

@@ -17,7 +17,7 @@ Rows = NDArray[np.int64]
 
 LONGEST_BRIDGE = 3  # steps in a row that cannot be told, and are replaced by the direct one over them
 _BOUND = 8.0  # a step is at most so many times as long as the usual one of its recording, and at least this part of it
-_FEWEST_KEYS = 3  # a shorter chain has no motion that is worth a recording
+FEWEST_KEYS = 3  # a shorter chain has no motion that is worth a recording
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def chains(steps: VisualSteps, times_s: Array | None, lengths: Array | None = No
     ends = np.flatnonzero(~known).tolist()
     found = []
     for begin, end in zip([0, *(k + 1 for k in ends)], [*ends, len(steps)], strict=True):
-        if end - begin + 1 >= _FEWEST_KEYS:
+        if end - begin + 1 >= FEWEST_KEYS:
             found.append(_chain(steps.part(slice(begin, end)), lengths[begin:end], times_s))
     return found
 
@@ -129,15 +129,32 @@ def _chain(steps: VisualSteps, lengths: Array, times_s: Array | None) -> Chain:
         position[k + 1] = position[k] + turned.apply(lengths[k] * direction)
         turned = turned * Rotation.from_rotvec(steps.rotation_deg[k], degrees=True)
         quaternion[k + 1] = turned.as_quat()
-    frames = range(int(steps.first[0]), int(steps.second[-1]) + 1)
     keys = np.append(steps.first, steps.second[-1:])
+    return chain_between(keys, position, quaternion, steps.rotation_error_deg, steps.inliers, times_s)
+
+
+def chain_between(
+    keys: Rows, position: Array, quaternion: Array, error_deg: Array, inliers: Rows, times_s: Array | None
+) -> Chain:
+    """The poses of all frames from the first key frame to the last.
+
+    Args:
+        keys: (K,) frames in order whose poses are known.
+        position: (K, 3).
+        quaternion: (K, 4) x y z w.
+        error_deg: (K - 1,) of the rotation from a key frame to the next.
+        inliers: (K - 1,) points that agree with that step.
+        times_s: (N,) of all frames of the recording, None where they have none.
+
+    """
+    frames = range(int(keys[0]), int(keys[-1]) + 1)
     clock = _clock(times_s, frames)
-    quaternion *= np.where(quaternion[:, 3:] < 0, -1.0, 1.0)
-    track = PoseTrack(clock[keys - frames.start], position, quaternion)
+    canonical = quaternion * np.where(quaternion[:, 3:] < 0, -1.0, 1.0)
+    track = PoseTrack(clock[keys - frames.start], position, canonical)
     longest_s = (clock[-1] - clock[0]) / 1e9 + 1.0
     poses, _ = track.at(clock, longest_s)
-    step = np.clip(np.searchsorted(steps.first, np.asarray(frames), side="right") - 1, 0, len(steps) - 1)
-    return Chain(frames, poses, steps.rotation_error_deg[step], steps.inliers[step])
+    step = np.clip(np.searchsorted(keys, np.asarray(frames), side="right") - 1, 0, len(keys) - 2)
+    return Chain(frames, poses, error_deg[step], inliers[step])
 
 
 def _clock(times_s: Array | None, frames: range) -> NDArray[np.int64]:

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError
-from egoequiv.odometry.steps import VisualSteps
 from egoequiv.pose import CAMERA_POSES
 from egoequiv.sources.recording import Recording, Source
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 LOG = "log"  # the distances between the log's own poses
 _DISTANCE = "forward_m"
@@ -31,13 +31,14 @@ def check_scale(source: Source, scale: str) -> None:
         raise ConfigError(f"--scale {scale}: a speed needs the times of frames, and {timeless[0]} has none")
 
 
-def lengths_in_log(source: Source, recording: Recording, steps: VisualSteps, scale: str) -> Array:
+def lengths_in_log(source: Source, recording: Recording, first: Rows, second: Rows, scale: str) -> Array:
     """The length of each step in metres (S,).
 
     Args:
         source: whose pose columns are looked at.
         recording: the log's own, with its columns.
-        steps: the steps between its frames.
+        first: (S,) the frames where steps begin.
+        second: (S,) the frames where they end.
         scale: `log`, or the name of a column: a speed in metres a second, or a distance travelled in metres.
 
     """
@@ -45,13 +46,13 @@ def lengths_in_log(source: Source, recording: Recording, steps: VisualSteps, sca
     poses = np.asarray(recording.poses, np.float64)
     if scale == LOG and set(CAMERA_POSES[:3]) <= set(columns):
         position = poses[:, [columns.index(name) for name in CAMERA_POSES[:3]]]
-        moved: Array = np.linalg.norm(position[steps.second] - position[steps.first], axis=1)
+        moved: Array = np.linalg.norm(position[second] - position[first], axis=1)
         return moved
     name = _DISTANCE if scale == LOG else scale
     way = poses[:, columns.index(name)]
     if _is_speed(name) and recording.times_s is not None:
         way = np.concatenate([[0.0], np.cumsum(np.diff(recording.times_s) * (way[1:] + way[:-1]) / 2)])
-    return np.abs(way[steps.second] - way[steps.first])
+    return np.abs(way[second] - way[first])
 
 
 def _is_speed(column: str) -> bool:

@@ -71,10 +71,26 @@ def visual_poses(
     recordings: list[RecordingPart] = []
     notes: list[str] = []
     for seen in watched:
-        lengths = None if scale is None else lengths_in_log(source, seen.recording, seen.steps, scale)
+        lengths = (
+            None
+            if scale is None
+            else lengths_in_log(source, seen.recording, seen.steps.first, seen.steps.second, scale)
+        )
         parts = chains(seen.steps, seen.recording.times_s, lengths)
-        recordings += [_part(seen, chain, parts, number) for number, chain in enumerate(parts, 1)]
+        recordings += parts_of(seen.recording, seen.lens, parts)
         notes += _notes(seen, parts)
+    return seen_source(source, recordings, notes, [seen.lens for seen in watched], scale, "pictures")
+
+
+def seen_source(
+    source: Source,
+    recordings: Sequence[RecordingPart],
+    notes: Sequence[str],
+    lenses: Sequence[Lens],
+    scale: str | None,
+    motion_from: str,
+) -> Source:
+    """A source with other recordings, whose poses were seen in the pictures of its own."""
     if not recordings:
         raise DataError(f"the pictures of {source.name} tell no motion: {'; '.join(notes[:3])}")
     told = "in metres" if scale else "of no known unit: the usual step of a recording has length 1"
@@ -82,13 +98,23 @@ def visual_poses(
         source.name,
         SE3Space() if scale else ScaleFreeSpace(),
         recordings,
-        {**source.settings, "motion_from": "pictures", **({"scale": scale} if scale else {})},
+        {**source.settings, "motion_from": motion_from, **({"scale": scale} if scale else {})},
         pose_names=(*CAMERA_POSES, *CONFIDENCE),
-        notes=(*source.notes, *(note for note in notes if note), *_lens_remarks(watched)),
+        notes=(*source.notes, *notes, *_lens_remarks(lenses)),
         listed=source.listed,
         convention=f"seen in the pictures; the first frame of a recording is the origin; positions {told}",
         remarks=source.remarks,
     )
+
+
+def parts_of(recording: Recording, lens: Lens, chains: Sequence[Chain]) -> list[RecordingPart]:
+    """The frames of a recording that have poses, a part for each chain."""
+    parts = []
+    for number, chain in enumerate(chains, 1):
+        name = recording.name if len(chains) == 1 else f"{recording.name}-part{number}"
+        poses = np.column_stack([chain.poses, chain.rotation_error_deg, chain.inliers.astype(np.float64)])
+        parts.append(RecordingPart(recording, chain.frames, name, poses, lens))
+    return parts
 
 
 def _bridge_gaps(watched: Sequence[Watched], engine: Engine) -> list[Watched]:
@@ -116,12 +142,6 @@ def _direct_step(
     step, _ = compared(features_of(images[0]), features_of(images[-1]), lenses[number])
     tick(1)
     return step
-
-
-def _part(seen: Watched, chain: Chain, chains: Sequence[Chain], number: int) -> RecordingPart:
-    name = seen.recording.name if len(chains) == 1 else f"{seen.recording.name}-part{number}"
-    poses = np.column_stack([chain.poses, chain.rotation_error_deg, chain.inliers.astype(np.float64)])
-    return RecordingPart(seen.recording, chain.frames, name, poses, seen.lens)
 
 
 def _notes(seen: Watched, parts: Sequence[Chain]) -> list[str]:
@@ -152,6 +172,6 @@ def _reasons(reasons: NDArray[np.str_]) -> str:
     return ", ".join(f"{reason} {count}" for reason, count in counted.most_common())
 
 
-def _lens_remarks(watched: Sequence[Watched]) -> list[Remark]:
-    origins = dict.fromkeys((seen.lens.view_deg, seen.lens.origin or "given") for seen in watched)
+def _lens_remarks(lenses: Sequence[Lens]) -> list[Remark]:
+    origins = dict.fromkeys((lens.view_deg, lens.origin or "given") for lens in lenses)
     return [Remark(f"lens {origin} (horizontal field of view {view:.1f}°)") for view, origin in origins]

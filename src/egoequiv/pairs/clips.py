@@ -81,7 +81,10 @@ def find_clip_pairs(
         related = find_motion_pairs(store, frames, patterns, max_gap_s)
         pairs = np.stack([related.i, related.j], axis=1)
     if not len(pairs):
-        raise DataError(f"{store.place}: no two frames of a recording are close to each other: raise max_gap_s")
+        what = (
+            "ingest recordings of several frames" if store.times_s is None else f"raise max_gap_s (now {max_gap_s:g})"
+        )
+        raise DataError(f"{store.place}: no two frames of one recording and one part of the split are close: {what}")
     pairs = pairs[rng.permutation(len(pairs))]
     is_swapped = rng.random(len(pairs)) < 0.5
     pairs[is_swapped] = pairs[is_swapped, ::-1]
@@ -115,4 +118,7 @@ def _evenly(pairs: NDArray[np.int64], clip: Indices, most: int) -> NDArray[np.in
     smaller = np.searchsorted(ascending, limits)
     left = below[smaller] + limits * (len(ascending) - smaller)
     limit = max(int(np.searchsorted(left, most, side="right")), 1)
-    return pairs[order[rank < limit]]
+    kept = order[rank < limit]
+    if len(kept) > most:  # more clips than pairs
+        kept = kept[np.linspace(0, len(kept) - 1, most).astype(np.int64)]
+    return pairs[kept]

@@ -13,7 +13,8 @@ from egoequiv.pose import NoMotion
 from egoequiv.progress import Progress
 from egoequiv.sources import Source
 
-Poses = Literal["auto", "log", "visual"]
+Poses = Literal["auto", "log", "visual", "sfm"]
+SEEN = ("visual", "sfm")  # poses that are found in the pictures
 FEWEST = 0.5  # of the frames must get a pose for poses that were not asked for to be used
 
 
@@ -21,20 +22,21 @@ FEWEST = 0.5  # of the frames must get a pose for poses that were not asked for 
 class MotionOptions:
     """Where the poses of frames come from."""
 
-    poses: Poses = "auto"  # visual for pictures with times and without poses, if OpenCV is there; else log
+    # auto: visual for pictures with times and without poses, if OpenCV is there; else log. sfm: structure from motion.
+    poses: Poses = "auto"
     view_deg: float | None = None  # the horizontal field of view of the camera; None: by the log, or guessed
     scale: str | None = None  # a column of the log that tells how long steps are, or `log`
 
     def __post_init__(self) -> None:
         if self.poses not in get_args(Poses):
-            raise ConfigError(f"--poses {self.poses}: expected log or visual")
+            raise ConfigError(f"--poses {self.poses}: expected log, visual or sfm")
         if self.view_deg is not None and not 1 <= self.view_deg < 179:
             raise ConfigError(f"--fov {self.view_deg:g}: expected the horizontal field of view, 1 to 179 degrees")
 
     def are_visual(self, source: Source) -> bool:
         """Whether poses are found in the pictures of a source."""
         can_be = can_be_seen(source) and find_spec("cv2") is not None
-        visual = self.poses == "visual" or (self.poses == "auto" and can_be)
+        visual = self.poses in SEEN or (self.poses == "auto" and can_be)
         given = {"--fov": self.view_deg, "--scale": self.scale}
         if not visual and (unused := [name for name, value in given.items() if value is not None]):
             raise ConfigError(f"{unused[0]} is for poses that are seen in the pictures: add --poses visual")
@@ -68,15 +70,17 @@ def with_motion(
     """
     if not options.are_visual(source):
         return source
+    from egoequiv.odometry.sfm import sfm_poses
     from egoequiv.odometry.visual import visual_poses
 
+    find = sfm_poses if options.poses == "sfm" else visual_poses
     try:
-        seen = visual_poses(source, lens=options.view_deg, scale=options.scale, engine=engine, on_progress=on_progress)
+        seen = find(source, lens=options.view_deg, scale=options.scale, engine=engine, on_progress=on_progress)
     except DataError as problem:
-        if options.poses == "visual":
+        if options.poses in SEEN:
             raise
         return _remarked(source, f"no poses: {problem}")
-    if options.poses == "visual":
+    if options.poses in SEEN:
         return seen
     share = seen.frame_count / max(source.frame_count, 1)
     if share < FEWEST:

@@ -18,7 +18,7 @@ from egoequiv.pairs.candidates import Indices
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.objective import gather
 from egoequiv.training.streams import RunData, Stream
-from egoequiv.training.validation import Encodes, not_training
+from egoequiv.training.validation import Encodes, evaluating
 
 Norm = Literal[1, 2]
 ROWS = 1_000  # pairs looked at: the standard error of an AUROC near 0.9 is then about 0.01
@@ -72,7 +72,7 @@ def _distances(net: Encodes, stream: Stream, rows: Indices, norm: Norm) -> Tenso
         raise DataError("labelled images are no pairs; the AUROC is of neighbour pairs and strangers")
     frames, place = np.unique(np.stack([stream.i[rows], stream.j[rows]]), return_inverse=True)
     device = net.input_mean.device
-    with not_training(net):
+    with evaluating(net):
         parts = [net(gather(stream.store, frames[at : at + CHUNK], device)) for at in range(0, len(frames), CHUNK)]
     z = torch.cat(parts, dim=-2)
     i, j = torch.from_numpy(place.reshape(2, -1)).to(device)

@@ -42,7 +42,8 @@ class ClipOrder:
     def __init__(self, clip: NDArray[np.int64], batch_size: int, clip_pairs: int, seed: tuple[int, ...]) -> None:
         _, self._starts, self._counts = np.unique(clip, return_index=True, return_counts=True)
         self._batch_size, self._seed = batch_size, seed
-        self._clips = min(max(1, batch_size // clip_pairs), len(self._starts))
+        # At least two, where there are: a contrast needs frames of another clip.
+        self._clips = min(max(2, batch_size // clip_pairs), len(self._starts), batch_size)
 
     def batch(self, iteration: int) -> NDArray[np.int64]:
         """The rows of one iteration, (B,), clip by clip; a pair may come twice."""

@@ -12,7 +12,7 @@ from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.objective import Rows, gather
 from egoequiv.training.streams import RunData
-from egoequiv.training.validation import CHUNK, Encodes, not_training
+from egoequiv.training.validation import CHUNK, Encodes, evaluating
 
 SPREAD, RANK = "validation_spread", "validation_effective_rank"  # the keys in the metrics of a run
 FRAMES = 256  # looked at
@@ -94,7 +94,7 @@ def collapse_warning(found: str, config: TrainConfig) -> str:
 def features_of_rows(net: Encodes, store: FrameStore, rows: Rows) -> Tensor:
     """Features of frames in double precision, (..., N, D)."""
     device = net.input_mean.device
-    with not_training(net):
+    with evaluating(net):
         chunks = [net(gather(store, rows[at : at + CHUNK], device)) for at in range(0, len(rows), CHUNK)]
     return torch.cat(chunks, dim=-2).double().cpu()
 

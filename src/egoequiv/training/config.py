@@ -78,8 +78,9 @@ class TrainConfig(BaseModel):
     # the network and its optimisation
     encoder: EncoderName = Field(
         "auto",
-        description="norb: two full layers; kitti: three convolutions and a full layer; auto: by the images; or your "
-        "own, as module:name or file.py:name",
+        description="norb: two full layers; kitti: three convolutions and a full layer; residual: a small residual "
+        "network; vit: a small vision transformer; efficientnet-lite0: trained on ImageNet; auto: by the images; or "
+        "your own, as module:name or file.py:name",
     )
     encoder_settings: dict[str, Any] = Field(default_factory=dict, description="encoder.SETTING, such as feature_dim")
     normalise: Literal["dataset", "image"] = Field(
@@ -147,6 +148,10 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
         raise ConfigError(f"method {config.method!r} learns from labels only: leave out --no-labels")
     if config.objective().terms and not config.iterations:
         raise ConfigError("iterations=0 trains nothing: give at least 1, or --method random for the untrained network")
+    if "view" in config.objective().streams and config.augment == "none":
+        raise ConfigError(
+            f"method {config.method!r} compares views of an image under different light: set augment=light"
+        )
     if config.motions is not None and config.patterns is not None:
         raise ConfigError("motions and patterns both say which motions are learned: give one of them")
     for name in ("checkpoint_every", "validate_every"):

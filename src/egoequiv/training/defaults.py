@@ -19,7 +19,8 @@ from egoequiv.training.config import TrainConfig
 
 SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
 LOG_ITERATIONS = 3_000  # of a method of the paper, where a log is learned from in one command
-USUAL_PIXELS, FEWEST_ITERATIONS = 32 * 32, 500  # of larger images fewer are looked at: a few minutes on two cores
+# Of larger images, and of few, fewer are looked at: a few minutes on two cores, and no frame hundreds of times.
+USUAL_PIXELS, USUAL_FRAMES, FEWEST_ITERATIONS = 32 * 32, 16_000, 300
 MANY_AXES, SPACE_CLUSTERS, SPACE_KEPT = 3, 12, 8  # a hand-held camera has more motions than a car
 MOVING = 0.05  # share of the largest spread from which on a component counts as moving
 MANY_FRAMES = 300  # from which on so many motions have pairs enough
@@ -92,8 +93,9 @@ def _without_method(store: FrameStore) -> dict[str, tuple[Any, str]]:
     why = "" if store.space.axes else " (there are no poses)"
     height, width, _ = store.image_shape
     most = int(get_method(name).defaults["iterations"])
-    iterations = max(int(most * min(USUAL_PIXELS / (height * width), 1.0)), FEWEST_ITERATIONS)
-    many = f"{iterations:,} iterations, for images of {height} x {width}; --iterations chooses another number"
+    share = min(USUAL_PIXELS / (height * width), len(store) / USUAL_FRAMES, 1.0)
+    iterations = max(int(most * share), FEWEST_ITERATIONS)
+    many = f"{iterations:,} iterations, for {len(store):,} images of {height} x {width}; --iterations chooses others"
     return {
         "method": (name, f"method {name}: {get_method(name).about}{why}; --method chooses another"),
         "iterations": (iterations, many),

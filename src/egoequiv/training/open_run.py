@@ -11,7 +11,7 @@ import numpy as np
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import Which
-from egoequiv.pairs import MotionPatterns, Split, make_split
+from egoequiv.pairs import MotionPatterns, Split, atomic_names, make_split
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import with_labels
 from egoequiv.training.config import TrainConfig
@@ -95,6 +95,14 @@ class OpenRun:
                 "on a store like its own"
             )
         return patterns
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """The names of the motions that the network has maps for; in video, maps of any motion have no names."""
+        spec = self.net.spec
+        if spec.patterns or not spec.motion_maps:
+            return spec.patterns
+        return self.config.motions or atomic_names(self.store.space)
 
     @cached_property
     def _opened(self) -> OpenedData:

@@ -48,7 +48,7 @@ class Selection:
 
     def settings(self, method: str) -> dict[str, Any]:
         """The chosen settings of one method."""
-        return {"learning_rate": self.learning_rate, "weight": self.weight.get(method, {})}
+        return {"learning_rate": _rate(method, self.learning_rate), "weight": self.weight.get(method, {})}
 
     def describe(self) -> dict[str, Any]:
         """A JSON object; a trial that diverged has the score null."""
@@ -74,6 +74,7 @@ OnProgress = Callable[[str, int, int], None]  # what is being tried, how many it
 class GreedySearch:
     """Greedy cross-validation: the rate on labels alone, then each regulariser's weight at that rate.
 
+    A method with settings of its own, an encoder and an optimiser for which the rate was not chosen, keeps its rate.
     Every run trains on a part of the training frames and is scored on the rest of them; the validation frames are
     never read. A run that diverges has lost.
     """
@@ -87,6 +88,7 @@ class GreedySearch:
     engine: Engine | None = None
     on_progress: OnProgress | None = None
     on_note: OnNote = silent
+    decided: Mapping[str, Any] = field(default_factory=dict)  # settings that follow the data
 
     def run(self, methods: Sequence[str]) -> Selection:
         """Search for the settings of the given methods; the outcome is written to OUT/selection.json."""
@@ -99,7 +101,7 @@ class GreedySearch:
         for line in opened.choices:
             self.on_note(line)
         decided = {name: getattr(opened.config, name) for name in ("encoder", *SPLITS)}
-        return replace(self, base={**self.base, **decided})._run(methods)
+        return replace(self, decided=decided)._run(methods)
 
     def _run(self, methods: Sequence[str]) -> Selection:
         trials: list[Trial] = []
@@ -112,7 +114,7 @@ class GreedySearch:
             kept, searched = _terms_to_search(method, chosen)
             for term in searched:
                 weights = dict.fromkeys(self.weights)
-                grid = [{"learning_rate": rate, "weight": {**kept, term: weight}} for weight in weights]
+                grid = [{"learning_rate": _rate(method, rate), "weight": {**kept, term: weight}} for weight in weights]
                 tried = self._try(method, grid, self.seeds)
                 trials += tried
                 kept = dict(_winner(tried).settings["weight"])
@@ -136,7 +138,10 @@ class GreedySearch:
         ]
 
     def _config(self, method: str, setting: dict[str, Any], seed: int) -> TrainConfig:
-        values = {"holdout_fraction": HOLDOUT, "threads": 1, **self.base, **setting, "method": method, "seed": seed}
+        own = get_method(method).defaults
+        decided = {name: value for name, value in self.decided.items() if name not in own}
+        values = {"holdout_fraction": HOLDOUT, "threads": 1, **self.base, **decided, **setting}
+        values |= {"method": method, "seed": seed}
         config = make_config(values)
         if not config.holdout_fraction:
             raise ConfigError("a search needs holdout_fraction above 0, or it would see the validation frames")
@@ -145,6 +150,11 @@ class GreedySearch:
     def _folder(self, method: str, setting: dict[str, Any], seed: int) -> Path:
         weights = "".join(f",{term}={_short(weight)}" for term, weight in setting.get("weight", {}).items())
         return self.out / f"{display_name(method)},rate={_short(setting['learning_rate'])}{weights},seed={seed}"
+
+
+def _rate(method: str, chosen: float) -> float:
+    """The learning rate of a method: its own where it has one, or the one chosen on labels."""
+    return float(get_method(method).defaults.get("learning_rate", chosen))
 
 
 def _short(value: float) -> str:

@@ -14,9 +14,10 @@ from torch import Tensor
 from egoequiv.engines import Tick
 from egoequiv.errors import DataError, DivergedError
 from egoequiv.files import locked
-from egoequiv.losses import StreamName
+from egoequiv.losses import StreamName, Term
 from egoequiv.models import NetSpec, can_stack, get_encoder
 from egoequiv.models.checkpoint import load_tensors, save_spec, save_tensors
+from egoequiv.models.network import ALL
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import open_data
 from egoequiv.training.jobs import Job, Outcome, note_divergence, settled
@@ -38,9 +39,15 @@ def stack_key(config: TrainConfig) -> str | None:
     """What runs must have in common to be one stack, None for a run that cannot be in one."""
     method = config.objective()
     fits = can_stack(get_encoder(config.encoder)) and config.optimizer == "sgd" and config.precision == "float32"
-    if not fits or not method.terms or any(term.draws for term in method.terms):
+    if not fits or not method.terms or config.augment != "none" or any(map(_is_alone, method.terms)):
         return None
     return config.model_dump_json(exclude=set(OWN_SETTINGS))
+
+
+def _is_alone(term: Term) -> bool:
+    """Whether a loss needs what networks of a stack do not have: random numbers, clips, views, parts or layers."""
+    has_own = term.part != ALL or term.maps_motion or type(term).layers is not Term.layers
+    return term.draws or has_own or term.stream in ("clip", "view")
 
 
 def run_stack(jobs: Sequence[Job], tick: Tick) -> list[Outcome]:

@@ -134,6 +134,13 @@ def _stream(
             seed=config.pair_seed,
             patterns=declare_patterns(store.space, names) if names else None,
         )
+        terms = [term.name for term in config.objective().terms if term.needs_clips]
+        if is_training and terms and np.ptp(clips.clip) < 2:  # neighbouring clips may show the same things
+            what = "another recording" if store.times_s is None else f"lower clip_s (now {config.clip_s:g}), or another"
+            raise DataError(
+                f"{store.place}: loss {terms[0]!r} tells clips apart, and all training pairs are of one clip or of two "
+                f"that follow each other: {what} is needed"
+            )
         return Stream(store, clips.i, clips.j, clips.clip, clips.motion)
     if name == "view":
         return Stream(store, frames, frames, frames)

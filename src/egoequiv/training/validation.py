@@ -49,7 +49,7 @@ def evaluating(net: Encodes) -> Iterator[None]:
 
 
 def validation_rows(streams: dict[StreamName, Stream]) -> dict[StreamName, Rows]:
-    """The same evenly spread rows of each stream at every call; every chunk of those of clips has rows of all clips."""
+    """The same evenly spread rows of each stream at every call; those of clips so that a chunk has about all clips."""
     found = {
         name: np.unique(np.linspace(0, len(s) - 1, min(ROWS, len(s))).astype(np.int64)) for name, s in streams.items()
     }
@@ -79,26 +79,13 @@ def validate(
         terms = replace(method, terms=tuple(term for term in method.terms if term.stream == name))
         own = team.part(rows[name])
         sums = _zeros(net, terms, name)
-        with not_training(net):
+        with evaluating(net):
             for start in range(0, len(own), CHUNK):
                 chunk = own[start : start + CHUNK]
                 for key, value in _of_rows(net, terms, name, stream, chunk, change).items():
                     sums[key] = sums[key] + value
         metrics |= {key: (team.sum(total) / len(rows[name])).cpu() for key, total in sums.items()}
     return metrics
-
-
-@contextmanager
-def not_training(net: Encodes) -> Iterator[None]:
-    """Have layers such as BatchNorm and Dropout do what they do after training, and go on as before."""
-    training = [module for module in net.modules() if module.training] if isinstance(net, nn.Module) else []
-    try:
-        for module in training:
-            module.training = False
-        yield
-    finally:
-        for module in training:
-            module.training = True
 
 
 def _zeros(net: Encodes, terms: Method, name: StreamName) -> dict[str, Tensor]:
