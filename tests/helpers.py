@@ -146,6 +146,22 @@ def draw_small_toys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(norb, "open_source", open_small)
 
 
+def draw_small_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the tables beyond the paper draw small embedded worlds: 5 toys, 45 views, 16 pixels; a narrow drive."""
+    from egoequiv.catalog import open_source
+    from egoequiv.experiments.beyond import worlds
+
+    small: dict[str, dict[str, object]] = {
+        "turntable": {"toys_per_category": 1, "elevations": 5, "azimuths": 9, "size": 16},
+        "drive": {"width": 62, "height": 19},
+    }
+
+    def open_small(name: str, *arguments: object, **settings: object) -> Source:
+        return open_source(name, *arguments, **settings, **small.get(name, {}))
+
+    monkeypatch.setattr(worlds, "open_source", open_small)
+
+
 @contextmanager
 def data_error(*words: str) -> Iterator[None]:
     """Expect a DataError of one line that holds all the given words."""

@@ -16,7 +16,7 @@ import pytest
 from egoequiv.cli.main import load_command
 from egoequiv.experiments import driving, norb
 from egoequiv.sources.formats import FORMATS
-from helpers import draw_small_toys, matrix_bytes
+from helpers import draw_small_toys, draw_small_worlds, matrix_bytes
 from running import Cli, make_cli
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +33,7 @@ WORLDS = {
     name: [part for key, value in own.items() for part in ("--set", f"{key}={value}")] for name, own in SETTINGS.items()
 }
 TABLE = ["--methods", "clsnet,equiv", "--repeats", "1", "--no-select", "--workers", "1"]
+BEYOND = ["--settings", "turntable", "--methods", "pixels,recording+motion"]
 SEARCH = ["--iterations", "50", "--rates", "0.01", "--seeds", "1", "--workers", "1"]
 SHORTER = {
     **{f"ingest {name}": [*settings, "--workers", "1"] for name, settings in WORLDS.items()},
@@ -47,6 +48,7 @@ SHORTER = {
     "report": ["--task", "slowness", "--workers", "1"],
     "search": [*SEARCH, "--weights", "1"],
     "reproduce tasks": [],
+    "reproduce beyond": [*BEYOND, "--iterations", "3", "--repetitions", "1", "--workers", "1"],
     "reproduce norb": ["--iterations", "20", "--size", "16", *TABLE],
     "reproduce": ["--iterations", "2", *TABLE],
 }
@@ -125,6 +127,7 @@ def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(driving, "QUICK", drawn)
     monkeypatch.setattr(norb, "QUICK", replace(norb.QUICK, lightings=1))
     draw_small_toys(monkeypatch)
+    draw_small_worlds(monkeypatch)
     if page.parent.name == "formats":
         import_module(f"logs.{page.stem.replace('-', '_')}").prepare(tmp_path)
     else:

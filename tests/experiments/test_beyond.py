@@ -11,22 +11,15 @@ from egoequiv.catalog import open_source
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.experiments import Scale, Table
-from egoequiv.experiments.beyond import worlds
 from egoequiv.experiments.beyond.candidates import CANDIDATES, Candidate, choose_candidates
 from egoequiv.experiments.beyond.experiment import BeyondOptions, plan_beyond
 from egoequiv.experiments.beyond.worlds import WORLDS, choose_worlds, new_light, new_toys
 from egoequiv.report.figures.trade_off import trade_off
-from egoequiv.sources import Source
 from egoequiv.store import ingest
+from helpers import draw_small_worlds
 
 NOTHING = dict.fromkeys(["norb", "kitti", "scenes", "tub", "seven-scenes"])
 SMALL = Scale(size=16, repeats=2, lightings=3, drives_per_area=2, seconds=4.0)
-TOYS = {"toys_per_category": 1, "elevations": 5, "azimuths": 9, "size": 16}
-
-
-def draw_small(name: str, *arguments: object, **settings: object) -> Source:
-    small = {"turntable": TOYS, "drive": {"width": 62, "height": 19}}
-    return open_source(name, *arguments, **settings, **small.get(name, {}))
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[BeyondOptions, dict[
         engine=LocalEngine(1),
     )
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(worlds, "open_source", draw_small)
+        draw_small_worlds(patched)
         (tables,) = plan_beyond(options).tables()
     return options, tables
 
@@ -72,7 +65,7 @@ def test_finished_runs_and_measurements_are_kept(
     options, tables = made
     runs = {path: path.stat().st_mtime_ns for path in options.out.glob("runs-*/*/last.safetensors")}
     assert len(runs) == 6
-    monkeypatch.setattr(worlds, "open_source", draw_small)
+    draw_small_worlds(monkeypatch)
     (again,) = plan_beyond(options).tables()
     assert again == tables
     assert {path: path.stat().st_mtime_ns for path in runs} == runs
@@ -129,7 +122,7 @@ def test_settings_without_data_are_left_out_with_a_line(tmp_path: Path) -> None:
     assert not notes
     with pytest.raises(ConfigError, match="no setting is left: setting tub is left out"):
         choose_worlds(["tub"], NOTHING, quick=False)
-    with pytest.raises(DataError, match="--tub .* does not exist"):
+    with pytest.raises(DataError, match=r"--tub .* does not exist"):
         choose_worlds(["tub"], {**NOTHING, "tub": tmp_path / "gone"}, quick=False)
 
 

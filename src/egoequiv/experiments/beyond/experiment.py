@@ -11,8 +11,8 @@ from typing import Any
 from egoequiv.engines import Engine, LocalEngine
 from egoequiv.evaluation.metric import Metric
 from egoequiv.evaluation.task import OnProgress, silent
-from egoequiv.experiments.beyond.candidates import NO_MAPS, WINNER, Candidate, choose_candidates
-from egoequiv.experiments.beyond.columns import TABLES, USE, table_of
+from egoequiv.experiments.beyond.candidates import FEW_LABELS, NO_MAPS, WINNER, Candidate, choose_candidates
+from egoequiv.experiments.beyond.columns import TABLES, table_of
 from egoequiv.experiments.beyond.measuring import Measured, measure_rows
 from egoequiv.experiments.beyond.training import Stores, TrainedRow, train_rows
 from egoequiv.experiments.beyond.worlds import World, choose_worlds
@@ -91,13 +91,12 @@ def _tables(
     metrics = merge_metrics([own for own, _ in each])
     lines = [row for _, row in each]
     known = [one for one in metrics if any(isfinite(row.mean(one.name)) for row in lines)]
-    about = _about(world, stores, effort, [*notes, *_problems(rows, measured)])
+    about = _about(world, stores, effort)
+    left_out = [*notes, *_problems(rows, measured)]
     tables = {}
     for name, title in TABLES.items():
         own = [one for one in known if table_of(one) == name]
-        if name == USE and all(one.better == "neither" for one in own):
-            continue
-        if not own:
+        if all(one.better == "neither" for one in own):  # seconds and weights alone are no table
             continue
         names = {one.name for one in own}
         kept = [
@@ -110,8 +109,7 @@ def _tables(
             columns=tuple(one.name for one in own if not one.is_detail),
             rows=shown,
             comparisons=_tests(shown, [one for one in own if not one.is_detail and one.better != "neither"]),
-            about=about,
-            task=name,
+            about=about if tables else about | {"left_out": left_out},  # said once
         )
     return tables
 
@@ -156,7 +154,7 @@ def _problems(rows: Sequence[TrainedRow], measured: Sequence[Sequence[Measured]]
     return [f"not measured of {', '.join(names)}: {problem}" for problem, names in reasons.items()]
 
 
-def _about(world: World, stores: Stores, effort: Effort, notes: Sequence[str]) -> dict[str, Any]:
+def _about(world: World, stores: Stores, effort: Effort) -> dict[str, Any]:
     """What the tables say of their frames."""
     kind = world.split(stores.video, 0)
     split = make_split(stores.video, kind)
@@ -164,8 +162,8 @@ def _about(world: World, stores: Stores, effort: Effort, notes: Sequence[str]) -
     about = {"setting": world.name, "store": stores.video.path.name, "frames": len(stores.video)}
     if stores.labelled is not None:
         about |= {"labelled_store": stores.labelled.path.name, "labelled_frames": len(stores.labelled)}
-    about |= about_frames(effort, stores.video, split, kind, 6)
+    about |= about_frames(effort, stores.video, split, kind, FEW_LABELS)
     if len(several) > 1:
         about["splits"] = sorted(several)
     dropped = ("iterations", "settings_selected", "labelled_images_a_class")  # each row has its own
-    return {**{key: value for key, value in about.items() if key not in dropped}, "left_out": list(notes)}
+    return {key: value for key, value in about.items() if key not in dropped}

@@ -72,5 +72,5 @@ def _measure_run(world: World, job: Job, shared: Shared) -> Measured:
         raise EgoEquivError(f"setting {world.name} measures nothing")
     weights = sum(parameter.numel() for parameter in net.encoder.parameters())
     values = [*values_of(found), *cost_values(noted_seconds(job), weights)]
-    record = last.model_copy(update={"values": values, "tables": [], "problem": None, "array_names": []})
+    record = last.model_copy(update={"values": values, "tables": [], "problem": None}).with_arrays({})
     return Measured(record, tuple(problems))
