@@ -1,6 +1,7 @@
 """The commands, used as a user would."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -91,7 +92,14 @@ def test_search(cli: Cli, toys: Path, tmp_path: Path) -> None:
 
 def test_methods(cli: Cli) -> None:
     assert list(json.loads(cli("methods", "--json").out)) == list_methods()
-    assert "equiv+drlim" in cli("methods").out
+    shown = cli("methods").out
+    assert "recording (invariant)" in re.sub(r"\s+", " ", shown.replace("│", " "))
+    assert "temperature" not in shown
+    own = cli("methods", "sie").out
+    assert "equivariance.motion-variance=4.5" in own
+    assert "motion_maps=network" in own
+    assert max(map(len, [*shown.splitlines(), *own.splitlines()])) <= 80
+    assert json.loads(cli("methods", "sie", "--json").out)["sie"]["numbers"]["weight.invariance"] == 0.1
 
 
 def test_version(cli: Cli) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
-from egoequiv.models import EgoNet, EquivarianceMaps, NetSpec
+from egoequiv.losses import Term
+from egoequiv.models import EgoNet, EquivarianceMaps, NetSpec, initialise
 
 
 def net_with(head: Tensor | None = None, maps: Tensor | None = None) -> EgoNet:
@@ -37,3 +40,11 @@ def turning_net(dim: int = 2) -> EgoNet:
     assert net.motion_maps is not None
     net.motion_maps.weight[0, 1, 0] = 1.0  # type: ignore[index, operator]
     return net
+
+
+def layered_net(term: Term, features: int, motion: int = 2, **settings: object) -> EgoNet:
+    """A network of so many features with the layers that a loss asks for, all weights drawn."""
+    spec = NetSpec("norb", (2, 2, 1), encoder_settings={"feature_dim": features}, **settings)  # type: ignore[arg-type]
+    net = EgoNet(replace(spec, layers={term.name: term.layers(features, motion)}))
+    initialise(net, torch.Generator().manual_seed(0))
+    return net.requires_grad_(False)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from egoequiv.cli.console import output, print_json
 from egoequiv.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from egoequiv.losses import Term
 
 
 def methods(
@@ -21,17 +24,37 @@ def methods(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods and the loss terms each is made of.
+    """List the methods and the losses each is made of; for those that are named, their settings too.
 
-    Example: egoequiv methods
+    Example: egoequiv methods recording+motion
     """
     from egoequiv.blocks import Grid
-    from egoequiv.methods import get_method, list_methods
+    from egoequiv.methods import get_method, list_methods, numbers_of
     from egoequiv.report.terminal import print_blocks
 
     found = {name: get_method(name) for name in names or list_methods()}
     if as_json:
-        print_json({name: {"about": m.about, "terms": [t.name for t in m.terms]} for name, m in found.items()})
+        print_json(
+            {
+                name: {
+                    "about": m.about,
+                    "terms": [t.name for t in m.terms],
+                    "numbers": {f"{key}.{t.name}": value for t in m.terms for key, value in numbers_of(t).items()},
+                    "defaults": dict(m.defaults),
+                }
+                for name, m in found.items()
+            }
+        )
         return
-    rows = [(name, method.about, " + ".join(map(repr, method.terms))) for name, method in found.items()]
-    print_blocks([Grid.of("", ("method", "what it learns from", "terms"), rows, is_words=True)], output())
+    rows = [(name, method.about, " + ".join(map(_term, method.terms))) for name, method in found.items()]
+    print_blocks([Grid.of("", ("method", "what it learns from", "losses"), rows, is_words=True)], output())
+    for name, method in found.items() if names else ():
+        numbers = [f"{key}.{t.name}={value:g}" for t in method.terms for key, value in numbers_of(t).items()]
+        defaults = [f"{key}={value}" for key, value in method.defaults.items()]
+        grid = Grid.of("", (f"{name}: settings that `--set` changes",), [(line,) for line in [*numbers, *defaults]])
+        print_blocks([grid] if numbers else [], output())
+
+
+def _term(term: Term) -> str:
+    """A loss by its name, and the part of the features that it looks at."""
+    return term.name if term.part == "all" else f"{term.name} ({term.part})"

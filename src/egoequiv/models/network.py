@@ -96,6 +96,10 @@ class Heads(Protocol):
     def layers(self) -> nn.ModuleDict:
         """The layers that losses have asked for, by the names of the losses."""
 
+    @property
+    def motion_scale(self) -> Tensor | None:
+        """The size of each component of a motion, (M,), infinity if it never varies; None where no motion is read."""
+
     def part(self, name: str) -> slice:
         """Where a part of the features is among all of them."""
 
@@ -113,6 +117,7 @@ class EgoNet(nn.Module):
 
     input_mean: Tensor
     input_std: Tensor
+    read_scale: Tensor | None  # of motions, where losses read them and there are no maps
     precision: Precision = "float32"  # in which the encoder computes; features are float32 all the same
 
     def __init__(self, spec: NetSpec) -> None:
@@ -128,6 +133,8 @@ class EgoNet(nn.Module):
         self.head = nn.Linear(dim, len(spec.class_names)) if spec.class_names else None
         self.motion_maps = MOTION_MAPS[spec.motion_maps](spec.motion_dim, mapped) if spec.motion_maps else None
         self.layers = nn.ModuleDict({name: _full_layers(sizes) for name, sizes in spec.layers.items()})
+        has_own = spec.motion_dim > 0 and self.motion_maps is None  # otherwise the maps have it
+        self.register_buffer("read_scale", torch.ones(spec.motion_dim) if has_own else None)
         self.register_buffer("input_mean", torch.zeros(spec.image_shape[2]))
         self.register_buffer("input_std", torch.ones(spec.image_shape[2]))
 
@@ -155,6 +162,16 @@ class EgoNet(nn.Module):
                 [functional.normalize(part, dim=-1) for part in torch.split(features, sizes, dim=-1)], dim=-1
             )
         return features
+
+    @property
+    def motion_scale(self) -> Tensor | None:
+        """The size of each component of a motion, (M,), infinity if it never varies; None where no motion is read."""
+        return self.read_scale if self.motion_maps is None else self.motion_maps.scale
+
+    def set_motion_scale(self, scale: Sequence[float]) -> None:
+        """Set the size of each component of a motion."""
+        if self.motion_scale is not None:
+            self.motion_scale.copy_(torch.tensor(scale))
 
     def _changed(self, pixels: Tensor, change: Change) -> Tensor:
         """Changed pixels; the change sees them with variance about 1, also where images have length 1."""

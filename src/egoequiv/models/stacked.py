@@ -33,6 +33,7 @@ class MemberHeads:
     maps: Callable[[Tensor], Tensor] | None
     head: Callable[[Tensor], Tensor] | None
     motion_maps: None = None  # networks that have them are not stacked
+    motion_scale: None = None
     layers: nn.ModuleDict = field(default_factory=nn.ModuleDict)
 
     def part(self, name: str) -> slice:
@@ -96,6 +97,7 @@ class StackedNet(nn.Module):
     input_mean: Tensor
     input_std: Tensor
     motion_maps: None  # networks that have them are not stacked
+    motion_scale: None = None
 
     def __init__(self, nets: Sequence[EgoNet]) -> None:
         super().__init__()

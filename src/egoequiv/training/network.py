@@ -54,8 +54,8 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
     found = statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)
     net.set_normalisation(*found)
     clips = data.train.get("clip")
-    if net.motion_maps is not None and clips is not None and clips.motion is not None:
-        net.motion_maps.set_scale(motion_scale(data.store.space, clips.motion))
+    if net.motion_scale is not None and clips is not None and clips.motion is not None:
+        net.set_motion_scale(motion_scale(data.store.space, clips.motion))
     return net
 
 
@@ -73,7 +73,7 @@ def _with_heads(spec: NetSpec, config: TrainConfig, data: RunData) -> NetSpec:
         spec,
         parts=parts,
         motion_maps=config.motion_maps if any(term.maps_motion for term in terms) else "",
-        motion_dim=motion if any(term.maps_motion for term in terms) else 0,
+        motion_dim=motion if any(term.needs_motion for term in terms) else 0,
         layers={name: sizes for name, sizes in layers.items() if sizes},
     )
 

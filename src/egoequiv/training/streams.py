@@ -134,6 +134,11 @@ def _stream(
             seed=config.pair_seed,
             patterns=declare_patterns(store.space, names) if names else None,
         )
+        if is_training and any(term.needs_motion for term in config.objective().terms) and not clips.motion.any():
+            raise DataError(
+                f"{store.place}: the camera does not move in any training pair, and method {config.method!r} learns "
+                "how it moved: choose a method that needs no motion, such as recording"
+            )
         terms = [term.name for term in config.objective().terms if term.needs_clips]
         if is_training and terms and np.ptp(clips.clip) < 2:  # neighbouring clips may show the same things
             what = "another recording" if store.times_s is None else f"lower clip_s (now {config.clip_s:g}), or another"
