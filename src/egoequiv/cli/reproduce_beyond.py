@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, MethodNames, Out, Where, grouped, names_in
+
+if TYPE_CHECKING:
+    from egoequiv.evaluation.task import OnProgress
 
 Data = Path | None
 SettingNames = Annotated[
@@ -55,7 +58,8 @@ def reproduce_beyond(
 
     paths = {"norb": norb, "kitti": kitti, "scenes": scenes, "tub": tub, "seven-scenes": seven_scenes}
     made: dict[str, Any] = {}
-    with where.open() as engine, progress_bar() as progress:
+    bar: list[OnProgress] = []  # that of the setting which is being made
+    with where.open() as engine:
         options = BeyondOptions(
             out=out,
             paths=paths,
@@ -65,13 +69,17 @@ def reproduce_beyond(
             iterations=iterations,
             quick=quick,
             engine=engine,
-            on_progress=progress,
+            on_progress=lambda what, done, total: bar[-1](what, done, total),
         )
         plan = plan_beyond(options)
         for note in plan.notes:
             say(f"note: {note}")
         record_command(out, sys.argv[1:])
-        for world, tables in zip(plan.worlds, plan.tables(), strict=True):
+        each = plan.tables()
+        for world in plan.worlds:
+            with progress_bar() as progress:
+                bar.append(progress)
+                tables = next(each)
             show_tables(tables, out, quiet=as_json)
             figure = trade_off(world.title, list(tables.values()))
             if figure is not None:

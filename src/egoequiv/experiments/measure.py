@@ -261,7 +261,8 @@ def labelled_task(opened: OpenRun) -> Recognition | None:
     place = opened.config.labels
     if opened.recognition is not None or place is None or LabelPlace.parse(place):
         return opened.recognition
-    return open_data(opened.config.model_copy(update={"use_labels": True})).recognition
+    alone: dict[str, Any] = {"method": "random", "use_labels": True, "weight": {}, "margin": {}, "term_settings": {}}
+    return open_data(opened.config.model_copy(update=alone)).recognition
 
 
 def _labelled(task: Recognition | None, config: TrainConfig) -> Indices | None:

@@ -80,8 +80,8 @@ class TrainConfig(BaseModel):
     encoder: EncoderName = Field(
         "auto",
         description="norb: two full layers; kitti: three convolutions and a full layer; residual: a small residual "
-        "network; vit: a small vision transformer; efficientnet-lite0: trained on ImageNet; auto: by the images; or "
-        "your own, as module:name or file.py:name",
+        "network; vit: a small vision transformer; efficientnet-lite0: trained on ImageNet; pixels: none, the image "
+        "itself; auto: by the images; or your own, as module:name or file.py:name",
     )
     encoder_settings: dict[str, Any] = Field(default_factory=dict, description="encoder.SETTING, such as feature_dim")
     normalise: Literal["dataset", "image"] = Field(

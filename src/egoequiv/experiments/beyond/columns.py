@@ -100,7 +100,7 @@ def _rho(found: Measurement | None) -> list[Value]:
     """Of atomic and composite motions, and of single atomic ones."""
     means = {"rho_atomic": rho_metric("rho_atomic"), "rho_composite": rho_metric("rho_composite")}
     single = [value.metric for value in (found.values if found else ()) if value.metric.motion is not None]
-    means |= {one.name: one for one in single if one.family == "rho" and "+" not in one.motion}
+    means |= {one.name: one for one in single if one.family == "rho" and "+" not in str(one.motion)}
     return _renamed(found, means)
 
 

@@ -50,13 +50,13 @@ class World:
     def check(self, paths: Paths) -> None:
         """Refuse data that is not there, before the long work begins."""
         for option in self.needs:
-            path = paths[option]
+            path = paths.get(option)
             if path is not None and not path.exists():
                 raise DataError(f"--{option} {path} does not exist")
 
     def lacks(self, paths: Paths) -> list[str]:
         """The options that were not given."""
-        return [option for option in self.needs if paths[option] is None]
+        return [option for option in self.needs if paths.get(option) is None]
 
 
 def _norb(effort: Effort, paths: Paths) -> tuple[FrameStore, None]:
