@@ -32,6 +32,7 @@ SETTINGS = {
 WORLDS = {
     name: [part for key, value in own.items() for part in ("--set", f"{key}={value}")] for name, own in SETTINGS.items()
 }
+FEW = ["--iterations", "3", "--set", "batch_size=8"]  # of the default method, whose batches are large
 TABLE = ["--methods", "clsnet,equiv", "--repeats", "1", "--no-select", "--workers", "1"]
 BEYOND = ["--settings", "turntable", "--methods", "pixels,recording+motion"]
 SEARCH = ["--iterations", "50", "--rates", "0.01", "--seeds", "1", "--workers", "1"]
@@ -43,7 +44,6 @@ SHORTER = {
     "train drives": ["--iterations", "20"],
     "train drives-32": ["--iterations", "20"],
     "train video": ["--iterations", "3"],
-    "train my-log": ["--iterations", "10", "--size", "32"],
     "train": ["--iterations", "50"],
     "report": ["--task", "slowness", "--workers", "1"],
     "search": [*SEARCH, "--weights", "1"],
@@ -65,7 +65,9 @@ def blocks(page: Path, language: str) -> list[str]:
 
 def shortened(arguments: list[str], page: Path | None = None) -> list[str]:
     if page is not None and page.parent.name == "formats" and arguments[0] == "train":
-        return [*arguments, "--iterations", "20", *([] if "--size" in arguments else ["--size", "32"])]
+        return [*arguments, *FEW, *([] if "--size" in arguments else ["--size", "32"])]
+    if arguments[0] == "train" and not {"--method", "--resume"} & set(arguments):
+        return [*arguments, *FEW, *(["--size", "32"] if arguments[1] == "my-log" else [])]
     for start, more in SHORTER.items():
         if arguments[: len(start.split())] == start.split() and "--resume" not in arguments:
             return arguments + more
