@@ -8,12 +8,13 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --dura
 
 FUZZED := OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m
 
-.PHONY: demo test test-fast lint bench fuzz fuzz-kill browser clean
+.PHONY: demo test test-fast lint bench fuzz fuzz-kill browser compiled clean
 
 demo: $(READY)
 	$(BIN)/egoequiv demo -o demo
 
-test: $(READY) lint browser
+# What the tests wait for does not depend on each other: `make -j 3 test` does it side by side.
+test: $(READY) lint browser compiled
 	$(PYTEST)
 
 test-fast: $(READY)
@@ -23,6 +24,11 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Compiled here once, not by each worker of the tests.
+compiled: $(READY)
+	$(BIN)/python -c 'from egoequiv.catalog import open_source; \
+	  [open_source(world).recordings[0].image(0) for world in ("drive", "places", "turntable")]'
 
 # The report is tested in a real browser. Where it may not be installed those tests are skipped, and say so.
 browser:

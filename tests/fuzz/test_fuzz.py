@@ -40,12 +40,12 @@ def run(module: str, *lines: Sequence[object]) -> subprocess.CompletedProcess[st
 
 @pytest.mark.slow
 def test_a_part_of_the_campaign() -> None:
-    quick = ("--cases", 150, "--seed", 7, "--only", *QUICK)
-    logs = ("--cases", 60, "--seed", 11, "--only", "log-")
+    quick = ("--cases", 90, "--seed", 7, "--only", *QUICK)
+    logs = ("--cases", 40, "--seed", 11, "--only", "log-")
     done = run("fuzz.__main__", quick, logs)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "150 cases, 0 failures" in done.stdout
-    assert "60 cases, 0 failures" in done.stdout
+    assert "90 cases, 0 failures" in done.stdout
+    assert "40 cases, 0 failures" in done.stdout
 
 
 @pytest.fixture(scope="module")

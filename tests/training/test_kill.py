@@ -18,7 +18,7 @@ import pytest
 
 from egoequiv.store import FrameStore
 
-KILLS, STARTING = 6, 2  # `make fuzz-kill` kills every command, and more often
+KILLS, STARTING = 4, 1  # `make fuzz-kill` kills every command, and more often
 RESULTS = ("last.safetensors", "best.safetensors", "metrics.jsonl", "result.json")
 
 # Starts commands as processes of their own, without the seconds that imports take each time.
