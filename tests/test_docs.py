@@ -45,6 +45,7 @@ SHORTER = {
     "train drives": ["--iterations", "20"],
     "train drives-32": ["--iterations", "20"],
     "train video": ["--iterations", "3"],
+    "train toys-32": ["--iterations", "2", "--set", "batch_size=8"],
     "train": ["--iterations", "50"],
     "report": ["--task", "slowness", "--workers", "1"],
     "search": [*SEARCH, "--weights", "1"],

@@ -161,7 +161,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "recording+motion",
-            "recording on one part of the features, motion on the other",
+            "one part of the features is the same in a clip, the other follows the motion",
             (
                 Classification(),
                 RecordingContrast(part="invariant"),

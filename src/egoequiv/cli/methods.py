@@ -24,7 +24,7 @@ def methods(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods and the losses each is made of; for those that are named, their settings too.
+    """List the methods and the losses each is made of, and the settings of those that are named.
 
     Example: egoequiv methods recording+motion
     """

@@ -16,7 +16,7 @@ from egoequiv.models import Heads
 def view_contrast(p_i: Tensor, p_j: Tensor, temperature: float) -> Tensor:
     """NT-Xent of Chen et al., 2020: -log p of the other view of each image, among all other views; (B, P) each -> ().
 
-    The probability is a softmax over cosines divided by the temperature. Each of the 2 B views is asked for once.
+    The probability is a softmax over cosines divided by the temperature. The mean is over all 2 B views.
     """
     p = functional.normalize(torch.cat([p_i, p_j]), dim=-1)
     own = torch.eye(len(p), dtype=torch.bool, device=p.device)
