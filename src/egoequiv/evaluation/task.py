@@ -242,7 +242,7 @@ class Task:
             others do not change its key.
         draw: Its figures, from a measurement alone; None where it has none, or `report` has them.
         of_motion: Whether it is about how features change with the motion: it then measures the equivariant part of
-            the features, where there is one and no other is asked for.
+            the features, where there is one and no other is named.
     """
 
     name: str

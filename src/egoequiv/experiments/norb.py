@@ -17,7 +17,7 @@ WHOLE = Scale()
 QUICK = Scale(repeats=2, iterations=3_000, size=32, lightings=2, select=False)
 PER_CLASS = 6
 LABELLED = ("random", "clsnet", "temporal", "drlim", "equiv", "equiv+drlim", "equiv-narrow", "equiv+views")
-BEYOND = ("recording+motion",)  # not in the paper, and in the table where it is asked for
+BEYOND = ("recording+motion",)  # not in the paper; in the table if it is named
 UNLABELLED = ("temporal", "drlim", "equiv", "equiv+drlim", "equiv+apart")
 
 # What --select chose on small NORB, all but when to stop; used with --no-select.
