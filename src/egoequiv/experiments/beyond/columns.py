@@ -71,7 +71,7 @@ def table_of(metric: Metric) -> str:
 
 def cost_values(seconds: float | None, weights: int) -> list[Value]:
     """How long a run is trained, and how many weights its encoder has."""
-    shown = {"digits": 0, "better": "neither", "within": (0.0, None)}
+    shown: dict[str, Any] = {"digits": 0, "better": "neither", "within": (0.0, None)}
     values = [Value(metric=Metric(name="weights", title="weights", **shown), value=float(weights))]
     if seconds is not None:
         values.append(Value(metric=Metric(name="seconds", title="training s", **shown), value=seconds))

@@ -93,7 +93,7 @@ def _tables(
     known = [one for one in metrics if any(isfinite(row.mean(one.name)) for row in lines)]
     about = _about(world, stores, effort)
     left_out = [*notes, *_problems(rows, measured)]
-    tables = {}
+    tables: dict[str, Table] = {}
     for name, title in TABLES.items():
         own = [one for one in known if table_of(one) == name]
         if all(one.better == "neither" for one in own):  # seconds and weights alone are no table
@@ -125,7 +125,7 @@ def _row(row: TrainedRow, found: Sequence[Measured], folder: Path) -> MeasuredRo
 
 def _tests(rows: Sequence[Row], metrics: Sequence[Metric]) -> list[Comparison]:
     """The method with maps against all others, that without maps too, and the best row of each metric."""
-    tests: dict[tuple[str, str, str], Comparison] = {}
+    tests: dict[tuple[str, ...], Comparison] = {}
     for metric in metrics:
         first = [row for row in rows if row.name in (WINNER, NO_MAPS)]
         first += [row for labels in (True, False) for row in _best(rows, metric, labels)]

@@ -97,9 +97,9 @@ def _store(effort: Effort, name: str, path: Path | None, source: str, **settings
     return experiment_store(effort, name, made, open_source(source, path, **settings))
 
 
-def new_light(store: FrameStore, _: int) -> str:
+def new_light(store: FrameStore, repetition: int = 0) -> str:
     """The last third of the lightings, in every repetition: of small NORB 4 and 5."""
-    _, names = store.classes("lighting")
+    names = store.classes("lighting")[1]
     held = sorted(names, key=int)[-max(len(names) // 3, 1) :]
     return f"by-lighting:{','.join(held)}"
 
