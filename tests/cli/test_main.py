@@ -62,7 +62,7 @@ def test_ctrl_c_is_told_once_with_the_way_to_go_on(
 ) -> None:
     monkeypatch.setattr("egoequiv.training.run_training", stopping)
     out = tmp_path / "a run"
-    train = ["train", small_store.path, "-o", out]
+    train = ["train", small_store.path, "-o", out, "--method", "equiv"]
     assert cli(*train, code=130).err == "stopped; nothing was trained yet, begin again with the same command\n"
 
     def stopped_after(*files: str) -> str:

@@ -25,7 +25,7 @@ COMMANDS = {
     "view": "Write one page that shows whether a log is sane: the way, motion against time, gaps, motions, frames.",
     "doctor": "Compare the pictures of a log with its motion: clock, axes, signs, order, frozen and missing frames.",
     "patterns": "Cluster the motions between frames, keep the largest, and name them in plain words.",
-    "methods": "List the methods and the loss terms each is made of.",
+    "methods": "List the methods and the losses each is made of, and the settings of those that are named.",
     "train": "Train a method on a store or a log; stop it at any time and go on with --resume.",
     "settings": "List every setting of a run, for --set KEY=VALUE, with its default and what it means.",
     "search": "Choose the learning rate and the loss weights, on a part cut from the training frames.",

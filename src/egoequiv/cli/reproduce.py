@@ -14,7 +14,7 @@ from egoequiv.cli import options as opt
 from egoequiv.cli.console import print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, MethodNames, Out, TaskNames, Where, grouped, names_in
 from egoequiv.cli.report import report_folder, report_tasks
-from egoequiv.cli.reproduce_beyond import reproduce_beyond
+from egoequiv.cli.reproduce_beyond import beyond
 from egoequiv.cli.reproduce_logs import reproduce_doctor, reproduce_visual
 from egoequiv.cli.tables import described, show_tables
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
@@ -28,7 +28,7 @@ PerClass = Annotated[str, typer.Option(help="Labelled images a class, one table 
 app = typer.Typer(help="Reproduce the paper's tables, beside the published numbers.", no_args_is_help=True)
 app.command("doctor")(reproduce_doctor)
 app.command("visual")(reproduce_visual)
-app.command("beyond")(reproduce_beyond)
+app.command("beyond")(beyond)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ SettingNames = Annotated[
 
 
 @grouped
-def reproduce_beyond(
+def beyond(
     *,
     norb: Annotated[Data, typer.Option(help="The small NORB files: norb-light, norb-toys, norb-paper.")] = None,
     kitti: Annotated[Data, typer.Option(help="KITTI raw, for kitti-scenes.")] = None,
