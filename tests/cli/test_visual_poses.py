@@ -40,6 +40,10 @@ def test_ingest_finds_poses_and_does_it_once(clips: Path, tmp_path: Path, cli: C
     assert {"visual_rotation_error_deg", "visual_inliers"} <= set(store.pose_columns)
     assert len(store) == 80
     assert "lens given: field of view 81°" in told.err
+    shown = cli("info", tmp_path / "store").out
+    assert "usual steps" in next(line for line in shown.splitlines() if line.startswith("pose        x from "))
+    assert "x_m" not in shown
+    assert "pose        qw from " in shown
     again = cli("ingest", "video", clips, "-o", tmp_path / "store", "--poses", "visual", "--fov", 81, "--size", "24x64")
     assert "is there already" in again.err
     cli("ingest", "video", clips, "-o", tmp_path / "store", "--poses", "visual", "--fov", 60, "--size", "24x64", code=2)

@@ -16,7 +16,9 @@ from egoequiv.engines import LocalEngine
 from egoequiv.odometry import watch as module
 from egoequiv.odometry.steps import VisualSteps, key_frames, visual_steps
 from egoequiv.odometry.watch import watch
+from egoequiv.pose.camera import Lens
 from odometry.conftest import LENS
+from odometry.test_sfm import empty
 
 
 @dataclass(frozen=True)
@@ -97,3 +99,16 @@ def test_worker_processes_find_the_same(short: Path, tmp_path: Path) -> None:
         {f.relative_to(r): f.read_bytes() for f in r.rglob("*.npz")} for r in (tmp_path / "one", tmp_path / "two")
     )
     assert one == two
+
+
+def test_progress_is_shown_before_the_lens_is_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+
+    def guess(*_: object) -> list[Lens]:
+        assert told == [(0, 6)]
+        return [LENS]
+
+    monkeypatch.setattr(module, "lenses_of", guess)
+    (seen,) = watch(empty(6), on_progress=lambda *now: told.append(now))
+    assert not seen.steps.rotation_known.any()
+    assert told[-1] == (6, 6)

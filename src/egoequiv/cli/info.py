@@ -12,6 +12,7 @@ from egoequiv.cli.console import output, print_json, say
 from egoequiv.cli.options import AsJson
 from egoequiv.cli.stores import fetch
 from egoequiv.errors import DataError
+from egoequiv.pose import CAMERA_POSES
 
 
 def info(
@@ -54,7 +55,7 @@ def info(
     console.print(f"frames      {described['frames']:,} {shape}")
     console.print(f"recordings  {described['recordings']} of {described['shortest']} to {described['longest']} frames")
     for name, (low, high) in described["poses"].items():
-        console.print(f"pose        {escape(name)} from {low:g} to {high:g}")
+        console.print(f"pose        {escape(_pose_words(name, low, high, opened.space.length_unit))}")
     motions = ", ".join(described["motions"]) or "mined, see `egoequiv patterns`"
     console.print(f"motions     {motions if described['poses'] else 'none, pictures without poses'}")
     console.print(f"time        {described['time'] or 'none'}")
@@ -68,6 +69,13 @@ def info(
             console.print(f"{kind:12}{escape(text)}")
     if described["contact_sheet"]:
         say(f"contact sheet: {picture}")
+
+
+def _pose_words(name: str, low: float, high: float, length_unit: str) -> str:
+    """The range of a column; a position that is not in metres does not say that it is."""
+    if length_unit != "m" and name in CAMERA_POSES[:3]:
+        return f"{name.removesuffix('_m')} from {low:g} to {high:g} {length_unit}"
+    return f"{name} from {low:g} to {high:g}"
 
 
 def _describe(store: Any) -> dict[str, Any]:

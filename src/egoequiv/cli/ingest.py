@@ -78,7 +78,7 @@ def _write(source: Source, motion: MotionOptions, out: Path, where: Where, how: 
     from egoequiv.store.motion import with_motion
 
     with (
-        stopped_as("what was decoded is kept, go on with the same command" if how["inputs"] else None),
+        stopped_as("what was finished is kept, go on with the same command" if how["inputs"] else None),
         where.open() as engine,
         progress_bar() as progress,
     ):

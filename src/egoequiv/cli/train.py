@@ -97,7 +97,7 @@ def train(
     is_log, motion = False, poses.motion()
     is_begun = _check(values, out, resume)
     if store is not None:
-        with stopped_as("what was decoded is kept, go on with the same command"):
+        with stopped_as("what was finished is kept, go on with the same command"):
             frames = frames_of(out)
             values["data"] = local_store(store, frames, log, motion=motion, may_replace=not is_begun)
         is_log = values["data"] != store

@@ -76,9 +76,9 @@ def sfm_poses(
         check_scale(source, scale)
     keys = [_keys(recording) for recording in source.recordings]
     folder = cache or cache_folder() / "visual"
-    lenses = lenses_of(source, lens, folder)
     report, total = on_progress or silent, STAGES * sum(map(len, keys))
-    report(0, total)
+    report(0, total)  # before the lens is guessed, which takes a while
+    lenses = lenses_of(source, lens, folder)
     work = partial(_registered, source, lenses, keys, seed, folder)
     found = (engine or LocalEngine(1)).run(work, range(len(keys)), lambda done: report(done, total))
     recordings: list[RecordingPart] = []

@@ -79,12 +79,12 @@ def watch(
 
     """
     folder = cache or cache_folder() / "visual"
+    report, total = on_progress or silent, source.frame_count
+    report(0, total)  # before the lens is guessed, which takes a while
     lenses = lenses_of(source, lens, folder)
     pieces: list[_Piece] = []
     for number, (recording, own) in enumerate(zip(source.recordings, lenses, strict=True)):
         pieces += _pieces(source, recording, number, own, look, folder)
-    report, total = on_progress or silent, source.frame_count
-    report(0, total)
     work = partial(_watch_piece, source.recordings, lenses, look)
     found = (engine or LocalEngine(1)).run(work, pieces, lambda done: report(done, total), short=False)
     report(total, total)

@@ -179,7 +179,11 @@ def why_split(store: FrameStore, split: Split) -> str:
     why = WHY_SPLIT[split.kind]
     if split.kind == BY_RECORDING and len(np.unique(store.recording[split.validation])) == 1:
         why += f" (one recording alone for validation: {store.recording_names[store.recording[split.validation[0]]]})"
-    return why if split.place_m is None else f"{why}; at least {split.place_m:.3g} m between the parts"
+    return (
+        why
+        if split.place_m is None
+        else f"{why}; at least {split.place_m:.3g} {store.space.length_unit} between the parts"
+    )
 
 
 def fitting_split(
