@@ -178,6 +178,29 @@ def test_any_number_of_any_term_can_be_set() -> None:
             SPREAD.with_settings({}, {}, {setting: {"spread": 1.0}})
 
 
+@pytest.mark.parametrize(
+    ("method", "setting", "value", "words"),
+    [
+        ("simclr", "temperature.view", 0.0, "above zero, found 0"),
+        ("simclr", "hidden.view", 0, "above zero"),
+        ("simclr", "projected.view", 1e9, "at most 8,192"),
+        ("lewm", "directions.gaussian", -3, "above zero, found -3"),
+        ("lewm", "directions.gaussian", 2.5, "whole number"),
+        ("vicreg", "covariance.variance", -1.0, "above zero"),
+        ("equiv+views", "steps.views", 0, "above zero"),
+    ],
+)
+def test_numbers_with_which_a_loss_cannot_be_computed(method: str, setting: str, value: float, words: str) -> None:
+    name, term = setting.split(".")
+    with pytest.raises(ConfigError, match=rf"{setting} must be .*{words}"):
+        get_method(method).with_settings({}, {}, {name: {term: value}})
+
+
+def test_numbers_of_losses_may_be_zero_where_that_leaves_them_out() -> None:
+    method = get_method("vicreg").with_settings({}, {}, {"covariance": {"variance": 0.0}})
+    assert method.terms[1].covariance == 0  # type: ignore[attr-defined]
+
+
 def test_the_losses_are_listed_under_their_names() -> None:
     assert list(LOSSES)[:5] == ["classification", "equivariance", "separation", "slowness", "views"]
     assert set(LOSSES) == {term.name for method in METHODS.values() for term in method.terms}

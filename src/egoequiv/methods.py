@@ -32,9 +32,10 @@ from egoequiv.losses import (
     ViewContrast,
 )
 from egoequiv.names import FILE, Door, full_name, is_code, short_name, what_is
-from egoequiv.user_code import user_code
+from egoequiv.user_code import is_built_in, user_code
 
 TERM_NAME = re.compile(r"[A-Za-z][\w-]*")
+MOST_UNITS = 8_192  # of a layer that a loss has, and of whatever else is counted
 TAKEN = ("iteration", "loss", "auroc")  # keys of metrics that are no terms
 
 
@@ -82,6 +83,8 @@ class Method:
                     raise ConfigError(f"{setting}.{name} is not known: {self.name} has {', '.join(allowed) or 'none'}")
                 if setting in ("weight", "margin") and not value >= 0:
                     raise ConfigError(f"{setting}.{name} must not be negative, found {value}")
+                if is_built_in(allowed[name]):
+                    _check_number(allowed[name], setting, value)
                 changes.setdefault(name, {})[setting] = _like(numbers_of(allowed[name])[setting], value, setting, name)
         return replace(self, terms=tuple(replace(term, **changes.get(term.name, {})) for term in self.terms))
 
@@ -90,6 +93,15 @@ def numbers_of(term: Term) -> dict[str, float]:
     """The numbers that can be set in a term: those fields of its dataclass that are numbers."""
     values = {field.name: getattr(term, field.name) for field in fields(term) if field.init}
     return {name: value for name, value in values.items() if is_number(value)}
+
+
+def _check_number(term: Term, setting: str, value: float) -> None:
+    """Refuse a number with which a built-in loss cannot be computed."""
+    counts = isinstance(numbers_of(term)[setting], int)
+    if value < 0 or (value == 0 and (counts or setting == "temperature")):
+        raise ConfigError(f"{setting}.{term.name} must be above zero, found {value:g}")
+    if counts and value > MOST_UNITS:
+        raise ConfigError(f"{setting}.{term.name} must be at most {MOST_UNITS:,}, found {value:g}")
 
 
 def _like(number: float, value: float, setting: str, name: str) -> float:

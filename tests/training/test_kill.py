@@ -77,11 +77,11 @@ def nursery() -> Iterator[Nursery]:
         yield Nursery(process)
 
 
-def command(store: Path, out: Path) -> list[str]:
+def command(store: Path, out: Path, method: str = "equiv+drlim") -> list[str]:
     settings = {"iterations": 100, "per_class": 3, "threads": 1, "log_every": 10, "checkpoint_every": 10}
-    settings |= {"validate_every": 50}
+    settings |= {"validate_every": 50, "encoder": "norb", "batch_size": 16}
     flags = [flag for key, value in settings.items() for flag in ("--set", f"{key}={value}")]
-    return ["train", str(store), "--method", "equiv+drlim", "-o", str(out), "--resume", *flags]
+    return ["train", str(store), "--method", method, "-o", str(out), "--resume", *flags]
 
 
 def is_alive(process: int) -> bool:
@@ -101,12 +101,15 @@ def kill(process: int, metrics: Path, after_lines: int, after_s: float) -> None:
 
 
 @pytest.mark.slow
-def test_killed_runs_end_in_the_bytes_of_an_undisturbed_one(small_store: FrameStore, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["equiv+drlim", "recording+motion"])
+def test_killed_runs_end_in_the_bytes_of_an_undisturbed_one(
+    small_store: FrameStore, tmp_path: Path, method: str
+) -> None:
     moments = random.Random(0)
     cut_in_training = 0
     with nursery() as starts:
         begun_s = time.monotonic()
-        starts.start(command(small_store.path, tmp_path / "whole"))
+        starts.start(command(small_store.path, tmp_path / "whole", method))
         assert starts.wait() == 0
         duration_s = time.monotonic() - begun_s
         whole = {name: (tmp_path / "whole" / name).read_bytes() for name in RESULTS}
@@ -114,14 +117,14 @@ def test_killed_runs_end_in_the_bytes_of_an_undisturbed_one(small_store: FrameSt
             if number >= KILLS and cut_in_training >= KILLS // 2:
                 break
             out = tmp_path / f"killed-{number}"
-            process = starts.start(command(small_store.path, out))
+            process = starts.start(command(small_store.path, out, method))
             if number < STARTING:  # at any time, while the run begins or ends too
                 kill(process, out / "metrics.jsonl", 0, moments.uniform(0.05, 1.0) * duration_s)
             else:  # while it trains, logs, validates and writes checkpoints
                 lines = moments.randrange(whole["metrics.jsonl"].count(b"\n"))
                 kill(process, out / "metrics.jsonl", lines, moments.uniform(0, 0.04))
             cut_in_training += starts.wait() == -signal.SIGKILL and (out / "config.json").exists()
-            starts.start(command(small_store.path, out))
+            starts.start(command(small_store.path, out, method))
             assert starts.wait() == 0
             for name in RESULTS:
                 assert (out / name).read_bytes() == whole[name], f"kill {number}: {name}"
