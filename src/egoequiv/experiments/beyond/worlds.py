@@ -97,7 +97,7 @@ def _store(effort: Effort, name: str, path: Path | None, source: str, **settings
     return experiment_store(effort, name, made, open_source(source, path, **settings))
 
 
-def new_light(store: FrameStore, repetition: int = 0) -> str:
+def new_light(store: FrameStore, _repetition: int = 0) -> str:
     """The last third of the lightings, in every repetition: of small NORB 4 and 5."""
     names = store.classes("lighting")[1]
     held = sorted(names, key=int)[-max(len(names) // 3, 1) :]
