@@ -50,7 +50,11 @@ def test_each_setting_has_three_tables(made: tuple[BeyondOptions, dict[str, Tabl
     assert "joint" in recognition.row("clsnet-residual").entries
     assert "joint" not in ours.entries
     assert {"rho_atomic", "rho_composite", "rho_up", "rho_right"} <= set(equivariance.columns)
-    assert {"r2_motion", "mrr", "hit5", "next_view", "weights", "seconds"} <= set(use.columns)
+    assert {"r2_motion", "r2_azimuth_deg", "next_view", "weights", "seconds"} <= set(use.columns)
+    assert "r2_motion, linear" in use.row("pixels").entries
+    problems = recognition.about["left_out"]  # too few views for prediction, of whatever features
+    assert all("prediction" in problem for problem in problems)
+    assert all(any(row.name in problem for problem in problems) for row in recognition.rows)
     assert use.row("pixels").mean("weights") == 0
     assert use.row("pixels").mean("seconds") == 0
     assert use.row("recording+motion").mean("weights") > 10_000

@@ -11,6 +11,8 @@ import numpy as np
 from egoequiv.evaluation.equivariance_task import rho_metric
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import Metric, Value
+from egoequiv.evaluation.probes import LINEAR
+from egoequiv.evaluation.readout import PAIR
 from egoequiv.evaluation.task import TaskOptions
 from egoequiv.experiments.beyond.worlds import World
 from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
@@ -26,6 +28,7 @@ TABLES = {
     USE: "what features are good for",
 }
 TOP: dict[str, Any] = {"digits": 2, "is_percent": True, "family": "top"}
+SMALL_NETWORK = "small MLP"  # the other probe of the task `readout`
 SHOWN_AXES = 2  # motions of more components are shown as their mean alone
 
 
@@ -112,19 +115,27 @@ def _after_steps(found: Measurement | None) -> list[Value]:
 
 
 def _read_out(found: Measurement | None) -> list[Value]:
-    """R2 of motion by the linear probe: of each component, and their mean."""
-    own = [
-        value
-        for value in (found.values if found else ())
-        if " from z_i, z_j, linear" in value.name and isfinite(value.value)
-    ]
-    mean = Metric(name="r2_motion", title="R2 motion", family="R2", within=(None, 1.0), baselines={"mean": 0.0})
-    single = {}
-    for value in own:
-        title = value.name.removeprefix("R2 of ").partition(" from ")[0].removesuffix("_deg")
-        changed = {"title": f"R2 {title}", "is_detail": len(own) > SHOWN_AXES}
-        single[value.name] = value.metric.model_copy(update=changed)
-    return [*_mean(own, mean), *_renamed(found, single)]
+    """R2 of motion by a small network, of each component and their mean; by the linear probe as a detail.
+
+    A turn is not linear in the features of two frames. Baselines are rows of the table, read by the same probes.
+    """
+    shown: dict[str, Any] = {"family": "R2", "within": (None, 1.0), "baselines": {"mean": 0.0}}
+    values: list[Value] = []
+    for probe in (SMALL_NETWORK, LINEAR):
+        ending = f" from {PAIR}, {probe}"
+        own = [value for value in (found.values if found else ()) if value.name.endswith(ending)]
+        own = [value.model_copy(update={"baselines": {}}) for value in own if isfinite(value.value)]
+        beside = {SMALL_NETWORK: "", LINEAR: ", linear"}[probe]
+        is_detail = probe == LINEAR
+        values += _mean(
+            own, Metric(name=f"r2_motion{beside}", title=f"R2 motion{beside}", is_detail=is_detail, **shown)
+        )
+        for value in own:
+            quantity = value.name.removeprefix("R2 of ").removesuffix(ending)
+            name, title = f"r2_{quantity}{beside}", f"R2 {quantity.removesuffix('_deg')}{beside}"
+            metric = Metric(name=name, title=title, is_detail=is_detail or len(own) > SHOWN_AXES, **shown)
+            values.append(value.model_copy(update={"metric": metric}))
+    return values
 
 
 def _mean(own: Sequence[Value], metric: Metric) -> list[Value]:
