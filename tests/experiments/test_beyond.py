@@ -52,9 +52,9 @@ def test_each_setting_has_three_tables(made: tuple[BeyondOptions, dict[str, Tabl
     assert {"rho_atomic", "rho_composite", "rho_up", "rho_right"} <= set(equivariance.columns)
     assert {"r2_motion", "r2_azimuth_deg", "next_view", "weights", "seconds"} <= set(use.columns)
     assert "r2_motion, linear" in use.row("pixels").entries
-    problems = recognition.about["left_out"]  # too few views for prediction, of whatever features
-    assert all("prediction" in problem for problem in problems)
-    assert all(any(row.name in problem for problem in problems) for row in recognition.rows)
+    problems = recognition.about["left_out"]
+    prediction = [problem for problem in problems if "prediction: " in problem]  # there are too few views for it
+    assert all(any(row.name in problem for problem in prediction) for row in recognition.rows)
     assert use.row("pixels").mean("weights") == 0
     assert use.row("pixels").mean("seconds") == 0
     assert use.row("recording+motion").mean("weights") > 10_000
@@ -71,7 +71,9 @@ def test_finished_runs_and_measurements_are_kept(
     assert len(runs) == 6
     draw_small_worlds(monkeypatch)
     (again,) = plan_beyond(options).tables()
-    assert again == tables
+    assert {name: table.model_dump_json() for name, table in again.items()} == {  # not a number is not equal to itself
+        name: table.model_dump_json() for name, table in tables.items()
+    }
     assert {path: path.stat().st_mtime_ns for path in runs} == runs
 
 
@@ -80,7 +82,7 @@ def test_the_figure_has_a_point_for_each_row(made: tuple[BeyondOptions, dict[str
     figure = trade_off("Turntable", list(tables.values()))
     assert figure is not None
     names = {text.get_text() for text in figure.axes[0].texts}
-    assert names == {"pixels", "recording+motion", "clsnet-residual"}
+    assert names == {"recording+motion", "clsnet-residual"}  # rho of 256 pixels is not defined for so few pairs
     assert trade_off("Turntable", [tables["turntable-use"]]) is None
 
 

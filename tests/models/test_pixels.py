@@ -36,4 +36,4 @@ def test_a_run_of_pixels_is_kept_and_opened_as_others_are(small_store: FrameStor
     train(small_store.path, tmp_path / "run", method="random", encoder="pixels", use_labels=False, iterations=0)
     net = open_run(tmp_path / "run").net
     assert not list(net.parameters())
-    assert net(torch.from_numpy(small_store.images[:2])).shape == (2, net.encoder.feature_dim)
+    assert net(torch.from_numpy(np.array(small_store.images[:2]))).shape == (2, net.encoder.feature_dim)
