@@ -10,7 +10,7 @@ import pytest
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.experiments import ReproduceOptions, Scale, Table
-from egoequiv.experiments.norb import CHOSEN, LABELLED, UNLABELLED, reproduce_norb
+from egoequiv.experiments.norb import BEYOND, CHOSEN, LABELLED, UNLABELLED, reproduce_norb
 from egoequiv.experiments.stores import PIXELS
 from egoequiv.training.run_folder import RunFolder
 from helpers import draw_small_toys
@@ -81,7 +81,8 @@ def test_selected_settings_are_used(options: ReproduceOptions, tmp_path: Path) -
 
 
 def test_there_are_settings_for_every_row() -> None:
-    assert set(CHOSEN) == {*((m, True) for m in LABELLED), *((m, False) for m in UNLABELLED)}
+    labelled, unlabelled = (*LABELLED, *BEYOND), (*UNLABELLED, *BEYOND)
+    assert set(CHOSEN) == {*((m, True) for m in labelled), *((m, False) for m in unlabelled)}
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
 
 import numpy as np
 import torch
@@ -79,10 +78,9 @@ def _finding(errors: Sequence[MotionError], groups: dict[str, int], learned: Seq
     ]
     is_learned = [error.motion in learned or not learned for error in errors]
     means = [
-        Value(
-            metric=rho_metric(f"own_{name}", f"own rho, {words}", family="own"), value=_mean(errors, is_learned, want)
-        )
+        Value(metric=rho_metric(f"own_{name}", f"own rho, {words}", family="own"), value=float(np.mean(rhos)))
         for name, words, want in (("trained", "trained motions", True), ("others", "other motions", False))
+        if (rhos := [error.rho for error, known in zip(errors, is_learned, strict=True) if known is want])
     ]
     rows = [
         (
@@ -97,8 +95,3 @@ def _finding(errors: Sequence[MotionError], groups: dict[str, int], learned: Seq
     columns = ("motion", "trained", "rho", "ratio of means", "pairs")
     table = Grid.of("equivariance error of the run's own maps", columns, rows, [NOTE])
     return Finding(values=[*means, *values], tables=[table], notes=notes_of(values))
-
-
-def _mean(errors: Sequence[MotionError], is_learned: Sequence[bool], wanted: bool) -> float:
-    rhos = [error.rho for error, known in zip(errors, is_learned, strict=True) if known is wanted]
-    return float(np.mean(rhos)) if rhos else nan
