@@ -99,12 +99,20 @@ def _wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
     scale = 255 * (sqrt(height * width * channels) if is_unit else 1.0)  # as `pixel_statistics` has it
     mean, std = (net.input_mean / 255).tolist(), (net.input_std / scale).tolist()
     own = Preprocessing((height, width), channels, tuple(mean), tuple(std), unit_length=is_unit)
+    by_image = net.spec.normalisation == "image"
+    if by_image:  # the network scales each image by itself
+        own = Preprocessing((height, width), channels, (0.0,) * channels, (1 / 255,) * channels)
     whole = wrap_module(replace(spec, where=net.encoder), own, kind)
-    if spec.part == ALL:
+    if not by_image and not net.spec.parts and spec.part == ALL:
         return whole
     part = _part_of(spec, net)
-    forward = TorchForward(net.encoder, lambda images: net.encoder(images)[:, part], spec.device)
-    return replace(whole, kind=f"{kind}, part {spec.part}", forward=forward)
+
+    def features(images: Tensor) -> Tensor:
+        pixels = net.normalised(images.permute(0, 2, 3, 1)).permute(0, 3, 1, 2) if by_image else images
+        return net.encode(pixels)[:, part]
+
+    named = kind if spec.part == ALL else f"{kind}, part {spec.part}"
+    return replace(whole, kind=named, forward=TorchForward(net.encoder, features, spec.device))
 
 
 def _part_of(spec: ModelSpec, net: EgoNet) -> slice:

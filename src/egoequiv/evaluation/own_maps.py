@@ -17,6 +17,7 @@ from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.metric import Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.models.motion_maps import MotionMaps
+from egoequiv.models.network import ALL
 from egoequiv.pairs import atomic_names, composite_names
 
 CHUNK = 4_096  # pairs mapped at a time
@@ -30,6 +31,8 @@ def own_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> F
         raise DataError(
             "this run has no maps of any motion: train recording+motion, or measure fitted maps by `equivariance`"
         )
+    if data.part not in (ALL, data.net.mapped_part):
+        raise DataError(f"the maps of this run act on the part {data.net.mapped_part}, not on {data.part}")
     names = options.motions or _motions(data)
     pairs = data.pairs(None, names)
     z = data.of_part(data.net.mapped_part).features

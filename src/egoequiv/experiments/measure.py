@@ -25,7 +25,7 @@ from egoequiv.models import EgoNet, get_encoder, initialise
 from egoequiv.models.checkpoint import RUN_KIND, Which, load_spec
 from egoequiv.models.network import ALL, EQUIVARIANT
 from egoequiv.names import is_code
-from egoequiv.pairs import Split, count_leaked, draw_labelled
+from egoequiv.pairs import Split, count_leaked
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace, with_labels
@@ -33,6 +33,7 @@ from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import Recognition, open_data
 from egoequiv.training.open_run import OpenRun, open_run
 from egoequiv.training.run_folder import DATA
+from egoequiv.training.streams import labelled_stream
 from egoequiv.user_code import user_code
 
 BASIC = ("recognition", "equivariance")  # the tasks behind `egoequiv evaluate RUN` and every table
@@ -269,7 +270,7 @@ def _labelled(task: Recognition | None, config: TrainConfig) -> Indices | None:
     """The labelled images that a run learned from; an untrained network gets those that others of its seed get."""
     if task is None:
         return None
-    return draw_labelled(task.classes, task.split.train, config.per_class, task.class_names, config.seed)
+    return labelled_stream(task, config, is_training=True).i
 
 
 def untrained_like(net: EgoNet, config: TrainConfig) -> EgoNet:

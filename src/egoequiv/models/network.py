@@ -141,13 +141,19 @@ class EgoNet(nn.Module):
     def forward(self, images: Tensor, change: Change | None = None) -> Tensor:
         """Features (B, D) of uint8 images (B, H, W, C), as `egoequiv.models.images` has the convention.
 
-        `change`, if given, changes the normalised pixels, of variance about 1. Where features have parts, each part has
-        length 1, so that none outweighs the others.
+        `change`, if given, changes the normalised pixels, of variance about 1.
         """
         if images.dtype != torch.uint8 or images.shape[1:] != self.spec.image_shape:
             raise wrong_images(images.dtype, images.shape, self.spec.image_shape)
         pixels = self.normalised(images)
-        pixels = (pixels if change is None else self._changed(pixels, change)).permute(0, 3, 1, 2)
+        pixels = pixels if change is None else self._changed(pixels, change)
+        return self.encode(pixels.permute(0, 3, 1, 2))
+
+    def encode(self, pixels: Tensor) -> Tensor:
+        """Features (B, D) of normalised images (B, C, H, W).
+
+        Where features have parts, each part has length 1, so that none outweighs the others.
+        """
         is_own = is_built_in(self.encoder)
         if not is_own:
             # Colour by colour in memory, because with channels last the gradient of a 1 x 1 convolution with a stride
@@ -215,7 +221,7 @@ class EgoNet(nn.Module):
     def normalised(self, images: Tensor) -> Tensor:
         """Centred and scaled pixels of uint8 images, (B, H, W, C): by the data set's statistics, or by each image's."""
         if self.spec.normalisation == "image":
-            pixels = images.float()
+            pixels = images.to(torch.float32, copy=True)
             mean, std = pixels.mean((1, 2, 3), keepdim=True), pixels.std((1, 2, 3), keepdim=True, correction=0)
             length = self._length if self.encoder.unit_length else 1.0
             return pixels.sub_(mean).div_(std.clamp_min_(FLATTEST).mul_(length))

@@ -55,7 +55,7 @@ class TrainConfig(BaseModel):
     )
     max_gap_s: Annotated[float, Field(gt=0)] = Field(1.0, description="motion pairs are at most this far apart")
     motion_pairs: int = Field(48_000, ge=4, le=MOST, description="mined pairs at most, one in four with a pattern")
-    clip_s: Annotated[float, Field(gt=0)] = Field(
+    clip_s: Annotated[float, Field(ge=1e-3, le=MOST)] = Field(
         2.0, description="frames of one clip show the same things: so many seconds of a recording; without times, all"
     )
     clip_pairs: PositiveInt = Field(4, description="pairs from one clip in a batch")

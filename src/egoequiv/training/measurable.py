@@ -31,7 +31,7 @@ def pairs_warning(data: RunData, net: EgoNet) -> str | None:
     counts = find_motion_pairs(data.store, frames, patterns, data.config.max_gap_s).counts()
     rows = np.sort(frames)[np.unique(np.linspace(0, len(frames) - 1, min(len(frames), FRAMES)).astype(int))]
     with evaluating(net):
-        features = features_of_rows(net, data.store, rows).numpy()
+        features = features_of_rows(net, data.store, rows).numpy()[:, net.part(net.mapped_part)]
     if not np.isfinite(features).all():
         return None  # training says so
     # On a grid, half of the validation pairs fit the map; in video, pairs of training frames do.

@@ -66,6 +66,11 @@ def _with_heads(spec: NetSpec, config: TrainConfig, data: RunData) -> NetSpec:
     features = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings).feature_dim
     parts: dict[str, int] = {}
     if any(term.part != ALL for term in terms):
+        if features < 2:
+            raise ConfigError(
+                f"method {config.method_name} divides the features into two parts, and encoder.feature_dim={features} "
+                "gives one: choose 2 or more"
+            )
         equivariant = min(max(round(features * config.equivariant_share), 1), features - 1)
         parts = {INVARIANT: features - equivariant, EQUIVARIANT: equivariant}
     layers = {term.name: term.layers(parts.get(term.part, features), motion) for term in terms}

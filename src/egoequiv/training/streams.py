@@ -141,10 +141,10 @@ def _stream(
             )
         terms = [term.name for term in config.objective().terms if term.needs_clips]
         if is_training and terms and np.ptp(clips.clip) < 2:  # neighbouring clips may show the same things
-            what = "another recording" if store.times_s is None else f"lower clip_s (now {config.clip_s:g}), or another"
+            shorter = "" if store.times_s is None else f"lower clip_s (now {config.clip_s:g}), or "
             raise DataError(
                 f"{store.place}: loss {terms[0]!r} tells clips apart, and all training pairs are of one clip or of two "
-                f"that follow each other: {what} is needed"
+                f"that follow each other: {shorter}add another recording"
             )
         return Stream(store, clips.i, clips.j, clips.clip, clips.motion)
     if name == "view":
