@@ -128,6 +128,7 @@ MODERN: dict[str, Any] = {
 
 DEFAULT = "recording+motion"  # where no method is named
 WITHOUT_POSES = "recording"  # the same for frames without poses
+ONE_CLIP, SINGLE_PICTURES = "motion", "simclr"  # the same for a short recording, and for pictures that are not video
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -279,8 +280,15 @@ def get_method(name: str) -> Method:
 def parts_of(name: str) -> list[str]:
     """The parts of a sum; a name that is known as a whole is one part, also if it holds a plus."""
     file = FILE.fullmatch(name)
-    is_whole = "+" not in name or name in DOOR.names() or (file is not None and Path(file["place"]).exists())
-    return [name] if is_whole else name.split("+")
+    known = DOOR.names()
+    if "+" not in name or name in known or (file is not None and Path(file["place"]).exists()):
+        return [name]
+    words, parts = name.split("+"), []
+    while words:  # the longest known name first: `recording+motion+gaussian` is the method and a loss
+        count = next((n for n in range(len(words), 1, -1) if "+".join(words[:n]) in known), 1)
+        parts.append("+".join(words[:count]))
+        words = words[count:]
+    return parts
 
 
 def full_method_name(value: object) -> object:

@@ -51,8 +51,8 @@ TaskNames = Annotated[
     list[str] | None,
     typer.Option(
         "--task",
-        help="next-view, composition, retrieval, analogy, probe, readout, prediction, slowness, motions, or all; or "
-        "your own, as module:name or file.py:name. Several with commas, or repeated.",
+        help="equivariance, recognition, maps, next-view, composition, retrieval, analogy, probe, readout, prediction, "
+        "slowness, motions, or all; or your own, as module:name or file.py:name. Several with commas, or repeated.",
     ),
 ]
 MethodNames = Annotated[list[str] | None, typer.Option("--methods", help="Only these methods, with commas.")]

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError, EgoEquivError
-from egoequiv.methods import DEFAULT, WITHOUT_POSES, get_method
+from egoequiv.methods import DEFAULT, ONE_CLIP, SINGLE_PICTURES, WITHOUT_POSES, full_method_name, get_method
 from egoequiv.models.encoders import encoder_settings
 from egoequiv.pairs import Split
+from egoequiv.pairs.clips import clip_numbers
 from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace, with_labels
@@ -72,7 +73,9 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
     Returns:
         The settings by name. An empty reason is not worth a line.
     """
-    if "method" in values and not is_log:
+    named = values.get("method")
+    own = get_method(str(full_method_name(named))).defaults if named is not None else {"iterations": 0}
+    if not own and not is_log:
         return {}
     store, labels = FrameStore.open(values["data"]), values.get("labels")
     table = LabelPlace.parse(labels)
@@ -80,34 +83,60 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
     chosen: dict[str, tuple[Any, str]] = {}
     if is_log:
         chosen |= _for_log(store)
+    if named is None:
+        name, why = _method_for(store)
+        chosen["method"] = (name, f"method {name}: {get_method(name).about}{why}; --method chooses another")
+        own = get_method(name).defaults
     if table is not None and found.numbers:
         chosen["use_labels"] = (False, f"{labels} holds numbers: they are not learned from, evaluate reads them")
-    elif labels is None and (is_log or not _has_classes(found, str(values.get("label_column", "label")))):
-        chosen["use_labels"] = (False, "no labels are used; --labels labels.csv gives some")
-    return chosen if "method" in values else chosen | _without_method(store)
+    elif labels is None and (is_log or _why_no_labels(found, values)):
+        chosen["use_labels"] = (
+            False,
+            f"no labels are used{_why_no_labels(found, values)}; --labels labels.csv gives some",
+        )
+    return chosen | _for_images(store, own)
 
 
-def _without_method(store: FrameStore) -> dict[str, tuple[Any, str]]:
-    """The method that suits the data, and how long it is trained."""
-    name = DEFAULT if store.space.axes else WITHOUT_POSES
-    why = "" if store.space.axes else " (there are no poses)"
+def _method_for(store: FrameStore) -> tuple[str, str]:
+    """The method that suits the data, and in a few words why it is not the usual one."""
+    clips = clip_numbers(store, TrainConfig.model_fields["clip_s"].default)
+    is_one_clip = np.ptp(clips) < 2  # neighbouring clips may show the same things
+    if len(np.unique(store.recording)) == len(store):
+        return SINGLE_PICTURES, " (each recording is one picture)"
+    if not store.space.axes:
+        why = " (there are neither poses nor times: --read rate_hz=10 gives the rate of a video)"
+        return (SINGLE_PICTURES, why) if is_one_clip else (WITHOUT_POSES, " (there are no poses)")
+    return (ONE_CLIP, " (there is one clip alone)") if is_one_clip else (DEFAULT, "")
+
+
+def _for_images(store: FrameStore, own: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
+    """How long a method with settings of its own is trained, and the encoder of images that are too small for its."""
+    if "iterations" not in own:
+        return {}
     height, width, _ = store.image_shape
-    most = int(get_method(name).defaults["iterations"])
     share = min(USUAL_PIXELS / (height * width), len(store) / USUAL_FRAMES, 1.0)
-    iterations = max(int(most * share), FEWEST_ITERATIONS)
+    iterations = max(int(own["iterations"] * share), FEWEST_ITERATIONS)
     many = f"{iterations:,} iterations, for {len(store):,} images of {height} x {width}; --iterations chooses others"
-    return {
-        "method": (name, f"method {name}: {get_method(name).about}{why}; --method chooses another"),
-        "iterations": (iterations, many),
-    }
+    chosen: dict[str, tuple[Any, str]] = {"iterations": (iterations, many)}
+    if min(height, width) < SMALLEST_CONV:
+        chosen["encoder"] = (AUTO, "")
+    return chosen
 
 
-def _has_classes(store: FrameStore, column: str) -> bool:
-    """Whether there are two classes or more to learn from."""
+def _why_no_labels(store: FrameStore, values: Mapping[str, Any]) -> str:
+    """Why labels of a store cannot be learned from, in a few words; nothing where they can."""
     try:
-        return len(store.classes(column)[1]) > 1
+        classes, names = store.classes(str(values.get("label_column", "label")))
     except EgoEquivError:
-        return False
+        return ", because the frames have none"
+    if len(names) < 2:
+        return ", because there are not two classes"
+    wanted = int(values.get("per_class", TrainConfig.model_fields["per_class"].default))
+    counts = np.bincount(classes[classes >= 0], minlength=len(names))
+    rare = int(counts.argmin())
+    if counts[rare] < wanted and "use_labels" not in values:
+        return f", because class {names[rare]!r} has {counts[rare]} frames and per_class={wanted} are drawn"
+    return ""
 
 
 def _for_log(store: FrameStore) -> dict[str, tuple[Any, str]]:
@@ -115,11 +144,6 @@ def _for_log(store: FrameStore) -> dict[str, tuple[Any, str]]:
     if not store.has_images:
         raise DataError(
             f"{store.place} holds poses but no images, so nothing can be learned: `egoequiv patterns` shows its motions"
-        )
-    if not store.space.axes and store.times_s is None:
-        raise DataError(
-            f"{store.place}: its frames have neither poses nor times, so nothing says which of them belong together: "
-            "give their rate with --read rate_hz=10, or poses in a table (docs/formats/table.md)"
         )
     chosen: dict[str, tuple[Any, str]] = {
         "iterations": (LOG_ITERATIONS, f"{LOG_ITERATIONS:,} iterations; --iterations chooses another number"),

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError
+from egoequiv.losses import Equivariance, ImaginedViews
 from egoequiv.models import EgoNet, NetSpec, build_encoder, initialise
 from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
 from egoequiv.pose import MotionSpace
@@ -18,6 +19,7 @@ from egoequiv.training.config import TrainConfig
 from egoequiv.training.objective import Rows
 from egoequiv.training.streams import RunData
 
+MAPPED = (Equivariance, ImaginedViews)  # losses with a map for each pattern
 SMALL = 0.05  # of the largest component of its unit: smaller ones are not scaled up
 Statistics = tuple[list[float], list[float]]  # mean and scale of each channel
 
@@ -70,6 +72,12 @@ def _with_heads(spec: NetSpec, config: TrainConfig, data: RunData) -> NetSpec:
             raise ConfigError(
                 f"method {config.method_name} divides the features into two parts, and encoder.feature_dim={features} "
                 "gives one: choose 2 or more"
+            )
+        whole = [term.name for term in terms if term.part == ALL and (term.maps_motion or isinstance(term, MAPPED))]
+        if whole:
+            raise ConfigError(
+                f"method {config.method_name}: loss {whole[0]!r} maps all features, and another loss divides them into "
+                "parts: leave one of them out"
             )
         equivariant = min(max(round(features * config.equivariant_share), 1), features - 1)
         parts = {INVARIANT: features - equivariant, EQUIVARIANT: equivariant}
