@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from egoequiv.errors import DataError
 from egoequiv.evaluation.own_maps import own_maps
 from egoequiv.evaluation.task import TaskData, TaskOptions, silent
 from egoequiv.evaluation.tasks import TASKS
@@ -61,3 +62,9 @@ def test_a_run_without_such_maps_says_so(small_store: FrameStore, tmp_path: Path
     problem = RunMeasurer(run.path).measure(TASKS["maps"]).problem
     assert problem is not None
     assert "has no maps of any motion" in problem
+
+
+def test_another_part_than_that_of_the_maps_is_refused(data: TaskData) -> None:
+    with pytest.raises(DataError, match="act on the part equivariant, not on invariant"):
+        own_maps(data.of_part("invariant"), TaskOptions(), silent)
+    assert own_maps(data.of_part("equivariant"), TaskOptions(), silent).values

@@ -20,6 +20,7 @@ from egoequiv.pose import NoMotion, PlanarSpace, SE3Space
 from egoequiv.sources import Recording, Source
 from egoequiv.store import FrameStore, ingest
 from egoequiv.training import make_config, train
+from egoequiv.training.defaults import settings_for
 from egoequiv.training.light import light_at
 from egoequiv.training.network import build_net, motion_scale
 from egoequiv.training.run_folder import RunFolder
@@ -253,3 +254,49 @@ def test_photographs_round_a_thing_without_times_and_grid(tmp_path: Path) -> Non
     assert clips.motion.shape == (len(clips), 6)
     assert len(set(clips.target)) == len(set(store.recording[data.split.train]))
     assert np.isfinite(RunFolder(run.path).metrics()[-1]["validation_motion"])
+
+
+# --- sums with parts, and what is chosen by the data
+
+
+def test_the_longest_known_name_of_a_sum_is_one_method() -> None:
+    terms = {term.name: term for term in get_method("recording+motion+gaussian").terms}
+    assert [terms[name].part for name in ("recording", "motion", "gaussian")] == ["invariant", "equivariant", "all"]
+    assert {"recording", "motion", "slowness"} <= {term.name for term in get_method("drlim+recording+motion").terms}
+
+
+@pytest.mark.parametrize("method", ["sie+motion", "sie+equiv", "recording+motion+prediction"])
+def test_maps_of_all_features_beside_parts_are_refused(small_store: FrameStore, tmp_path: Path, method: str) -> None:
+    with pytest.raises(ConfigError, match="maps all features, and another loss divides them into parts"):
+        train(small_store.path, tmp_path / "run", **{**TINY, "method": method, "use_labels": False})
+    assert not (tmp_path / "run").exists()
+
+
+def test_one_feature_has_no_two_parts(small_store: FrameStore, tmp_path: Path) -> None:
+    settings = {**TINY, "method": "recording+motion", "encoder_settings": {"feature_dim": 1}}
+    with pytest.raises(ConfigError, match=r"encoder.feature_dim=1 gives one: choose 2 or more"):
+        train(small_store.path, tmp_path / "run", **settings)
+
+
+def chosen_for(store: FrameStore, **given: Any) -> dict[str, Any]:
+    return {name: value for name, (value, _) in settings_for({"data": str(store.path), **given}).items()}
+
+
+def test_the_method_follows_the_frames(small_store: FrameStore, tmp_path: Path) -> None:
+    assert chosen_for(small_store)["method"] == "recording+motion"
+    assert "use_labels" not in chosen_for(small_store)
+    assert chosen_for(small_store, method="equiv") == {}
+    one = Source("one", small_store.space, [grid_recording(0, 0)])
+    alone = ingest(one, tmp_path / "one", workers=1)
+    assert chosen_for(alone)["method"] == "motion"
+    assert chosen_for(alone)["use_labels"] is False
+
+
+def test_a_method_that_is_named_is_trained_as_if_it_were_chosen(small_store: FrameStore) -> None:
+    named = chosen_for(small_store, method="recording+motion")
+    assert named == {key: value for key, value in chosen_for(small_store).items() if key != "method"}
+    assert named["iterations"] == 300
+
+
+def test_labels_are_left_out_where_a_class_has_too_few(small_store: FrameStore) -> None:
+    assert chosen_for(small_store, per_class=10_000)["use_labels"] is False
