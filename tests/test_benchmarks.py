@@ -9,6 +9,7 @@ import pytest
 import torch
 from benchmarks import memory
 from benchmarks.__main__ import main
+from benchmarks.contrast_loop import PlainContrast
 from benchmarks.evaluation_speed import (
     all_motions,
     feature_pairs,
@@ -24,7 +25,7 @@ from benchmarks.evaluation_speed import (
 from benchmarks.figures import Figure, change_table, load_figures, save_figures, table
 from benchmarks.held_frames import NoiseRecording, long_log, noise_toys
 from benchmarks.ingest_speed import SIDE, ingest_vs_pillow, pillow
-from benchmarks.iterations import prepared, versus_bare, versus_metric_learning, versus_plain
+from benchmarks.iterations import contrast_prepared, prepared, versus_bare, versus_metric_learning, versus_plain
 from benchmarks.measuring import compare, describe_machine, peak_memory, run_command, summary, timed
 from benchmarks.metric_learning_loop import MetricLearningLoop
 from benchmarks.pictures import picture_files
@@ -37,10 +38,12 @@ from torch.utils.data import default_collate
 from egoequiv.catalog import open_source
 from egoequiv.evaluation import equivariance_error
 from egoequiv.evaluation.votes import NeighbourVotes
+from egoequiv.models.motion_maps import GeneratorMaps
 from egoequiv.pairs import mine_patterns
 from egoequiv.pose import PlanarSpace
 from egoequiv.sources import Source
 from egoequiv.store import ingest
+from egoequiv.training.batches import batch_orders
 from egoequiv.training.objective import Objective, gather_batch
 
 pytestmark = pytest.mark.slow
@@ -48,6 +51,7 @@ pytestmark = pytest.mark.slow
 TINY = Scale(
     rounds=2,
     few_rounds=1,
+    contrast_iterations={32: 1, 96: 1},
     iterations={"norb": 2, "kitti": 1},
     picture_size=(64, 32),
     pictures={"png": 30, "jpg": 30},
@@ -87,7 +91,7 @@ def test_the_loops_of_others_compute_the_same_loss(bench: Workbench, network: st
         net.maps.bias.add_(0.3 * torch.randn_like(net.maps.bias))
     rows = {"labelled": np.arange(8), "motion": np.linspace(0, len(data.train["motion"]) - 1, 16).astype(np.int64)}
     batch = gather_batch(data.train, rows, torch.device("cpu"))
-    ours = torch.stack(Objective(net, config.objective())(batch.images, batch.targets)).sum()
+    ours = torch.stack(Objective(net, config.objective())(batch)).sum()
     labelled, motion = LabelledImages(data.train["labelled"], net), MotionPairs(data.train["motion"], net)
     loop = kind(config, data, net)
     theirs = loop.loss(
@@ -99,6 +103,24 @@ def test_the_loops_of_others_compute_the_same_loss(bench: Workbench, network: st
     before = [parameter.clone() for parameter in loop.encoder.parameters()]
     loop.step()
     assert not any(torch.equal(a, b) for a, b in zip(before, loop.encoder.parameters(), strict=True))
+
+
+def test_the_contrast_of_others_is_ours(bench: Workbench) -> None:
+    ingest(noise_toys(5, side=16), bench.folder / "toys-32", size=(32, 32), workers=1)
+    config, data, net = contrast_prepared(bench, 32)
+    loop = PlainContrast(config, data, net)
+    maps = net.motion_maps
+    assert isinstance(maps, GeneratorMaps)
+    with torch.no_grad():
+        loop.module.generators.copy_(maps.weight)
+    rows = batch_orders(config, data.train)["clip"].batch(0)
+    batch = gather_batch(data.train, {"clip": rows}, torch.device("cpu"))
+    recording, motion, _ = Objective(net, config.objective())(batch)
+    pixels = net.normalised(batch.images).permute(0, 3, 1, 2)
+    first, second = pixels.split(len(rows))
+    theirs = loop.module.loss((first, second, batch.targets["clip"], batch.motions["clip"]))
+    assert theirs.item() == pytest.approx((recording + motion).item(), rel=1e-4)
+    loop.step()
 
 
 def test_rho_of_scikit_learn_is_ours() -> None:

@@ -133,7 +133,7 @@ def test_a_label_store_of_another_size_is_named(cli: Cli, toys: Path, tmp_path: 
         (["train", "NOWHERE", "-o", "OUT"], "NOWHERE does not exist"),
         (["train", "-o", "OUT"], "give the store"),
         (["train", "TOYS", "-o", "OUT", "--method", "magic"], "method 'magic' is not known"),
-        (["train", "TOYS", "-o", "OUT", "--per-class", "5000"], "per_class needs 5000"),
+        ([*EQUIV, "--per-class", "5000"], "per_class needs 5000"),
         (["train", "TOYS", "-o", "OUT", "--set", "motions=sideways"], "'sideways' is not known here"),
         (["train", "TOYS", "-o", "OUT", "--set", "split=by-colour"], "its attributes are: category, instance, toy"),
         (["train", "TOYS", "-o", "OUT", "--set", "encoder=huge"], "encoder 'huge' is not known"),

@@ -378,7 +378,7 @@ def test_a_run_on_a_url(cli: Cli, small_store: FrameStore, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     zipped(small_store.path, tmp_path / "small.zip")
     short = ["--iterations=20", "--per-class=3", "--set=log_every=10", "--set=checkpoint_every=10"]
-    short += ["--set=validate_every=10"]
+    short += ["--set=validate_every=10", "--method=equiv"]
     cli("train", "zip://::small.zip", "-o", "far", *short)
     cli("train", small_store.path, "-o", "near", *short)
     kept = json.loads(Path("far/config.json").read_text())
