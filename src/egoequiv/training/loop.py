@@ -83,11 +83,14 @@ def train(
         print(run.result["metrics"]["validation_top1"])
     """
     given = {"data": str(data), **settings}
-    chosen = {name: value for name, (value, _) in settings_for(given).items()}
-    config = make_config({**chosen, **given})
+    chosen = settings_for(given)
+    config = make_config({**{name: value for name, (value, _) in chosen.items()}, **given})
     if on_metrics is not None or not progress or rank_here():
         return run_training(config, out, resume=resume, in_team=True, on_metrics=on_metrics)
     with LiveProgress(config.iterations) as live:
+        for name, (_, why) in chosen.items():
+            if name not in given and why:
+                live.say(why)
         return run_training(config, out, resume=resume, in_team=True, on_metrics=live.update, on_note=live.say)
 
 
