@@ -128,7 +128,7 @@ MODERN: dict[str, Any] = {
 
 DEFAULT = "recording+motion"  # where no method is named
 WITHOUT_POSES = "recording"  # the same for frames without poses
-ONE_CLIP, SINGLE_PICTURES = "motion", "simclr"  # the same for a short recording, and for pictures that are not video
+FEW_CLIPS, SINGLE_PICTURES = "motion", "simclr"  # the same for few clips, and for pictures that are not video
 
 METHODS: dict[str, Method] = {
     method.name: method

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError, EgoEquivError
-from egoequiv.methods import DEFAULT, ONE_CLIP, SINGLE_PICTURES, WITHOUT_POSES, full_method_name, get_method
+from egoequiv.methods import DEFAULT, FEW_CLIPS, SINGLE_PICTURES, WITHOUT_POSES, full_method_name, get_method
 from egoequiv.models.encoders import encoder_settings
 from egoequiv.pairs import Split
 from egoequiv.pairs.clips import clip_numbers
@@ -22,6 +22,7 @@ SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
 LOG_ITERATIONS = 3_000  # of a method of the paper, where a log is learned from in one command
 # Of larger images, and of few, fewer are looked at: a few minutes on two cores, and no frame hundreds of times.
 USUAL_PIXELS, USUAL_FRAMES, FEWEST_ITERATIONS = 32 * 32, 16_000, 300
+FEWEST_CLIPS = 5  # so that the training part has some to tell apart
 MANY_AXES, SPACE_CLUSTERS, SPACE_KEPT = 3, 12, 8  # a hand-held camera has more motions than a car
 MOVING = 0.05  # share of the largest spread from which on a component counts as moving
 MANY_FRAMES = 300  # from which on so many motions have pairs enough
@@ -99,14 +100,16 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
 
 def _method_for(store: FrameStore) -> tuple[str, str]:
     """The method that suits the data, and in a few words why it is not the usual one."""
-    clips = clip_numbers(store, TrainConfig.model_fields["clip_s"].default)
-    is_one_clip = np.ptp(clips) < 2  # neighbouring clips may show the same things
+    clips = len(np.unique(clip_numbers(store, TrainConfig.model_fields["clip_s"].default)))
+    is_short = clips < FEWEST_CLIPS
     if len(np.unique(store.recording)) == len(store):
         return SINGLE_PICTURES, " (each recording is one picture)"
-    if not store.space.axes:
-        why = " (there are neither poses nor times: --read rate_hz=10 gives the rate of a video)"
-        return (SINGLE_PICTURES, why) if is_one_clip else (WITHOUT_POSES, " (there are no poses)")
-    return (ONE_CLIP, " (there is one clip alone)") if is_one_clip else (DEFAULT, "")
+    if store.space.axes:
+        return (FEW_CLIPS, f" (there are few clips: {clips})") if is_short else (DEFAULT, "")
+    if not is_short:
+        return WITHOUT_POSES, " (there are no poses)"
+    times = "few clips" if store.times_s is not None else "no times: --read rate_hz=10 gives the rate of a video"
+    return SINGLE_PICTURES, f" (there are no poses, and {times})"
 
 
 def _for_images(store: FrameStore, own: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
