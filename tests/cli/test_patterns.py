@@ -236,7 +236,7 @@ def test_training_takes_the_file(cli: Cli, drives: Path, tmp_path: Path) -> None
     cli("patterns", drives, "-o", tmp_path, "--clusters", "4", "--keep", "2", *QUICK)
     few = ["--set", "log_every=2", "--set", "checkpoint_every=2", "--set", "validate_every=2", "--iterations", "2"]
     few += ["--set", f"patterns={tmp_path / 'patterns.json'}", "--per-class", "2", "--no-labels"]
-    few += ["--set", "split=paper"]
+    few += ["--set", "split=paper", "--method", "equiv"]
     trained = json.loads(cli("train", drives, "-o", tmp_path / "run", *few, "--json").out)
     assert len(trained["patterns"]) == 2
     (measured,) = json.loads(cli("evaluate", tmp_path / "run", "--task", "equivariance", "--json").out)["measurements"]

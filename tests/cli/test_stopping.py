@@ -93,6 +93,7 @@ def test_search_with_workers_is_stopped(stop: signal.Signals, small_store: Frame
 @pytest.mark.parametrize("stop", [signal.SIGTERM])
 def test_train_is_stopped(stop: signal.Signals, small_store: FrameStore, tmp_path: Path) -> None:
     settings = ["--iterations", "2000000", "--set", "checkpoint_every=10", "--set", "log_every=10", "--per-class", "3"]
+    settings += ["--method", "equiv"]
     with command("train", small_store.path, "-o", tmp_path / "run", *settings) as process:
         wait_for((tmp_path / "run" / "last.safetensors").exists, process)
         how = f"go on from the last checkpoint with: egoequiv train -o {tmp_path / 'run'} --resume"

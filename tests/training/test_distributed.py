@@ -21,7 +21,14 @@ from egoequiv.training.network import choose_device
 from helpers import HANG_S
 from running import make_cli
 
-SETTINGS = {"log_every": 10, "checkpoint_every": 10, "validate_every": 20, "per_class": 4, "threads": 1}
+SETTINGS = {
+    "method": "equiv",
+    "log_every": 10,
+    "checkpoint_every": 10,
+    "validate_every": 20,
+    "per_class": 4,
+    "threads": 1,
+}
 ITERATIONS = 200
 LAUNCH = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "egoequiv"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}

@@ -14,6 +14,7 @@ import pytest
 
 from egoequiv.engines import Engine, LocalEngine, RayEngine
 from egoequiv.store import FrameStore
+from egoequiv.training.pace import PACE
 from egoequiv.training.search import GreedySearch
 from helpers import HANG_S
 
@@ -33,7 +34,11 @@ def search(store: FrameStore, out: Path, engine: Engine) -> tuple[dict[str, Any]
         seeds=range(2),
         engine=engine,
     ).run(["drlim"])
-    files = {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+    files = {
+        str(path.relative_to(out)): path.read_bytes()
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and path.name != PACE
+    }
     return selection.describe(), files
 
 

@@ -19,6 +19,7 @@ from egoequiv.store import FrameStore
 from egoequiv.training import make_config, run_training
 from egoequiv.training.jobs import DIVERGED, Job, Outcome
 from egoequiv.training.many import plan, run_many
+from egoequiv.training.pace import PACE
 from egoequiv.training.stack_files import left_stacks, stack_file
 from egoequiv.training.stacked_runs import run_stack, stack_key
 
@@ -200,7 +201,9 @@ def stop_at(jobs: list[Job], iterations: int) -> None:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {
+        str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file() and p.name != PACE
+    }
 
 
 @pytest.mark.parametrize("diverges", [False, True])

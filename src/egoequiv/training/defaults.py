@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.methods import DEFAULT, FEW_CLIPS, SINGLE_PICTURES, WITHOUT_POSES, full_method_name, get_method
 from egoequiv.models.encoders import encoder_settings
-from egoequiv.pairs import Split
+from egoequiv.pairs import Split, make_split
 from egoequiv.pairs.clips import clip_numbers
 from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
 from egoequiv.store import FrameStore
@@ -22,7 +22,7 @@ SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
 LOG_ITERATIONS = 3_000  # of a method of the paper, where a log is learned from in one command
 # Of larger images, and of few, fewer are looked at: a few minutes on two cores, and no frame hundreds of times.
 USUAL_PIXELS, USUAL_FRAMES, FEWEST_ITERATIONS = 32 * 32, 16_000, 300
-FEWEST_CLIPS = 5  # so that the training part has some to tell apart
+FEWEST_CLIPS = 3  # of the training part, so that there are some to tell apart
 MANY_AXES, SPACE_CLUSTERS, SPACE_KEPT = 3, 12, 8  # a hand-held camera has more motions than a car
 MOVING = 0.05  # share of the largest spread from which on a component counts as moving
 MANY_FRAMES = 300  # from which on so many motions have pairs enough
@@ -79,13 +79,15 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
     if not own and not is_log:
         return {}
     store, labels = FrameStore.open(values["data"]), values.get("labels")
+    if not store.has_images and not is_log:
+        return {}  # training says so
     table = LabelPlace.parse(labels)
     found = store if labels is None or table is None else with_labels(store, labels)
     chosen: dict[str, tuple[Any, str]] = {}
     if is_log:
         chosen |= _for_log(store)
     if named is None:
-        name, why = _method_for(store)
+        name, why = _method_for(store, values)
         chosen["method"] = (name, f"method {name}: {get_method(name).about}{why}; --method chooses another")
         own = get_method(name).defaults
     if table is not None and found.numbers:
@@ -98,18 +100,30 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
     return chosen | _for_images(store, own)
 
 
-def _method_for(store: FrameStore) -> tuple[str, str]:
+def _method_for(store: FrameStore, values: Mapping[str, Any]) -> tuple[str, str]:
     """The method that suits the data, and in a few words why it is not the usual one."""
-    clips = len(np.unique(clip_numbers(store, TrainConfig.model_fields["clip_s"].default)))
+    clips = _training_clips(store, values)
     is_short = clips < FEWEST_CLIPS
     if len(np.unique(store.recording)) == len(store):
         return SINGLE_PICTURES, " (each recording is one picture)"
     if store.space.axes:
-        return (FEW_CLIPS, f" (there are few clips: {clips})") if is_short else (DEFAULT, "")
+        return (FEW_CLIPS, " (there are few clips)") if is_short else (DEFAULT, "")
     if not is_short:
         return WITHOUT_POSES, " (there are no poses)"
     times = "few clips" if store.times_s is not None else "no times: --read rate_hz=10 gives the rate of a video"
     return SINGLE_PICTURES, f" (there are no poses, and {times})"
+
+
+def _training_clips(store: FrameStore, values: Mapping[str, Any]) -> int:
+    """How many clips the training part has; of clips that follow each other, every second counts."""
+    default = TrainConfig.model_fields
+    clips = clip_numbers(store, float(values.get("clip_s", default["clip_s"].default)))
+    try:
+        fraction = float(values.get("train_fraction", default["train_fraction"].default))
+        train = make_split(store, str(values.get("split", AUTO)), train_fraction=fraction).train
+    except EgoEquivError:
+        train = np.arange(len(store))
+    return len(np.unique(clips[train] // 2))
 
 
 def _for_images(store: FrameStore, own: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
