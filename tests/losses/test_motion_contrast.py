@@ -64,7 +64,7 @@ def test_the_term_looks_at_its_part() -> None:
     net = parted_net(2, 3, motion_maps="generators", motion_dim=2)  # all maps are the identity
     z = drawn(0, 8, 5).float()
     batch = StreamBatch(z[:4], z[4:], torch.arange(4), torch.randn(4, 2))
-    found = MotionContrast(part="equivariant").loss(net, batch)
+    found = MotionContrast().loss(net, batch)
     torch.testing.assert_close(found, motion_contrast(z[4:, 2:], z[:4, 2:], z[4:, 2:], 0.1))
 
 

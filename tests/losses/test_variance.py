@@ -85,13 +85,13 @@ def test_the_map_goes_back_from_the_second_image() -> None:
     starts, angles = torch.linspace(0, 6, 12), torch.linspace(-2, 2, 12)
     z_i, z_j = (torch.stack([a.cos(), a.sin()], dim=1) for a in (starts, starts + angles))
     batch = StreamBatch(z_i, z_j, torch.arange(12), angles.unsqueeze(1))
-    only = {"variance": 0.0, "covariance": 0.0, "part": "all"}
+    only = {"variance": 0.0, "covariance": 0.0}
     assert float(MotionVariance(**only).loss(net, batch)) == pytest.approx(0, abs=1e-9)  # type: ignore[arg-type]
     forth = StreamBatch(z_j, z_i, batch.target, batch.motion)
     # Features of length 1 are multiplied by the root of 2, and the error is the mean over 2 features.
     twice = (z_i - torch.stack([(starts + 2 * angles).cos(), (starts + 2 * angles).sin()], dim=1)).square().mean()
     assert float(MotionVariance(**only).loss(net, forth)) == pytest.approx(4.5 * 2 * float(twice), rel=1e-3)  # type: ignore[arg-type]
-    whole = float(MotionVariance(part="all").loss(net, batch))
+    whole = float(MotionVariance().loss(net, batch))
     scaled = [2**0.5 * z for z in (z_i, z_j)]
     expected = float(vicreg(*scaled, 0.0, 10.0, 1.0) + 10 * variance_loss(scaled[0]))
     assert whole == pytest.approx(expected, abs=1e-4)

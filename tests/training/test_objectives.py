@@ -261,14 +261,23 @@ def test_photographs_round_a_thing_without_times_and_grid(tmp_path: Path) -> Non
 
 def test_the_longest_known_name_of_a_sum_is_one_method() -> None:
     terms = {term.name: term for term in get_method("recording+motion+gaussian").terms}
-    assert [terms[name].part for name in ("recording", "motion", "gaussian")] == ["invariant", "equivariant", "all"]
+    assert [terms[name].part for name in ("recording", "motion", "gaussian")] == ["invariant", "all", "all"]
     assert {"recording", "motion", "slowness"} <= {term.name for term in get_method("drlim+recording+motion").terms}
 
 
-@pytest.mark.parametrize("method", ["sie+motion", "sie+equiv", "recording+motion+prediction"])
-def test_maps_of_all_features_beside_parts_are_refused(small_store: FrameStore, tmp_path: Path, method: str) -> None:
+@pytest.mark.parametrize("method", ["sie+motion", "recording+motion+prediction", "recording+motion+null"])
+def test_losses_on_maps_look_at_the_part_that_is_mapped(small_store: FrameStore, tmp_path: Path, method: str) -> None:
+    run = train(small_store.path, tmp_path / "run", **{**TINY, "method": method, "use_labels": False})
+    net = run.model()
+    assert net.mapped_part == "equivariant"
+    assert net.motion_maps is not None
+    assert net.motion_maps.feature_dim == net.spec.parts["equivariant"]
+
+
+@pytest.mark.parametrize("method", ["sie+equiv", "recording+motion+equiv+views"])
+def test_maps_of_patterns_beside_parts_are_refused(small_store: FrameStore, tmp_path: Path, method: str) -> None:
     with pytest.raises(ConfigError, match="maps all features, and another loss divides them into parts"):
-        train(small_store.path, tmp_path / "run", **{**TINY, "method": method, "use_labels": False})
+        train(small_store.path, tmp_path / "run", **{**TINY, "method": method})
     assert not (tmp_path / "run").exists()
 
 

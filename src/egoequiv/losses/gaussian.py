@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from egoequiv.errors import ConfigError
-from egoequiv.losses.term import Part, StreamBatch, StreamName, Term
+from egoequiv.losses.motion_term import MotionTerm, Prediction
+from egoequiv.losses.term import StreamBatch, StreamName, Term
 from egoequiv.models import Heads
 
 LARGEST_T, KNOTS = 3.0, 17  # of the integral: its weight is e^-4.5 at the end
@@ -40,20 +40,13 @@ def gaussian_loss(z: Tensor, directions: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class MotionPrediction(Term):
+class MotionPrediction(MotionTerm):
     """The squared error of features that the maps of motions predict; alone, all features would become one point."""
 
     name: ClassVar[str] = "prediction"
-    stream: ClassVar[StreamName] = "clip"
-    needs_motion: ClassVar[bool] = True
-    maps_motion: ClassVar[bool] = True
-    part: Part = "all"
 
-    def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
-        if net.motion_maps is None or batch.motion is None:
-            raise ConfigError("prediction needs a network with maps of motions, and pairs with motions")
-        own = net.part(self.part)
-        return functional.mse_loss(net.motion_maps.back(batch.z_j[:, own], batch.motion), batch.z_i[:, own])
+    def of(self, made: Prediction) -> Tensor:
+        return functional.mse_loss(made.predicted_i, made.z_i)
 
 
 @dataclass(frozen=True)

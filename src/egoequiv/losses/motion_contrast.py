@@ -9,9 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from egoequiv.errors import ConfigError
-from egoequiv.losses.term import Part, StreamBatch, StreamName, Term
-from egoequiv.models import Heads
+from egoequiv.losses.motion_term import MotionTerm, Prediction
 
 
 def motion_contrast(predicted_i: Tensor, z_i: Tensor, z_j: Tensor, temperature: float) -> Tensor:
@@ -26,19 +24,11 @@ def motion_contrast(predicted_i: Tensor, z_i: Tensor, z_j: Tensor, temperature: 
 
 
 @dataclass(frozen=True)
-class MotionContrast(Term):
-    """Motion contrast over the pairs of a batch, by the network's maps of any motion."""
+class MotionContrast(MotionTerm):
+    """Motion contrast over the pairs of a batch."""
 
     name: ClassVar[str] = "motion"
-    stream: ClassVar[StreamName] = "clip"
-    needs_motion: ClassVar[bool] = True
-    maps_motion: ClassVar[bool] = True
     temperature: float = 0.1
-    part: Part = "all"
 
-    def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
-        if net.motion_maps is None or batch.motion is None:
-            raise ConfigError("motion contrast needs a network with maps of motions, and pairs with motions")
-        own = net.part(self.part)
-        z_i, z_j = batch.z_i[:, own], batch.z_j[:, own]
-        return motion_contrast(net.motion_maps.back(z_j, batch.motion), z_i, z_j, self.temperature)
+    def of(self, made: Prediction) -> Tensor:
+        return motion_contrast(made.predicted_i, made.z_i, made.z_j, self.temperature)

@@ -9,9 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from egoequiv.errors import ConfigError
-from egoequiv.losses.term import Part, StreamBatch, StreamName, Term
-from egoequiv.models import Heads
+from egoequiv.losses.motion_term import MotionTerm, Prediction
 
 
 def null_motion_loss(predicted_i: Tensor, z_i: Tensor, z_j: Tensor, margin: Tensor) -> Tensor:
@@ -26,23 +24,14 @@ def null_motion_loss(predicted_i: Tensor, z_i: Tensor, z_j: Tensor, margin: Tens
 
 
 @dataclass(frozen=True)
-class NullMotion(Term):
-    """The margin against no motion over the pairs of a batch, by the network's maps of any motion.
+class NullMotion(MotionTerm):
+    """The margin against no motion over the pairs of a batch.
 
     Motions that are shorter than usual have a margin that is smaller by as much: still frames need no prediction.
     """
 
     name: ClassVar[str] = "null"
-    stream: ClassVar[StreamName] = "clip"
-    needs_motion: ClassVar[bool] = True
-    maps_motion: ClassVar[bool] = True
     margin: float = 0.2
-    part: Part = "all"
 
-    def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
-        if net.motion_maps is None or batch.motion is None or net.motion_scale is None:
-            raise ConfigError("the margin against no motion needs maps of motions, and pairs with motions")
-        size = torch.linalg.vector_norm(batch.motion / net.motion_scale, dim=-1).clamp_max(1)
-        own = net.part(self.part)
-        z_i, z_j = batch.z_i[:, own], batch.z_j[:, own]
-        return null_motion_loss(net.motion_maps.back(z_j, batch.motion), z_i, z_j, self.margin * size)
+    def of(self, made: Prediction) -> Tensor:
+        return null_motion_loss(made.predicted_i, made.z_i, made.z_j, self.margin * made.size.clamp_max(1))

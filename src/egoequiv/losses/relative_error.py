@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from egoequiv.errors import ConfigError
-from egoequiv.losses.term import Part, StreamBatch, StreamName, Term
-from egoequiv.models import Heads
+from egoequiv.losses.motion_term import MotionTerm, Prediction
+
+SHORTEST = 1e-12  # features that are shorter are not scaled up further
 
 
 def relative_error(predicted_i: Tensor, z_i: Tensor, z_j: Tensor, floor: float) -> Tensor:
@@ -26,22 +26,16 @@ def relative_error(predicted_i: Tensor, z_i: Tensor, z_j: Tensor, floor: float) 
 
 
 @dataclass(frozen=True)
-class RelativeError(Term):
-    """The relative error over the pairs of a batch, of features of length 1, by the network's maps of any motion.
+class RelativeError(MotionTerm):
+    """The relative error over the pairs of a batch, of features of length 1.
 
     Alone it has a trivial minimum, so it needs a contrast beside it that keeps features of other images apart.
     """
 
     name: ClassVar[str] = "relative"
-    stream: ClassVar[StreamName] = "clip"
-    needs_motion: ClassVar[bool] = True
-    maps_motion: ClassVar[bool] = True
     floor: float = 0.02
-    part: Part = "all"
 
-    def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
-        if net.motion_maps is None or batch.motion is None:
-            raise ConfigError("the relative error needs a network with maps of motions, and pairs with motions")
-        own = net.part(self.part)
-        z_i, z_j = (functional.normalize(z[:, own], dim=-1) for z in (batch.z_i, batch.z_j))
-        return relative_error(net.motion_maps.back(z_j, batch.motion), z_i, z_j, self.floor)
+    def of(self, made: Prediction) -> Tensor:
+        length = torch.linalg.vector_norm(made.z_j, dim=-1, keepdim=True).clamp_min(SHORTEST)
+        z_i = functional.normalize(made.z_i, dim=-1)
+        return relative_error(made.predicted_i / length, z_i, made.z_j / length, self.floor)  # maps are linear

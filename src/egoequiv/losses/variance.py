@@ -11,7 +11,7 @@ from typing import ClassVar
 from torch import Tensor
 from torch.nn import functional
 
-from egoequiv.errors import ConfigError
+from egoequiv.losses.motion_term import MotionTerm, Prediction
 from egoequiv.losses.term import Part, StreamBatch, StreamName, Term
 from egoequiv.models import Heads
 
@@ -86,7 +86,7 @@ class InvariantVariance(Term):
 
 
 @dataclass(frozen=True)
-class MotionVariance(Term):
+class MotionVariance(MotionTerm):
     """The equivariant part of SIE: a map of the motion predicts one frame of a pair from the other.
 
     The squared error of the prediction; the variance and covariance losses of both frames, as in VICReg; and the
@@ -96,22 +96,13 @@ class MotionVariance(Term):
     """
 
     name: ClassVar[str] = "motion-variance"
-    stream: ClassVar[StreamName] = "clip"
-    needs_motion: ClassVar[bool] = True
-    maps_motion: ClassVar[bool] = True
     weight: float = 0.1
     equivariance: float = 4.5
     variance: float = 10.0
     covariance: float = 1.0
-    part: Part = "equivariant"
 
-    def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
-        if net.motion_maps is None or batch.motion is None:
-            raise ConfigError("the variance of motions needs a network with maps of motions, and pairs with motions")
-        own = net.part(self.part)
-        z_i, z_j = batch.z_i[:, own], batch.z_j[:, own]
-        predicted_i = net.motion_maps.back(z_j, batch.motion)
-        scale = z_i.shape[1] ** 0.5
-        z_i, z_j, predicted_i = scale * z_i, scale * z_j, scale * predicted_i
+    def of(self, made: Prediction) -> Tensor:
+        scale = made.z_i.shape[1] ** 0.5
+        predicted_i, z_i, z_j = scale * made.predicted_i, scale * made.z_i, scale * made.z_j
         spread = vicreg(z_i, z_j, 0.0, self.variance, self.covariance) + self.variance * variance_loss(predicted_i)
         return self.equivariance * functional.mse_loss(predicted_i, z_i) + spread

@@ -100,6 +100,10 @@ class Heads(Protocol):
     def motion_scale(self) -> Tensor | None:
         """The size of each component of a motion, (M,), infinity if it never varies; None where no motion is read."""
 
+    @property
+    def mapped_part(self) -> str:
+        """The part of the features that the maps act on."""
+
     def part(self, name: str) -> slice:
         """Where a part of the features is among all of them."""
 

@@ -18,7 +18,7 @@ from torch.nn import functional
 from egoequiv.errors import ConfigError
 from egoequiv.models.encoders import MlpEncoder
 from egoequiv.models.maps import EquivarianceMaps, apply_maps
-from egoequiv.models.network import Change, EgoNet
+from egoequiv.models.network import ALL, Change, EgoNet
 
 
 def can_stack(encoder: object) -> bool:
@@ -26,19 +26,25 @@ def can_stack(encoder: object) -> bool:
     return encoder is MlpEncoder
 
 
+class Undivided:
+    """What networks that are stacked have in common: no parts of the features, and no maps of any motion."""
+
+    motion_maps: None = None
+    motion_scale: None = None
+    mapped_part: str = ALL
+
+    def part(self, name: str) -> slice:
+        """All features."""
+        return slice(None)
+
+
 @dataclass(frozen=True)
-class MemberHeads:
+class MemberHeads(Undivided):
     """What a loss may ask of one network of a stack."""
 
     maps: Callable[[Tensor], Tensor] | None
     head: Callable[[Tensor], Tensor] | None
-    motion_maps: None = None  # networks that have them are not stacked
-    motion_scale: None = None
     layers: nn.ModuleDict = field(default_factory=nn.ModuleDict)
-
-    def part(self, name: str) -> slice:
-        """All features: those of networks that are stacked have no parts."""
-        return slice(None)
 
 
 class StackedLinear(nn.Module):
@@ -91,13 +97,11 @@ class StackedMlp(nn.Module):
         return cast(Tensor, self.features(hidden.mT.relu()))
 
 
-class StackedNet(nn.Module):
+class StackedNet(Undivided, nn.Module):
     """S networks of one shape and one normalisation."""
 
     input_mean: Tensor
     input_std: Tensor
-    motion_maps: None  # networks that have them are not stacked
-    motion_scale: None = None
 
     def __init__(self, nets: Sequence[EgoNet]) -> None:
         super().__init__()
@@ -113,12 +117,8 @@ class StackedNet(nn.Module):
         self.register_buffer("input_mean", first.input_mean)
         self.register_buffer("input_std", first.input_std)
         self._normalised = first.normalised
-        self.motion_maps, self.layers = None, nn.ModuleDict()
+        self.layers = nn.ModuleDict()
         self.compared: set[str] = set()  # losses that were seen to give the same for a stack as network by network
-
-    def part(self, name: str) -> slice:
-        """All features: those of networks that are stacked have no parts."""
-        return slice(None)
 
     def members(self) -> list[MemberHeads]:
         """The maps and the head of each network, for losses that do not take many at once."""

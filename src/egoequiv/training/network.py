@@ -73,7 +73,7 @@ def _with_heads(spec: NetSpec, config: TrainConfig, data: RunData) -> NetSpec:
                 f"method {config.method_name} divides the features into two parts, and encoder.feature_dim={features} "
                 "gives one: choose 2 or more"
             )
-        whole = [term.name for term in terms if term.part == ALL and (term.maps_motion or isinstance(term, MAPPED))]
+        whole = [term.name for term in terms if isinstance(term, MAPPED)]
         if whole:
             raise ConfigError(
                 f"method {config.method_name}: loss {whole[0]!r} maps all features, and another loss divides them into "
