@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import torch
 
@@ -16,6 +17,7 @@ from benchmarks.metric_learning_loop import MetricLearningLoop
 from benchmarks.plain_loop import PlainLoop
 from benchmarks.workbench import Workbench
 from egoequiv.models import EgoNet
+from egoequiv.store import FrameStore
 from egoequiv.training import RunData, TrainConfig, make_config, prepare_data, run_training
 from egoequiv.training.jobs import Job
 from egoequiv.training.network import build_net
@@ -68,39 +70,29 @@ def contrast_versus_lightning(bench: Workbench, size: int) -> Measured:
 
 def contrast_prepared(bench: Workbench, size: int) -> tuple[TrainConfig, RunData, EgoNet]:
     """The config of a run of recording and motion contrast that logs once a round, its data and its network."""
-    count = bench.scale.contrast_iterations[size]
-    config = make_config(
-        {
-            "data": str(bench.toys_of(size).path),
-            "method": "recording+motion",
-            "use_labels": False,
-            "iterations": 1_000 * count,
-            "log_every": count,
-            "checkpoint_every": 1_000 * count,
-            "validate_every": 1_000 * count,
-        }
+    return _logging(
+        bench.scale.contrast_iterations[size], data=bench.toys_of(size), method="recording+motion", use_labels=False
     )
-    data = prepare_data(config)
-    return config, data, build_net(config, data)
 
 
 def prepared(bench: Workbench, network: str) -> tuple[TrainConfig, RunData, EgoNet]:
-    """The config of a run that logs once a round, its data and its network."""
-    count = bench.scale.iterations[network]
-    config = make_config(
-        {
-            "data": str(bench.store_for(network).path),
-            "method": "equiv",
-            "encoder": network,
-            "per_class": 4,
-            "iterations": 1_000 * count,
-            "log_every": count,
-            "checkpoint_every": 1_000 * count,
-            "validate_every": 1_000 * count,
-        }
+    """The config of a run of `equiv` that logs once a round, its data and its network."""
+    return _logging(
+        bench.scale.iterations[network],
+        data=bench.store_for(network),
+        method="equiv",
+        encoder=network,
+        per_class=4,
     )
-    data = prepare_data(config)
-    return config, data, build_net(config, data)
+
+
+def _logging(count: int, *, data: FrameStore, **settings: Any) -> tuple[TrainConfig, RunData, EgoNet]:
+    """A run that logs after every `count` iterations, and neither validates nor saves while it is timed."""
+    long = 1_000 * count
+    rhythm = {"iterations": long, "log_every": count, "checkpoint_every": long, "validate_every": long}
+    config = make_config({"data": str(data.path), **settings, **rhythm})
+    drawn = prepare_data(config)
+    return config, drawn, build_net(config, drawn)
 
 
 def bare_step(net: EgoNet, images: int) -> Step:

@@ -26,6 +26,7 @@ STATIONS = [
     {"models"},
     {"losses"},
     {"methods"},
+    {"method_names"},
     {"training"},
     {"evaluation"},
     {"auditing"},

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from egoequiv.errors import ConfigError
 from egoequiv.losses import LOSSES, Classification, Equivariance, ImaginedViews, Separation, Slowness, StreamName, Term
-from egoequiv.methods import METHODS, Method, display_name, full_method_name, get_method, list_methods
+from egoequiv.method_names import display_name, full_method_name, get_method, list_methods
+from egoequiv.methods import METHODS, Method
 
 PAPER = {
     "random": (),
@@ -244,7 +245,7 @@ def test_a_loss_as_a_method_is_described_by_its_first_line() -> None:
             "expected a Method, a function that returns one, or a loss (a Term or a class of terms), f",
         ),
         (f"{HERE}:Path", "is part of Python itself, or a module"),
-        (f"{HERE}:failing_method", "test_methods.py line 141: ValueError: not today"),
+        (f"{HERE}:failing_method", "test_methods.py line 142: ValueError: not today"),
         (f"{HERE}:Needy", "missing 1 required positional argument: 'size'"),
         (f"equiv+{HERE}:Needy", "loss test_methods:Needy: "),
         (f"{HERE}:Nameless", "loss Nameless: its name must be a word such as 'triplet'"),

@@ -13,7 +13,7 @@ import pytest
 
 from egoequiv import names
 from egoequiv.errors import ConfigError
-from egoequiv.methods import DOOR as METHOD_DOOR
+from egoequiv.method_names import DOOR as METHOD_DOOR
 from egoequiv.names import Door, check_recorded, full_name, is_code, load_code, short_name
 
 SHAPES: dict[str, Any] = {"square": 4, "triangle": 3}
@@ -87,7 +87,7 @@ def test_a_package_offers_a_name(folder: Path) -> None:
 
 
 def test_an_installed_package_registers_a_loss(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from egoequiv.methods import get_method, list_methods
+    from egoequiv.method_names import get_method, list_methods
 
     about = folder / "site" / "lab-1.0.dist-info"
     about.mkdir(parents=True)
@@ -349,7 +349,7 @@ def test_the_doors_have_groups_of_their_own() -> None:
     from egoequiv.auditing.torch_models import MODELS
     from egoequiv.catalog import DOOR as SOURCES
     from egoequiv.evaluation.tasks import DOOR as TASKS
-    from egoequiv.methods import LOSS_DOOR
+    from egoequiv.method_names import LOSS_DOOR
     from egoequiv.models.encoders import DOOR as ENCODERS
 
     groups = [door.group for door in (SOURCES, METHOD_DOOR, LOSS_DOOR, ENCODERS, TASKS, MODELS)]

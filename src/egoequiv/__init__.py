@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from egoequiv.evaluation.next_view import NextViewSelector as NextViewSelector
     from egoequiv.experiments import Table as Table
     from egoequiv.experiments import measure_run as measure_run
+    from egoequiv.method_names import list_methods as list_methods
     from egoequiv.methods import Method as Method
-    from egoequiv.methods import list_methods as list_methods
     from egoequiv.models import EgoNet as EgoNet
     from egoequiv.models import load_model as load_model
     from egoequiv.pairs import find_motion_pairs as find_motion_pairs
@@ -58,7 +58,7 @@ _PUBLIC = {
     "equivariance_error": "evaluation",
     "find_motion_pairs": "pairs",
     "ingest": "store",
-    "list_methods": "methods",
+    "list_methods": "method_names",
     "load_model": "models",
     "make_split": "pairs",
     "measure_equivariance": "evaluation",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from egoequiv.methods import list_methods
+from egoequiv.method_names import list_methods
 from running import Cli
 
 SMALL_WORLD = [

@@ -12,7 +12,8 @@ from egoequiv.errors import DataError
 from egoequiv.evaluation.own_maps import own_maps
 from egoequiv.evaluation.task import TaskData, TaskOptions, silent
 from egoequiv.evaluation.tasks import TASKS
-from egoequiv.experiments.measure import RunMeasurer, open_task_data
+from egoequiv.experiments.measure import RunMeasurer
+from egoequiv.experiments.task_data import open_task_data
 from egoequiv.store import FrameStore
 from egoequiv.training import train
 
@@ -23,7 +24,7 @@ TINY |= {"batch_size": 8, "use_labels": False, "split": "by-recording", "threads
 @pytest.fixture(scope="module")
 def data(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> TaskData:
     run = train(small_store.path, tmp_path_factory.mktemp("runs") / "run", method="recording+motion", **TINY)
-    return open_task_data(RunMeasurer(run.path))
+    return open_task_data(RunMeasurer(run.path).opened)
 
 
 def test_maps_that_change_nothing_copy(data: TaskData) -> None:

@@ -46,7 +46,9 @@ def test_each_setting_has_three_tables(made: tuple[BeyondOptions, dict[str, Tabl
     ours = recognition.row("recording+motion")
     assert len(ours.entries["probe_6"].result.values) == 2
     assert "probe_6 (invariant)" in ours.entries
-    assert "probe_6 (invariant)" not in recognition.row("pixels").entries
+    pixels = recognition.row("pixels")  # has no parts: both columns are of all features
+    assert pixels.entries["probe_6 (invariant)"].result == pixels.entries["probe_6"].result
+    assert ours.entries["probe_6 (invariant)"].result != ours.entries["probe_6"].result
     assert "joint" in recognition.row("clsnet-residual").entries
     assert "joint" not in ours.entries
     assert {"rho_atomic", "rho_composite", "rho_up", "rho_right"} <= set(equivariance.columns)
@@ -101,7 +103,7 @@ def test_without_classes_methods_learn_without_labels_or_not_at_all() -> None:
     assert CANDIDATES["equiv"].labels_in(toys) == "few"
     assert CANDIDATES["equiv"].labels_in(tub) == "no"
     assert CANDIDATES["clsnet"].labels_in(tub) is None
-    assert CANDIDATES["all-labels"].labels_in(toys) == "all"
+    assert CANDIDATES["supervised"].labels_in(toys) == "all"
     assert "weight" in CANDIDATES["equiv"].settings_in(toys)
     assert "weight" not in CANDIDATES["equiv"].settings_in(tub)
 

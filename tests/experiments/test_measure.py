@@ -29,7 +29,7 @@ def test_measurements_are_kept_until_the_weights_change(
     long = train(small_store.path, tmp_path / "long", method="clsnet", iterations=100, **FEW)
     first, other = measure_run(short.path), measure_run(long.path)
     with monkeypatch.context() as patched:
-        patched.setattr(measure, "open_task_data", lambda _: pytest.fail("what is kept is not measured again"))
+        patched.setattr(measure, "open_task_data", lambda *_: pytest.fail("what is kept is not measured again"))
         assert texts(measure_run(short.path)) == texts(first)
     (short.path / "last.safetensors").write_bytes((long.path / "last.safetensors").read_bytes())
     again = measure_run(short.path)

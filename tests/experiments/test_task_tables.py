@@ -44,7 +44,7 @@ def test_rows_are_means_over_repetitions_and_are_measured_once(runs: Path, monke
         row.entries["random_move"].result.values, row.entries["best_move"].result.values, strict=True
     ):
         assert floor <= ceiling
-    monkeypatch.setattr(measure, "open_task_data", lambda _: pytest.fail("what is kept is not measured again"))
+    monkeypatch.setattr(measure, "open_task_data", lambda *_: pytest.fail("what is kept is not measured again"))
     again = task_tables(runs, ["next-view", "slowness"], options=options)
     assert again.tables[Path("next-view-neighbours-5")].model_dump_json() == table.model_dump_json()
 

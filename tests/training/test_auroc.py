@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egoequiv.methods import get_method
+from egoequiv.method_names import get_method
 from egoequiv.pose import NoMotion
 from egoequiv.store import FrameStore
 from egoequiv.training import auroc

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from egoequiv.engines import LocalEngine
-from egoequiv.methods import METHODS, list_methods
+from egoequiv.method_names import list_methods
+from egoequiv.methods import METHODS
 from egoequiv.store import FrameStore
 from egoequiv.training import make_config, prepare_data, run_training
 from egoequiv.training.collapse import LEAST_RANK, LEAST_SPREAD, RANK, SPREAD, FeatureCheck, effective_rank

@@ -10,7 +10,7 @@ import torch
 from egoequiv.errors import ConfigError, DataError, DivergedError
 from egoequiv.evaluation import embed
 from egoequiv.files import locked
-from egoequiv.methods import list_methods
+from egoequiv.method_names import list_methods
 from egoequiv.models import load_model
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore, ingest

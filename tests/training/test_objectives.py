@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.methods import METHODS, MODERN, get_method
+from egoequiv.method_names import get_method
+from egoequiv.methods import METHODS, MODERN
 from egoequiv.pose import NoMotion, PlanarSpace, SE3Space
 from egoequiv.sources import Recording, Source
 from egoequiv.store import FrameStore, ingest

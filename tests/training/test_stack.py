@@ -13,7 +13,8 @@ from torch import Tensor
 
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.methods import METHODS, list_methods
+from egoequiv.method_names import list_methods
+from egoequiv.methods import METHODS
 from egoequiv.models.checkpoint import load_tensors, save_tensors
 from egoequiv.store import FrameStore
 from egoequiv.training import make_config, run_training

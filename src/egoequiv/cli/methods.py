@@ -29,7 +29,8 @@ def methods(
     Example: egoequiv methods recording+motion
     """
     from egoequiv.blocks import Grid
-    from egoequiv.methods import get_method, list_methods, numbers_of
+    from egoequiv.method_names import get_method, list_methods
+    from egoequiv.methods import numbers_of
     from egoequiv.report.terminal import print_blocks
 
     found = {name: get_method(name) for name in names or list_methods()}

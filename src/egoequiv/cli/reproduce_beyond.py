@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,14 +22,25 @@ SettingNames = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class DataSets:
+    """Where the data of the settings is."""
+
+    norb: Annotated[Data, typer.Option(help="The small NORB files: norb-light, norb-toys, norb-paper.")] = None
+    kitti: Annotated[Data, typer.Option(help="KITTI raw, for kitti-scenes.")] = None
+    scenes: Annotated[Data, typer.Option(help="Class folders of scenes, for kitti-scenes.")] = None
+    tub: Annotated[Data, typer.Option(help="A Donkeycar tub.")] = None
+    seven_scenes: Annotated[Data, typer.Option("--seven-scenes", help="A sequence or scene of 7-Scenes.")] = None
+
+    def paths(self) -> dict[str, Data]:
+        """By the names of the options."""
+        return {name.replace("_", "-"): path for name, path in vars(self).items()}
+
+
 @grouped
 def beyond(
     *,
-    norb: Annotated[Data, typer.Option(help="The small NORB files: norb-light, norb-toys, norb-paper.")] = None,
-    kitti: Annotated[Data, typer.Option(help="KITTI raw, for kitti-scenes.")] = None,
-    scenes: Annotated[Data, typer.Option(help="Class folders of scenes, for kitti-scenes.")] = None,
-    tub: Annotated[Data, typer.Option(help="A Donkeycar tub.")] = None,
-    seven_scenes: Annotated[Data, typer.Option("--seven-scenes", help="A sequence or scene of 7-Scenes.")] = None,
+    data: DataSets,
     settings: SettingNames = None,
     methods: MethodNames = None,
     out: Out = Path("beyond-tables"),
@@ -56,13 +68,12 @@ def beyond(
     from egoequiv.report.figures.drawing import save_figure
     from egoequiv.report.figures.trade_off import trade_off
 
-    paths = {"norb": norb, "kitti": kitti, "scenes": scenes, "tub": tub, "seven-scenes": seven_scenes}
     made: dict[str, Any] = {}
     bar: list[OnProgress] = []  # that of the setting which is being made
     with where.open() as engine:
         options = BeyondOptions(
             out=out,
-            paths=paths,
+            paths=data.paths(),
             settings=names_in(settings) or None,
             methods=names_in(methods) or None,
             repeats=repeats,

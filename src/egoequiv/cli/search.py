@@ -43,7 +43,7 @@ def search(
 
     Example: egoequiv search toys -o my-search --methods equiv
     """
-    from egoequiv.methods import get_method
+    from egoequiv.method_names import get_method
     from egoequiv.training import make_config
     from egoequiv.training.search import LEARNING_RATES, WEIGHTS, GreedySearch
 

@@ -26,7 +26,7 @@ from egoequiv.evaluation.recognition import recognition
 from egoequiv.evaluation.retrieval import retrieval
 from egoequiv.evaluation.slowness import slowness
 from egoequiv.evaluation.task import Task, TaskOptions
-from egoequiv.methods import display_name
+from egoequiv.method_names import display_name
 from egoequiv.names import Door, full_name
 
 CODE_LETTERS = 16  # of the digest of a user's file

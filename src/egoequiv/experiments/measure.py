@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 
 from egoequiv import __version__, evaluation
 from egoequiv.errors import DataError, EgoEquivError
@@ -20,24 +18,22 @@ from egoequiv.evaluation.measurement import Measurement, Subject, read_measureme
 from egoequiv.evaluation.task import AUTO, Finding, OnProgress, Task, TaskData, TaskOptions, silent
 from egoequiv.evaluation.tasks import TASKS, file_digest, get_tasks
 from egoequiv.experiments.run_groups import SPLITTING
+from egoequiv.experiments.task_data import Shared, open_task_data
 from egoequiv.files import read_json
-from egoequiv.models import EgoNet, get_encoder, initialise
+from egoequiv.models import get_encoder
 from egoequiv.models.checkpoint import RUN_KIND, Which, load_spec
 from egoequiv.models.network import ALL, EQUIVARIANT
 from egoequiv.names import is_code
-from egoequiv.pairs import Split, count_leaked
-from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs import count_leaked
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace, with_labels
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.data import Recognition, open_data
-from egoequiv.training.open_run import OpenRun, open_run
+from egoequiv.training.data import Recognition
+from egoequiv.training.open_run import open_run
 from egoequiv.training.run_folder import DATA
-from egoequiv.training.streams import labelled_stream
 from egoequiv.user_code import user_code
 
 BASIC = ("recognition", "equivariance")  # the tasks behind `egoequiv evaluate RUN` and every table
-Shared = MutableMapping[tuple[Any, ...], Any]
 
 
 class RunMeasurer:
@@ -171,7 +167,7 @@ class RunMeasurer:
     @cached_property
     def data(self) -> TaskData:
         """The network of the run with its frames."""
-        return open_task_data(self)
+        return open_task_data(self.opened, self.everything, self.shared)
 
     @cached_property
     def _leaked(self) -> int:
@@ -234,52 +230,6 @@ def program_digest() -> str:
     folders = ("evaluation", "experiments", "models", "pairs", "pose", "store", "training")
     files = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
     return f"{__version__}-{sha256(b''.join(path.read_bytes() for path in files)).hexdigest()[:8]}"
-
-
-def open_task_data(measurer: RunMeasurer) -> TaskData:
-    """What tasks look at, from the folder of a run."""
-    opened = measurer.opened
-    store, config = opened.store, opened.config
-    split = Split(np.arange(len(store)), np.arange(len(store)), "all") if measurer.everything else opened.split
-    return TaskData(
-        net=opened.net,
-        store=store,
-        split=split,
-        patterns=opened.patterns,
-        untrained=untrained_like(opened.net, config) if config.objective().terms else None,
-        recognition=labelled_task(opened),
-        learned=opened.learned,
-        labelled=_labelled(opened.recognition, config),
-        max_gap_s=config.max_gap_s,
-        neighbour_gap_s=config.neighbour_gap_s,
-        label_column=config.label_column,
-        shared=measurer.shared,
-    )
-
-
-def labelled_task(opened: OpenRun) -> Recognition | None:
-    """The labelled task of a run, also of one that has not learned from it but names the store of its images."""
-    place = opened.config.labels
-    if opened.recognition is not None or place is None or LabelPlace.parse(place):
-        return opened.recognition
-    alone: dict[str, Any] = {"method": "random", "use_labels": True, "weight": {}, "margin": {}, "term_settings": {}}
-    return open_data(opened.config.model_copy(update=alone)).recognition
-
-
-def _labelled(task: Recognition | None, config: TrainConfig) -> Indices | None:
-    """The labelled images that a run learned from; an untrained network gets those that others of its seed get."""
-    if task is None:
-        return None
-    return labelled_stream(task, config, is_training=True).i
-
-
-def untrained_like(net: EgoNet, config: TrainConfig) -> EgoNet:
-    """The network as it was before training: the baseline that says what training adds."""
-    fresh = EgoNet(net.spec)
-    initialise(fresh, torch.Generator().manual_seed(config.seed), config.map_init)
-    fresh.input_mean.copy_(net.input_mean)
-    fresh.input_std.copy_(net.input_std)
-    return fresh.eval()
 
 
 def measure_run(

@@ -12,7 +12,8 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.evaluation.tasks import TASKS, get_tasks
 from egoequiv.experiments.collect import Exhibit, Experiment, Subject
-from egoequiv.experiments.measure import BASIC, RunMeasurer, Shared
+from egoequiv.experiments.measure import BASIC, RunMeasurer
+from egoequiv.experiments.task_data import Shared
 from egoequiv.files import read_json
 from egoequiv.models.checkpoint import RUN_KIND
 from egoequiv.store.label_tables import LabelPlace

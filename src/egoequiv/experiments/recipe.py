@@ -13,7 +13,7 @@ from egoequiv.experiments.published import Key, Metrics
 from egoequiv.experiments.run_groups import row_name
 from egoequiv.experiments.selection import select_iterations, select_labelled, select_unlabelled
 from egoequiv.experiments.table import MeasuredRow, row_of
-from egoequiv.methods import get_method
+from egoequiv.method_names import get_method
 from egoequiv.training import make_config
 from egoequiv.training.jobs import Job, Outcome
 from egoequiv.training.many import run_many

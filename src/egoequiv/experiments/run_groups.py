@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.errors import ConfigError, EgoEquivError
-from egoequiv.methods import display_name
+from egoequiv.method_names import display_name
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace
 from egoequiv.training.config import TrainConfig

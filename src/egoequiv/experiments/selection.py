@@ -10,7 +10,7 @@ from pathlib import Path
 from egoequiv.errors import EgoEquivError
 from egoequiv.experiments.measure import measure_run
 from egoequiv.experiments.options import Effort, Settings
-from egoequiv.methods import get_method
+from egoequiv.method_names import get_method
 from egoequiv.training import make_config
 from egoequiv.training.jobs import Job
 from egoequiv.training.many import run_many

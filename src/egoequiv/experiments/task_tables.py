@@ -12,11 +12,12 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import OnProgress, Task, TaskOptions, silent
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.collect import Exhibit, collect
-from egoequiv.experiments.measure import RunMeasurer, Shared
+from egoequiv.experiments.measure import RunMeasurer
 from egoequiv.experiments.published import NORB, NORB_NAME
 from egoequiv.experiments.run_groups import RunGroup
 from egoequiv.experiments.runs_table import table_of_runs
 from egoequiv.experiments.table import Table
+from egoequiv.experiments.task_data import Shared
 from egoequiv.models.network import ALL
 from egoequiv.names import short_name
 

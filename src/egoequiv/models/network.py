@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.models.encoder import ImageShape, draw_layer, draw_uniform
+from egoequiv.models.encoder import Encoder, ImageShape, draw_layer, draw_uniform
 from egoequiv.models.encoders import build_encoder, features_of
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
@@ -124,10 +124,10 @@ class EgoNet(nn.Module):
     read_scale: Tensor | None  # of motions, where losses read them and there are no maps
     precision: Precision = "float32"  # in which the encoder computes; features are float32 all the same
 
-    def __init__(self, spec: NetSpec) -> None:
+    def __init__(self, spec: NetSpec, encoder: Encoder | None = None) -> None:
         super().__init__()
         self.spec = spec
-        self.encoder = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings)
+        self.encoder = encoder or build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings)
         dim = self.encoder.feature_dim
         if spec.parts and sum(spec.parts.values()) != dim:
             sizes = " + ".join(f"{name} {size}" for name, size in spec.parts.items())

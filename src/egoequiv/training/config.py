@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from egoequiv.errors import ConfigError
-from egoequiv.methods import DEFAULT, Method, display_name, full_method_name, get_method, numbers_of
+from egoequiv.method_names import display_name, full_method_name, get_method
+from egoequiv.methods import DEFAULT, Method, numbers_of
 from egoequiv.models.encoders import encoder_settings, get_encoder
 from egoequiv.names import full_name
 from egoequiv.pairs.splits import AUTO

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError, EgoEquivError
-from egoequiv.methods import DEFAULT, FEW_CLIPS, SINGLE_PICTURES, WITHOUT_POSES, full_method_name, get_method
+from egoequiv.method_names import full_method_name, get_method
+from egoequiv.methods import DEFAULT, FEW_CLIPS, SINGLE_PICTURES, WITHOUT_POSES
 from egoequiv.models.encoders import encoder_settings
 from egoequiv.pairs import Split, make_split
 from egoequiv.pairs.clips import clip_numbers

@@ -51,7 +51,8 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
         encoder_settings=config.encoder_settings,
         normalisation=config.normalise,
     )
-    net = EgoNet(_with_heads(spec, config, data))
+    encoder = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings)
+    net = EgoNet(_with_heads(spec, encoder.feature_dim, config, data), encoder)
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
     found = statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)
     net.set_normalisation(*found)
@@ -61,26 +62,11 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
     return net
 
 
-def _with_heads(spec: NetSpec, config: TrainConfig, data: RunData) -> NetSpec:
+def _with_heads(spec: NetSpec, features: int, config: TrainConfig, data: RunData) -> NetSpec:
     """The spec with what the losses ask for: parts of the features, maps of motions, layers of their own."""
     terms = config.objective().terms
     motion = len(data.store.space.axes)
-    features = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings).feature_dim
-    parts: dict[str, int] = {}
-    if any(term.part != ALL for term in terms):
-        if features < 2:
-            raise ConfigError(
-                f"method {config.method_name} divides the features into two parts, and encoder.feature_dim={features} "
-                "gives one: choose 2 or more"
-            )
-        whole = [term.name for term in terms if isinstance(term, MAPPED)]
-        if whole:
-            raise ConfigError(
-                f"method {config.method_name}: loss {whole[0]!r} maps all features, and another loss divides them into "
-                "parts: leave one of them out"
-            )
-        equivariant = min(max(round(features * config.equivariant_share), 1), features - 1)
-        parts = {INVARIANT: features - equivariant, EQUIVARIANT: equivariant}
+    parts = _parts(features, config)
     layers = {term.name: term.layers(parts.get(term.part, features), motion) for term in terms}
     return replace(
         spec,
@@ -89,6 +75,25 @@ def _with_heads(spec: NetSpec, config: TrainConfig, data: RunData) -> NetSpec:
         motion_dim=motion if any(term.needs_motion for term in terms) else 0,
         layers={name: sizes for name, sizes in layers.items() if sizes},
     )
+
+
+def _parts(features: int, config: TrainConfig) -> dict[str, int]:
+    """The sizes of the parts of so many features, by name; none where all losses look at all features."""
+    terms = config.objective().terms
+    if all(term.part == ALL for term in terms):
+        return {}
+    if features < 2:
+        raise ConfigError(
+            f"method {config.method_name} divides the features into two parts, and encoder.feature_dim={features} "
+            "gives one: choose 2 or more"
+        )
+    if whole := [term.name for term in terms if isinstance(term, MAPPED)]:
+        raise ConfigError(
+            f"method {config.method_name}: loss {whole[0]!r} maps all features, and another loss divides them into "
+            "parts: leave one of them out"
+        )
+    equivariant = min(max(round(features * config.equivariant_share), 1), features - 1)
+    return {INVARIANT: features - equivariant, EQUIVARIANT: equivariant}
 
 
 def motion_scale(space: MotionSpace, motion: NDArray[np.float32]) -> list[float]:

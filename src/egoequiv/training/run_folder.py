@@ -11,7 +11,7 @@ from torch import Tensor
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import cannot_write, read_json, write_json, write_text
-from egoequiv.methods import parts_of
+from egoequiv.method_names import parts_of
 from egoequiv.models.checkpoint import MODEL, RUN_KIND, Which, load_meta, load_tensors, put_weights, save_tensors
 from egoequiv.models.network import EgoNet
 from egoequiv.names import check_recorded

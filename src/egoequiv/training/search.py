@@ -14,7 +14,7 @@ import numpy as np
 from egoequiv.engines import Engine
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.files import write_json
-from egoequiv.methods import display_name, get_method
+from egoequiv.method_names import display_name, get_method
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.data import open_data
 from egoequiv.training.defaults import SPLITS, is_settled

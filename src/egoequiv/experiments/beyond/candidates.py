@@ -10,12 +10,13 @@ from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.experiments import driving, norb
 from egoequiv.experiments.beyond.worlds import World
 from egoequiv.experiments.options import Settings
-from egoequiv.methods import MODERN, get_method, list_methods
+from egoequiv.method_names import get_method, list_methods
+from egoequiv.methods import DEFAULT, MODERN
 from egoequiv.models.encoders import DOOR, build_encoder
 
 Labels = Literal["no", "few", "all"]
 FEW_LABELS = 6  # a class
-WINNER, NO_MAPS = "recording+motion", "recording"
+WINNER, NO_MAPS = DEFAULT, "recording"
 PAPER = ("clsnet", "temporal", "drlim", "equiv", "equiv+drlim")
 RIVALS = ("simclr", "vicreg", "moving", "sie", "lewm")
 DENSE_ITERATIONS, CONV_ITERATIONS = 15_000, 2_000  # of the paper's two networks
@@ -78,7 +79,7 @@ def _all() -> list[Candidate]:
         Candidate(f"{WINNER}-labels", WINNER, labels="few"),
         *(Candidate(name, name, labels="few", is_papers=True) for name in PAPER),
         *(Candidate(f"{name}-residual", name, modern, labels="few") for name in PAPER),
-        Candidate("all-labels", "clsnet", modern, labels="all"),
+        Candidate("supervised", "supervised", labels="all"),
     ]
 
 

@@ -82,7 +82,10 @@ def cost_values(seconds: float | None, weights: int) -> list[Value]:
 
 
 def _probe(found: Measurement | None) -> list[Value]:
-    """Of all features, and of the invariant part; or R2 of a number."""
+    """Of all features, and of the invariant part; or R2 of a number.
+
+    A row without parts has one value in both columns, so that a part can be compared with all features of another row.
+    """
     if found is None:
         return []
     names = {}
@@ -96,7 +99,12 @@ def _probe(found: Measurement | None) -> list[Value]:
         if value.metric.family == "R2" and not value.metric.is_detail:
             title = value.metric.title.replace("R2 of", "R2,")
             names[value.name] = value.metric.model_copy(update={"name": "label_r2", "title": title})
-    return _renamed(found, names)
+    values = {value.name: value for value in _renamed(found, names)}
+    for name, metric in names.items():
+        whole = name.removesuffix(f" ({INVARIANT})")
+        if name not in values and whole in values:
+            values[name] = values[whole].model_copy(update={"metric": metric})
+    return [values[metric.name] for metric in names.values() if metric.name in values]
 
 
 def _rho(found: Measurement | None) -> list[Value]:

@@ -13,8 +13,9 @@ from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.beyond.columns import cost_values, tasks_of, values_of
 from egoequiv.experiments.beyond.training import TrainedRow
 from egoequiv.experiments.beyond.worlds import WORLDS, World
-from egoequiv.experiments.measure import RunMeasurer, Shared
+from egoequiv.experiments.measure import RunMeasurer
 from egoequiv.experiments.options import Effort
+from egoequiv.experiments.task_data import Shared
 from egoequiv.training.jobs import Job
 from egoequiv.training.pace import noted_seconds
 

@@ -7,14 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from egoequiv.errors import DataError
 from egoequiv.experiments.beyond.candidates import FEW_LABELS, Candidate
 from egoequiv.experiments.beyond.worlds import World
 from egoequiv.experiments.options import Effort, Settings
-from egoequiv.pairs import make_split
-from egoequiv.pairs.splits import GIVEN
 from egoequiv.store import FrameStore
 from egoequiv.training import make_config
 from egoequiv.training.jobs import Job
@@ -45,19 +40,6 @@ class Stores:
         own = {"data": str(self.video.path)}
         return own if self.labelled is None else own | {"labels": str(self.labelled.path)}
 
-    def every_label(self, world: World, split: str) -> int:
-        """How many labels a class are all of them: as many as the smallest class has in the training part."""
-        store = self.labelled or self.video
-        classes, names = store.classes(world.settings.get("label_column", "label"))
-        rows = make_split(store, GIVEN if self.labelled is not None else split).train
-        counts = np.bincount(classes[rows][classes[rows] >= 0], minlength=len(names))
-        if counts.min() < FEW_LABELS:
-            few = names[int(counts.argmin())]
-            raise DataError(
-                f"setting {world.name}: class {few!r} has {counts.min()} training frames, and {FEW_LABELS} are needed"
-            )
-        return int(counts.min())
-
 
 def train_rows(
     world: World, stores: Stores, rows: Sequence[Candidate], effort: Effort, iterations: int | None
@@ -73,10 +55,10 @@ def train_rows(
             notes.append(f"method {row.name} is left out of {world.name}: it learns from classes, and there are none")
             continue
         base = {**_shared(row, world, iterations), **world.settings, **stores.place, "use_labels": labels != "no"}
-        configs = []
-        for repetition, split in enumerate(splits):
-            few = stores.every_label(world, split) if labels == "all" else FEW_LABELS
-            configs.append(make_config({**base, "split": split, "per_class": few, "seed": repetition}))
+        configs = [
+            make_config({**base, "split": split, "per_class": FEW_LABELS, "seed": repetition})
+            for repetition, split in enumerate(splits)
+        ]
         jobs[row.name] = [Job(config, folder / f"{row.name}-{config.iterations}-{config.seed}") for config in configs]
     outcomes = run_many(
         [job for own in jobs.values() for job in own],

@@ -21,10 +21,11 @@ from egoequiv.evaluation.readout import FRAME
 from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions, silent
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.faults.pieces import cut_recordings
-from egoequiv.experiments.measure import program_digest, untrained_like, with_finding
+from egoequiv.experiments.measure import program_digest, with_finding
 from egoequiv.experiments.options import Effort
 from egoequiv.experiments.stores import experiment_store
 from egoequiv.experiments.table import Table, compare_rows, merge_metrics, row_of
+from egoequiv.experiments.task_data import untrained_like
 from egoequiv.experiments.visual.accuracy import accuracy_table
 from egoequiv.models import load_model
 from egoequiv.odometry.visual import visual_poses

@@ -13,7 +13,7 @@ from egoequiv.models.network import INVARIANT
 from egoequiv.report.figures.drawing import panels_of
 from egoequiv.report.figures.styles import row_styles
 
-ERROR, ACCURACY = "rho_atomic", ("probe_6", "label_r2")
+ERROR, ACCURACY = "rho_atomic", (f"probe_6 ({INVARIANT})", "label_r2")
 WORST = 1.5  # an error further out is drawn at the edge, so that it does not flatten all others
 
 
@@ -35,16 +35,14 @@ def trade_off(title: str, tables: Sequence[Table]) -> Figure | None:
     figure, panels = panels_of(1, 1, 7.0, 5.0)
     axes, styles = panels[0], row_styles(names)
     for name in names:
-        read = _read_from(up[name], accuracy)
-        x, y = min(across[name].mean(error.name), WORST), up[name].mean(read)
-        spread = [_stderr(across[name], error.name), _stderr(up[name], read)]
+        x, y = min(across[name].mean(error.name), WORST), up[name].mean(accuracy.name)
+        spread = [_stderr(row, metric) for row, metric in ((across[name], error), (up[name], accuracy))]
         style = styles[name]
         axes.errorbar(x, y, xerr=spread[0], yerr=spread[1], color=style.color, marker=style.marker, markersize=6)
         axes.annotate(name, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=8, color=style.color)
     axes.axvline(1.0, color="black", linewidth=0.8, linestyle=":")
     axes.set_xlabel(f"{error.title} (lower is better; dotted: copying the features)")
-    parts = any(_read_from(up[name], accuracy) != accuracy.name for name in names)
-    axes.set_ylabel(f"{accuracy.title}{', of the invariant part if there is one' if parts else ''} (higher is better)")
+    axes.set_ylabel(f"{accuracy.title} (higher is better)")
     axes.set_title(title, fontsize=10)
     axes.margins(0.15)
     return figure
@@ -60,12 +58,6 @@ def _column(tables: Sequence[Table], names: Sequence[str]) -> tuple[Metric, dict
     return None
 
 
-def _read_from(row: Row, metric: Metric) -> str:
-    """The metric of the invariant part of the features, of rows that have one: rho is that of the other part."""
-    part = f"{metric.name} ({INVARIANT})"
-    return part if part in row.entries else metric.name
-
-
-def _stderr(row: Row, metric: str) -> float:
-    stderr = row.entries[metric].result.stderr
+def _stderr(row: Row, metric: Metric) -> float:
+    stderr = row.entries[metric.name].result.stderr
     return stderr if isfinite(stderr) else 0.0
