@@ -30,6 +30,7 @@ STATIONS = [
     {"training"},
     {"evaluation"},
     {"auditing"},
+    {"exporting"},
     {"experiments"},
     {"report"},
     {"cli"},
