@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from egoequiv.evaluation.task import TaskOptions
 from egoequiv.experiments import measure_run
 from egoequiv.exporting import export_run
 from egoequiv.store import FrameStore
@@ -17,6 +18,7 @@ from exporting.exports import make_run
 def run(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that was measured, with one more measurement of other weights."""
     run = make_run("patterns", small_store, tmp_path_factory.mktemp("card"))
+    measure_run(run, ["motions"], TaskOptions(motions=("up",)))
     (found,) = measure_run(run, ["slowness"])
     other = found.model_copy(update={"subject": found.subject.model_copy(update={"task": "stale", "weights": "0"})})
     (run / "measurements" / "stale.json").write_text(other.model_dump_json())
@@ -36,6 +38,7 @@ def test_numbers_come_with_intervals_and_baselines(run: Path, tmp_path: Path) ->
     assert cells[2] == (value.metric.interval(value.interval) or "-")
     assert all(name in cells[3] for name in value.all_baselines())
     assert "stale" not in text
+    assert "Motions (motions ['up'])" in text.replace("\\", "")
     assert "Equivariance (`egoequiv evaluate RUN --task equivariance`)" in text
     assert "Slowness (`" not in text
     for name in ("up", "down", "left", "right"):

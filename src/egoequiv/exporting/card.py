@@ -154,9 +154,8 @@ def _measured(found: Sequence[Measurement]) -> list[Block]:
 def _grid(one: Measurement) -> Grid:
     title = TASKS[one.task].title if one.task in TASKS else short_name(one.task)
     part = "" if one.part == ALL else f" of the part {one.part}"
-    caption = (
-        f"{title}{part}, on {one.frames:,} frames of {one.recordings:,} recordings of {one.store}, split {one.split}"
-    )
+    frames = f"{one.frames:,} frames of {one.recordings:,} recordings of {one.store}"
+    caption = f"{title}{part}{_settings(one)}, on {frames}, split {one.split}"
     shown = [value for value in one.values if not value.metric.is_detail] or one.values
     rows = [
         (value.metric.title, value.text(), value.metric.interval(value.interval) or "-", _beside(value))
