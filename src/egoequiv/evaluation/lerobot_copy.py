@@ -82,9 +82,7 @@ def append_features(
         for file in files.tables:
             copied.write(file, folder / file.relative_to(files.root))
         described = {"dtype": "float32", "shape": [copied.dim], "names": None}
-        write_json(
-            folder / "meta" / "info.json", {**files.info, "features": {**files.features, column: described}}
-        )
+        write_json(folder / "meta" / "info.json", {**files.info, "features": {**files.features, column: described}})
         add_stats(folder, column, copied.stats)
     return Written((out,), copied.total, copied.dim, tuple(copied.broken))
 
@@ -150,7 +148,10 @@ class _Tables:
         if not len(missing):
             return
         reason = why[0] if why else "no frame of the video is within half a frame of its time"
-        said = [f"{file}, row {int(missing[0])}: no picture ({reason})", *(f"{file}, row {int(k)}" for k in missing[1:])]
+        said = [
+            f"{file}, row {int(missing[0])}: no picture ({reason})",
+            *(f"{file}, row {int(k)}" for k in missing[1:]),
+        ]
         if not self.skip_broken:
             more = f", and none for {len(missing) - 1} other rows" if len(missing) > 1 else ""
             raise BrokenFrameError(f"{said[0]}{more}; --skip-broken gives such rows NaN in place of features")
@@ -168,7 +169,11 @@ def with_column(schema: pa.Schema, name: str, dim: int) -> pa.Schema:
     try:
         said = json.loads(metadata[b"huggingface"])
         features: dict[str, Any] = said["info"]["features"]
-        features[name] = {"feature": {"dtype": "float32", "_type": "Value"}, "length": dim, "_type": _sequence(features)}
+        features[name] = {
+            "feature": {"dtype": "float32", "_type": "Value"},
+            "length": dim,
+            "_type": _sequence(features),
+        }
         metadata[b"huggingface"] = json.dumps(said).encode()
     except (KeyError, TypeError, ValueError):
         pass  # there is no such metadata, and nothing to keep in step

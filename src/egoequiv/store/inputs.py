@@ -1,4 +1,4 @@
-"""Anything that holds frames, named by a user: pictures, globs, folders, videos, logs, stores; nothing is decoded yet."""
+"""Anything that holds frames, as a user names it: pictures, globs, folders, videos, logs and stores."""
 
 from __future__ import annotations
 
