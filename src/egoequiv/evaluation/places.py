@@ -34,6 +34,7 @@ from egoequiv.models import EgoNet
 from egoequiv.pairs.candidates import Indices
 
 KS = (1, 5, 10)
+BLOCK = 1.5  # times the root of the number of frames: so long is a block of the bootstrap
 AREA = "area of precision-recall"
 SPACES = ("features", "untrained", "pixels")
 PRIOR = "motion prior"
@@ -60,7 +61,7 @@ class PlaceScores:
     def length(self) -> int:
         """Frames of a block of the bootstrap."""
         window = 2 * self.pairs.tolerance.value + 1 if not self.pairs.tolerance.in_metres else 0
-        return max(ceil(sqrt(len(self.found.queries))), int(window))
+        return max(ceil(BLOCK * sqrt(len(self.found.queries))), int(window))
 
     @cached_property
     def _strangers(self) -> Indices:

@@ -191,18 +191,18 @@ def _pictures(found: Sequence[tuple[str, str]], notes: list[str]) -> Iterator[Fr
     """Picture files as recordings, one for each folder that they are in."""
     own = {Path(path): place for place, path in reversed(found)}  # each once, under the first name for it
     ordered = sorted(own, key=lambda path: (in_order_of_capture(str(path.parent)), in_order_of_capture(path.name)))
-    for (folder, place), group in groupby(ordered, key=lambda path: (path.parent, _shown(own[path], path))):
-        reader = PictureFiles(FolderTree(folder), tuple(path.name for path in group))
+    for folder, group in groupby(ordered, key=lambda path: path.parent):
+        files = list(group)
+        reader = PictureFiles(FolderTree(folder), tuple(path.name for path in files))
         stamps = frame_stamps(reader, None, None, notes)
         times_s = None if stamps is None else seconds_since_first(stamps)
         name = str(folder) if folder.name else folder.resolve().name or "pictures"
+        is_glob = own[files[0]] != str(files[0])  # otherwise they were named themselves, and their folder says more
         rows = np.arange(len(reader))
-        yield RecordingFrames(place, LoggedRecording(name, np.empty((len(rows), 0)), times_s, reader, rows))
-
-
-def _shown(place: str, path: Path) -> str:
-    """The input of a picture: the glob that matched it, or its folder where it was named itself."""
-    return str(path.parent) if Path(place) == path else place
+        yield RecordingFrames(
+            own[files[0]] if is_glob else name,
+            LoggedRecording(name, np.empty((len(rows), 0)), times_s, reader, rows),
+        )
 
 
 def _log(
