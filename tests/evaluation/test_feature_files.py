@@ -118,7 +118,7 @@ def test_memory_does_not_grow_with_the_number_of_frames(
 def test_a_diverged_network_leaves_no_file(net: EgoNet, small_store: FrameStore, tmp_path: Path, name: str) -> None:
     with torch.no_grad():
         net.encoder.features.bias.fill_(float("nan"))  # type: ignore[union-attr, operator]
-    with pytest.raises(DataError, match="frame 0 of .* are not finite"):
+    with pytest.raises(DataError, match=r"frame 0 of .* are not finite"):
         write_features(RunModel(net, None, {}), open_inputs([str(small_store.path)]), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

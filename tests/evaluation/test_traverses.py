@@ -52,7 +52,7 @@ def test_parts_of_one_recording_are_one_traverse(drives: FrameStore) -> None:
     numbers = np.arange(len(drives))[::-1].copy()
     cut = replace(drives, attributes={**drives.attributes, "part_of": whole}, log_frame=numbers)
     found = traverses_of(cut)
-    assert list(found)[0] == "whole"
+    assert next(iter(found)) == "whole"
     assert len(found) == len(drives.recording_names) - 1
     assert found["whole"].rows.tolist() == rows[::-1].tolist()
     assert (np.diff(found["whole"].numbers) > 0).all()
