@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
-from egoequiv.evaluation.equivariance import Features, MotionError, score_mapped
+from egoequiv.evaluation.equivariance import MotionError, score_mapped
 from egoequiv.evaluation.equivariance_task import rho_metric
 from egoequiv.evaluation.findings import cell, measured, notes_of
 from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.metric import Value
+from egoequiv.evaluation.run_model import map_features
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
-from egoequiv.models.motion_maps import MotionMaps
 from egoequiv.models.network import ALL
 from egoequiv.pairs import atomic_names, composite_names
 
-CHUNK = 4_096  # pairs mapped at a time
 NOTE = "the maps are those of the run, not fitted ones; rho is 1 where features are copied"
 
 
@@ -42,7 +39,7 @@ def own_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> F
         on_progress("maps", number, len(pairs.names))
         own = pairs.of(name)
         motion = data.store.space.difference(data.store.poses[own.i], data.store.poses[own.j])
-        mapped = _back(maps, z[own.j], motion)
+        mapped = map_features(maps, z[own.j], -motion).astype(np.float64)  # back
         errors.append(score_mapped(mapped, z[own.i], z[own.j], recordings[own.i], name))
     on_progress("maps", len(pairs.names), len(pairs.names))
     groups = {name: len(np.unique(recordings[pairs.of(name).i])) for name in pairs.names}
@@ -53,18 +50,6 @@ def _motions(data: TaskData) -> tuple[str, ...] | None:
     """Of a grid the steps, the diagonals and two steps along each axis; else the motions of the run."""
     steps = atomic_names(data.store.space)
     return (*steps, *composite_names(data.store.space), *(f"{name}+{name}" for name in steps)) if steps else None
-
-
-@torch.no_grad()
-def _back(maps: MotionMaps, z: Features, motion: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Features before motions, from those after them; (N, D), (N, M) -> (N, D)."""
-    device = maps.scale.device
-    found = [np.empty((0, z.shape[1]))]
-    for start in range(0, len(z), CHUNK):
-        features = torch.from_numpy(z[start : start + CHUNK]).to(device)
-        moved = torch.from_numpy(motion[start : start + CHUNK]).to(device, features.dtype)
-        found.append(maps.back(features, moved).double().cpu().numpy())
-    return np.concatenate(found)
 
 
 def _finding(errors: Sequence[MotionError], groups: dict[str, int], learned: Sequence[str]) -> Finding:
