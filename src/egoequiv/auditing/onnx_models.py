@@ -25,7 +25,7 @@ def load_onnx(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG0
     """An ONNX file; type, layout and sizes of its input are taken from it; its first output is its features."""
     onnx, onnxruntime = (import_optional(package, "export", spec.where) for package in ("onnx", "onnxruntime"))
     path = Path(spec.where)
-    session = _open(path)
+    session = open_session(path)
     inputs, outputs = session.get_inputs(), [output.name for output in session.get_outputs()]
     if len(inputs) != 1 or inputs[0].type not in TYPES:
         found = ", ".join(f"{one.name} {one.type}" for one in inputs)
@@ -37,7 +37,7 @@ def load_onnx(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG0
 
     @cache
     def opened(layers: tuple[str, ...]) -> Any:
-        return _open(path, layers) if layers else session
+        return open_session(path, layers) if layers else session
 
     def forward(images: Tensor, layers: Sequence[str]) -> dict[str, Any]:
         names = [outputs[0] if layer == OUTPUT else layer for layer in layers]
@@ -50,7 +50,7 @@ def load_onnx(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG0
     return AuditedModel(spec.name, kind, preprocessing, forward, inside, batch, on_cpu)
 
 
-def _open(path: Path, more_outputs: Sequence[str] = ()) -> Any:
+def open_session(path: Path, more_outputs: Sequence[str] = ()) -> Any:
     """A session; tensors inside are made outputs of a copy of the graph, beside the file, where its weights may be."""
     onnx, onnxruntime = (import_optional(package, "export", path) for package in ("onnx", "onnxruntime"))
     options = onnxruntime.SessionOptions()

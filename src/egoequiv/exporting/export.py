@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation.forward_maps import learned_forward_maps
 from egoequiv.evaluation.run_model import RunModel, open_run_model
-from egoequiv.exporting import run_onnx
 from egoequiv.exporting.card import CARD, write_card
 from egoequiv.exporting.graphs import EncoderGraph, MovedGraph, maps_graph
 from egoequiv.exporting.programs import check_packages, trace, write_onnx, write_program
@@ -28,6 +27,7 @@ from egoequiv.models.exported import AFTER, ENCODER, FEATURES, IMAGES, MAP, MAPS
 from egoequiv.models.saved import SavedConfig, config_of, save_network
 from egoequiv.training.run_folder import DATA, RunFolder
 
+SCRIPT = "run_onnx.py"  # a module of this package that needs nothing else of it
 EXAMPLES = 2  # rows that a graph is traced with
 OnStep = Callable[[str, int, int], None]
 
@@ -79,7 +79,7 @@ def export_run(
                 on_step("graphs", done, len(graphs))
                 _write_graph(folder, graph, config)
             on_step("graphs", len(graphs), len(graphs))
-            shutil.copyfile(run_onnx.__file__, folder / "run_onnx.py")
+            shutil.copyfile(Path(__file__).with_name(SCRIPT), folder / SCRIPT)
             digest = sha256((run / f"{which}.safetensors").read_bytes()).hexdigest()
             write_card(folder / CARD, RunFolder(run), which, digest, config)
             write_checksums(folder)
@@ -89,11 +89,11 @@ def export_run(
     return [out / name for name in names]
 
 
-def open_trained(run: Path, which: Which = "last") -> RunModel:
+def open_trained(run: Path, which: Which = "last", device: str = "cpu") -> RunModel:
     """The model of a run; one without maps is opened also where its store is gone, because motions say nothing then."""
-    net = load_model(run, which)
+    net = load_model(run, which, device)
     try:
-        return open_run_model(run, which)
+        return open_run_model(run, which, device)
     except EgoEquivError:
         if net.maps is not None or net.motion_maps is not None:
             raise

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import plain, read_json, replacing, write_json
 from egoequiv.models.encoder import ImageShape
-from egoequiv.models.network import ALL, EgoNet, NetSpec
+from egoequiv.models.network import ALL, EQUIVARIANT, EgoNet, NetSpec
 from egoequiv.names import check_recorded, is_code
 from egoequiv.pose import MotionSpace
 from egoequiv.pose.spaces import space_from_description
@@ -63,6 +63,12 @@ class SavedConfig:
             found[name] = slice(start, start + size)
             start += size
         return found
+
+    @property
+    def mapped(self) -> slice:
+        """Where the features are that the maps act on."""
+        parts = self.parts()
+        return parts.get(EQUIVARIANT, parts[ALL])
 
     def part(self, name: str) -> slice:
         """Where one part is; an unknown one is an error."""

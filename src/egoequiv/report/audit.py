@@ -15,7 +15,7 @@ from egoequiv.evaluation.statistics import Result
 from egoequiv.experiments.table import Entry, Row, Table
 from egoequiv.report.figures.columns import table_chart
 from egoequiv.report.figures.styles import row_styles
-from egoequiv.report.markdown import markdown_document
+from egoequiv.markdown import markdown_document
 from egoequiv.report.results_grid import mark_notes, results_grid
 
 FEATURES = Metric(name="features", title="features", digits=0, better="neither")
