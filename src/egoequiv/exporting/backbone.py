@@ -54,7 +54,7 @@ class Backbone(nn.Module):
     @property
     def feature_dim(self) -> int:
         """How many features come out."""
-        return self._own.stop - self._own.start
+        return int(self._own.stop - self._own.start)
 
     def features(self, images: Tensor) -> Tensor:
         """Features (N, D) of images of the size that the network was trained on.
@@ -72,7 +72,7 @@ class Backbone(nn.Module):
             raise DataError(f"expected float images (N, {channels}, {height}, {width}), found {found}: resize them")
         if not torch.compiler.is_compiling() and images.numel():
             low, high = (float(end) for end in images.detach().aminmax())
-            if not (LOWEST <= low and high <= HIGHEST):
+            if not (low >= LOWEST and high <= HIGHEST):
                 raise DataError(
                     f"expected float images with values of 0 to 1, found {low:.4g} to {high:.4g}: do not normalise "
                     "them, or give uint8 images (N, H, W, C)"

@@ -10,10 +10,11 @@ from egoequiv import __version__
 from egoequiv.blocks import Block, Code, Grid, Points, Section, Text
 from egoequiv.evaluation.measurement import FOLDER, Measurement
 from egoequiv.evaluation.metric import MARK, Value
+from egoequiv.evaluation.task import TaskOptions
 from egoequiv.evaluation.tasks import TASKS
 from egoequiv.markdown import markdown_document
 from egoequiv.models.checkpoint import Which
-from egoequiv.models.network import ALL
+from egoequiv.models.network import ALL, EQUIVARIANT
 from egoequiv.models.saved import SavedConfig
 from egoequiv.names import is_code, short_name
 from egoequiv.pairs import closeness
@@ -63,10 +64,11 @@ def _what(run: RunFolder, config: SavedConfig) -> list[Block]:
     colour = "gray" if channels == 1 else "RGB"
     encoder = short_name(config.spec.encoder)
     lines = [
-        f"{config.feature_dim} features of {colour} images of {height} x {width} (height x width) pixels, by the encoder "
-        f"{encoder}, trained by the method {short_name(run.config().method)} of egoequiv {__version__}. "
-        "The features change in a predictable way when the camera moves."
+        f"{config.feature_dim} features of {colour} images, {height} pixels high and {width} wide, by the encoder "
+        f"{encoder}, trained by the method {short_name(run.config().method)} and exported by egoequiv {__version__}."
     ]
+    if config.motions or config.takes_any:
+        lines.append("It has maps that predict what features become when the camera moves.")
     sizes = ", ".join(f"{name} ({part.start} to {part.stop - 1})" for name, part in config.parts().items())
     if config.spec.parts:
         lines.append(f"Parts of the features, each of length 1: {sizes}.")
@@ -120,23 +122,20 @@ def _data(run: RunFolder, which: Which) -> list[Block]:
 def _motions(config: SavedConfig) -> list[Block]:
     if not config.motions and not config.takes_any:
         return [Text("The network has no maps: it does not predict features after a motion.")]
-    mapped = config.spec.parts and "on the equivariant part" or "on all features"
-    blocks: list[Block] = []
+    mapped = "the equivariant part" if EQUIVARIANT in config.spec.parts else "all features"
     kind = "a map of every motion" if config.takes_any else "a map of each motion below, and of no other"
-    blocks.append(Text(f"There is {kind}; maps act {mapped}."))
     axes = () if config.space is None else config.space.axes
     columns = [f"{axis.name} ({axis.unit})" if axis.unit else axis.name for axis in axes]
-    rows = [(str(k), name, *(f"{value:.4g}" for value in vector)) for k, (name, vector) in enumerate(_named(config))]
-    if rows:
-        heads = ("number", "motion", *columns)
-        blocks.append(Grid.of("Motions with a name, as vectors", heads, rows))
-    elif columns:
-        blocks.append(Text(f"A motion is a vector of: {', '.join(columns)}."))
+    named = [(name, *(f"{value + 0.0:.4g}" for value in vector)) for name, vector in config.motions.items()]
+    blocks: list[Block] = [Text(f"There is {kind}; maps act on {mapped}.")]
+    if columns:
+        blocks.append(Text(f"A motion is a vector of {', '.join(columns)}."))
+    if config.takes_any and named:
+        blocks.append(Grid.of("Motions with a name", ("motion", *columns), named))
+    elif named:
+        rows = [(str(number), *row) for number, row in enumerate(named)]
+        blocks.append(Grid.of("Motions with their numbers, for maps and moved", ("number", "motion", *columns), rows))
     return blocks
-
-
-def _named(config: SavedConfig) -> list[tuple[str, Sequence[float]]]:
-    return [(name, vector.tolist()) for name, vector in config.motions.items()]
 
 
 def _measured(found: Sequence[Measurement]) -> list[Block]:
@@ -144,8 +143,9 @@ def _measured(found: Sequence[Measurement]) -> list[Block]:
         return [Text("Nothing was measured of these weights. `egoequiv evaluate RUN` measures them.", "missing")]
     blocks: list[Block] = [
         Text(
-            "One run with one seed. Intervals are 95 % intervals over recordings; where there is none, there were too few "
-            f"recordings, or the number is a mean. {MARK} marks a number that is not better than each of its baselines."
+            "One run with one seed. Intervals are 95 % intervals over recordings; where there is none, there were too "
+            f"few recordings, or the number is a mean. {MARK} marks a number that is not better than each of its "
+            "baselines."
         )
     ]
     return [*blocks, *(_grid(one) for one in found)]
@@ -154,12 +154,25 @@ def _measured(found: Sequence[Measurement]) -> list[Block]:
 def _grid(one: Measurement) -> Grid:
     title = TASKS[one.task].title if one.task in TASKS else short_name(one.task)
     part = "" if one.part == ALL else f" of the part {one.part}"
-    caption = f"{title}{part}, on {one.frames:,} frames of {one.recordings:,} recordings of {one.store}, split {one.split}"
+    caption = (
+        f"{title}{part}, on {one.frames:,} frames of {one.recordings:,} recordings of {one.store}, split {one.split}"
+    )
     shown = [value for value in one.values if not value.metric.is_detail] or one.values
-    rows = [(value.metric.title, value.text(), value.metric.interval(value.interval) or "-", _beside(value)) for value in shown]
+    rows = [
+        (value.metric.title, value.text(), value.metric.interval(value.interval) or "-", _beside(value))
+        for value in shown
+    ]
     notes = [TASKS[one.task].about] if one.task in TASKS else []
-    leak = [] if one.leaked is None else [f"{one.leaked:,} of the frames have {closeness(one.split)}."]
+    leak = [f"{one.leaked:,} of the frames have {closeness(one.split)}."] if one.leaked else []
     return Grid.of(caption, ("metric", "value", "95 % interval", "baselines"), rows, [*notes, *leak, *one.notes])
+
+
+def _settings(one: Measurement) -> str:
+    """The settings that are not the default, such as " (steps 3)"."""
+    own = {name: value for name, value in one.subject.settings.items() if name != "part"}
+    usual = TaskOptions().only([name for name in own if hasattr(TaskOptions, name)])
+    other = [f"{name} {value}" for name, value in own.items() if value != usual.get(name)]
+    return f" ({', '.join(other)})" if other else ""
 
 
 def _beside(value: Value) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +15,7 @@ from torch import Tensor, nn
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation.forward_maps import learned_forward_maps
 from egoequiv.evaluation.run_model import RunModel, open_run_model
+from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.exporting.card import CARD, write_card
 from egoequiv.exporting.graphs import EncoderGraph, MovedGraph, maps_graph
 from egoequiv.exporting.programs import check_packages, trace, write_onnx, write_program
@@ -29,7 +29,6 @@ from egoequiv.training.run_folder import DATA, RunFolder
 
 SCRIPT = "run_onnx.py"  # a module of this package that needs nothing else of it
 EXAMPLES = 2  # rows that a graph is traced with
-OnStep = Callable[[str, int, int], None]
 
 # The settings that decide which frames of a store a run was trained on.
 SPLITTING = ("split", "split_seed", "train_fraction", "max_gap_s", "place_m", "holdout_split", "holdout_fraction")
@@ -46,9 +45,7 @@ class Graph:
     outputs: tuple[str, ...]
 
 
-def export_run(
-    run: str | Path, out: str | Path, which: Which = "last", on_step: OnStep = lambda what, done, total: None
-) -> list[Path]:
+def export_run(run: str | Path, out: str | Path, which: Which = "last", on_step: OnProgress = silent) -> list[Path]:
     """Write a trained run into a folder for other programs.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import factorial
 
 import numpy as np
@@ -24,7 +25,9 @@ class EncoderGraph(nn.Module):
 
     def __init__(self, net: EgoNet) -> None:
         super().__init__()
-        self.net = net
+        alone = replace(net.spec, patterns=(), class_names=(), motion_maps="", motion_dim=0, layers={})
+        self.net = EgoNet(alone, net.encoder)  # without the weights of maps and head
+        self.net.set_normalisation(net.input_mean.tolist(), net.input_std.tolist())
 
     def forward(self, images: Tensor) -> Tensor:
         pixels = self.net.normalised(images).permute(0, 3, 1, 2)
