@@ -75,7 +75,7 @@ def kind_of(where: Any) -> str:
         if (path / "config.json").exists():
             return "transformers"
         raise DataError(
-            f"{path} is no model: neither a run ({MODEL}) nor an export or a folder of transformers (config.json)"
+            f"{path} is no model: neither a run ({MODEL}) nor a folder of transformers or an export (config.json)"
         )
     if path.suffix.lower() in PICKLES:
         raise ConfigError(
