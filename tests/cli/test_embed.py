@@ -12,6 +12,7 @@ import torch
 from PIL import Image
 
 from egoequiv import embed
+from egoequiv.exporting import load_backbone
 from egoequiv.models import EgoNet, NetSpec, initialise
 from egoequiv.models.checkpoint import save_spec, save_tensors
 from egoequiv.store import FrameStore
@@ -115,3 +116,13 @@ def test_options_that_do_not_fit_are_refused(cli: Cli, run: Path, small_store: F
     assert "--column is for --append-to" in cli("embed", run, small_store.path, "--column", "z", code=2).err
     assert "no file matches" in cli("embed", run, tmp_path / "*.jpg", code=2).err
     assert "--read says how a log is read" in cli("embed", run, small_store.path, "--read", "camera=x", code=2).err
+
+
+def test_an_export_gives_the_features_of_its_run(cli: Cli, run: Path, small_store: FrameStore, tmp_path: Path) -> None:
+    load_backbone(run).save_pretrained(tmp_path / "export")
+    for model in (run, tmp_path / "export"):
+        cli("embed", model, small_store.path, "-o", tmp_path / f"{model.name}.npy")
+    one, other = (np.load(tmp_path / name) for name in ("run.npy", "export.npy"))
+    np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+    failed = cli("embed", tmp_path / "export", small_store.path, "--checkpoint", "best", code=2)
+    assert "is an export, with weights of its own" in failed.err

@@ -25,7 +25,7 @@ NOTES_SHOWN = 8
 
 @grouped
 def embed(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a run.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a run, or of an export.")],
     images: Annotated[
         list[str] | None,
         typer.Argument(
@@ -103,12 +103,21 @@ class Job:
     skip_broken: bool
 
     def open(self, device: str) -> MotionModel:
-        """The model; its motions are not needed, so the store that it was trained on may be gone."""
+        """The model; its motions are not needed, so the store that a run was trained on may be gone."""
         from egoequiv.evaluation.run_model import RunModel
+        from egoequiv.exporting import open_model
         from egoequiv.models import load_model
+        from egoequiv.models.saved import is_saved
         from egoequiv.training.network import choose_device
 
-        return RunModel(load_model(self.model, self.checkpoint.value, str(choose_device(device))), None, {})
+        chosen = str(choose_device(device))
+        if not (self.model.is_dir() and is_saved(self.model)):
+            return RunModel(load_model(self.model, self.checkpoint.value, chosen), None, {})
+        if self.checkpoint is not Checkpoint.last:
+            raise ConfigError(
+                f"--checkpoint {self.checkpoint.value}: {self.model} is an export, with weights of its own"
+            )
+        return open_model(self.model, device=chosen)
 
     def embed(self, device: str, images: list[str], out: Path) -> tuple[Written, list[str]]:
         """Write the features of some inputs; notes on them are said."""

@@ -90,8 +90,8 @@ class TrainConfig(BaseModel):
     )
     augment: Literal["none", "light", "light+shift"] = Field(
         "none",
-        description="light: train under random changes of light; light+shift: of place and size in the picture too, for "
-        "methods without motion",
+        description="light: train under random changes of light; light+shift: of place and size in the picture too, "
+        "for methods without motion",
     )
     equivariant_share: float = Field(
         0.5, gt=0, lt=1, description="of the features, where a method divides them into an invariant and this part"
