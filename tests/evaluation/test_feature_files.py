@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
+from PIL import Image
 
-from drives import drive_source
-from egoequiv.errors import ConfigError, DataError
-from egoequiv.evaluation import embed, features
-from egoequiv.evaluation.feature_files import identities, write_features
+from egoequiv.errors import BrokenFrameError, ConfigError, DataError
+from egoequiv.evaluation import embed
+from egoequiv.evaluation.feature_files import write_features
+from egoequiv.evaluation.run_model import RunModel
 from egoequiv.models import EgoNet, NetSpec, initialise
-from egoequiv.store import FrameStore, ingest
+from egoequiv.store import FrameStore, frame_batches
+from egoequiv.store.inputs import open_inputs
 
 
 @pytest.fixture
@@ -25,47 +27,105 @@ def net(small_store: FrameStore) -> EgoNet:
     return made
 
 
+@pytest.fixture
+def model(net: EgoNet) -> RunModel:
+    return RunModel(net, None, {})
+
+
 def test_parquet_has_features_and_identities(
-    net: EgoNet, small_store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    net: EgoNet, model: RunModel, small_store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(features, "BATCH", 50)
-    assert write_features(net, small_store, tmp_path / "z.parquet") == [tmp_path / "z.parquet"]
+    monkeypatch.setattr(frame_batches, "BATCH", 50)
+    told: list[tuple[int, int]] = []
+    inputs = open_inputs([str(small_store.path)])
+    written = write_features(model, inputs, tmp_path / "z.parquet", lambda *done: told.append(done))
+    assert written.files == (tmp_path / "z.parquet",)
+    assert (written.frames, written.features, written.broken) == (len(small_store), 100, ())
     table = pq.read_table(tmp_path / "z.parquet")
-    assert table.column_names == ["recording", "frame", "label", "features"]
-    assert np.array_equal(np.stack(table["features"].to_pylist()).astype(np.float32), embed(net, small_store))
+    assert table.column_names[:3] == ["recording", "frame", "label"]
+    assert table.column_names[-1] == "features"
+    assert np.allclose(np.stack(table["features"].to_pylist()).astype(np.float32), embed(net, small_store), atol=1e-6)
     assert table["recording"].to_pylist() == [small_store.recording_names[k] for k in small_store.recording]
     assert table["frame"].to_pylist() == small_store.frame.tolist()
+    for name, values in small_store.attributes.items():
+        assert table[f"attr_{name}"].to_pylist() == values.tolist()
     assert table.schema.field("features").type.list_size == 100
+    assert pq.ParquetFile(tmp_path / "z.parquet").num_row_groups == 3
+    assert told[-1] == (len(small_store), len(small_store))
+    assert table.schema.metadata[b"part"] == b"all"
 
 
-def test_an_array_has_the_identities_beside_it(net: EgoNet, small_store: FrameStore, tmp_path: Path) -> None:
-    files = write_features(net, small_store, tmp_path / "z.npy")
-    assert [path.name for path in files] == ["z.npy", "z.frames.parquet"]
-    assert np.array_equal(np.load(files[0]), embed(net, small_store))
-    assert pq.read_table(files[1]).equals(identities(small_store))
+def test_an_array_has_the_identities_beside_it(
+    net: EgoNet, model: RunModel, small_store: FrameStore, tmp_path: Path
+) -> None:
+    written = write_features(model, open_inputs([str(small_store.path)]), tmp_path / "z.npy")
+    assert [path.name for path in written.files] == ["z.npy", "z.frames.parquet"]
+    assert np.array_equal(np.load(written.files[0]), embed(net, small_store))
+    assert np.load(written.files[0], mmap_mode="r").shape == (len(small_store), 100)
+    assert pq.read_table(written.files[1])["frame"].to_pylist() == small_store.frame.tolist()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["z.frames.parquet", "z.npy"]
 
 
-def test_identities_hold_what_the_store_knows(small_store: FrameStore, tmp_path: Path) -> None:
-    drive = ingest(drive_source(), tmp_path / "drive", size=(8, 8))
-    assert drive.times_s is not None
-    assert identities(drive)["time_s"].to_pylist() == drive.times_s.tolist()
-    files = np.array(["a.png", ""] * (len(small_store) // 2))
-    named = replace(small_store, files=files, labels=np.where(np.arange(len(small_store)) == 1, -1, small_store.labels))
-    table = identities(named)
-    assert table["file"].to_pylist()[:2] == ["a.png", None]
-    assert table["label"].to_pylist()[:2] == [small_store.class_names[small_store.labels[0]], None]
+@pytest.mark.parametrize("name", ["z.npy", "z.parquet"])
+def test_broken_pictures_leave_no_file_or_no_row(model: RunModel, tmp_path: Path, name: str) -> None:
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for k in range(5):
+        Image.fromarray(np.full((12, 12), 40 * k, np.uint8)).save(photos / f"{k}.png")
+    (photos / "3.png").write_bytes(b"")
+    out = tmp_path / "out" / name
+    with pytest.raises(BrokenFrameError, match=r"3\.png"):
+        write_features(model, open_inputs([str(photos)]), out)
+    assert list(out.parent.iterdir()) == []
+    written = write_features(model, open_inputs([str(photos)]), out, skip_broken=True)
+    assert written.frames == 4
+    assert len(written.broken) == 1
+    identities = pq.read_table(written.files[-1])
+    assert identities["file"].to_pylist() == ["0.png", "1.png", "2.png", "4.png"]
+    levels = np.array([0, 40, 80, 160], np.uint8)[:, None, None, None] * np.ones((1, 12, 12, 1), np.uint8)
+    found = np.load(out) if name == "z.npy" else np.stack(identities["features"].to_pylist()).astype(np.float32)
+    np.testing.assert_allclose(found, model.embed(levels), atol=1e-5)
+    for path in photos.iterdir():
+        path.write_bytes(b"")
+    with pytest.raises(DataError, match="none of 5 frames can be read"):
+        write_features(model, open_inputs([str(photos)]), tmp_path / "none" / name, skip_broken=True)
+
+
+def test_memory_does_not_grow_with_the_number_of_frames(
+    model: RunModel, small_store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pictures are 256 x 256: 64 kB each when decoded, so that 60 of them would show."""
+    monkeypatch.setattr(frame_batches, "BATCH", 8)
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for k in range(60):
+        Image.fromarray(np.full((256, 256), k, np.uint8)).save(photos / f"{k}.png")
+
+    def peak(pattern: str) -> int:
+        inputs = open_inputs([str(photos / pattern)])
+        write_features(model, inputs, tmp_path / "z.parquet")  # whatever is imported and cached on the way
+        tracemalloc.start()
+        write_features(model, inputs, tmp_path / "z.parquet")
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    few, many = peak("1?.png"), peak("*.png")
+    assert many - few < 10 * 256 * 256
 
 
 @pytest.mark.parametrize("name", ["z.npy", "z.parquet"])
 def test_a_diverged_network_leaves_no_file(net: EgoNet, small_store: FrameStore, tmp_path: Path, name: str) -> None:
     with torch.no_grad():
         net.encoder.features.bias.fill_(float("nan"))  # type: ignore[union-attr, operator]
-    with pytest.raises(DataError, match="frame 0 are not finite"):
-        write_features(net, small_store, tmp_path / name)
+    with pytest.raises(DataError, match=r"frame 0 of .* are not finite"):
+        write_features(RunModel(net, None, {}), open_inputs([str(small_store.path)]), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_another_ending_is_refused(net: EgoNet, small_store: FrameStore, tmp_path: Path) -> None:
+def test_another_ending_and_another_part_are_refused(model: RunModel, small_store: FrameStore, tmp_path: Path) -> None:
+    inputs = open_inputs([str(small_store.path)])
     with pytest.raises(ConfigError, match=r"\.parquet or \.npy"):
-        write_features(net, small_store, tmp_path / "z.csv")
+        write_features(model, inputs, tmp_path / "z.csv")
+    with pytest.raises(ConfigError, match="no part 'invariant': it has no parts"):
+        write_features(model, inputs, tmp_path / "z.npy", part="invariant")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from egoequiv.evaluation import Result, group_interval, paired_test, why_no_interval
-from egoequiv.evaluation.statistics import group_estimate, group_mean
+from egoequiv.evaluation.statistics import block_interval, group_estimate, group_mean
 
 values = st.lists(st.integers(-1_000, 1_000).map(lambda n: n / 8), min_size=2, max_size=12)
 
@@ -217,3 +217,36 @@ def test_an_interval_ends_where_the_figure_must() -> None:
     assert high == 1.0
     assert group_interval(sample, np.arange(5))[1] > 1.0
     assert group_interval(np.ones(5), np.arange(5)) == (1.0, 1.0)
+
+
+def test_a_block_interval_by_hand() -> None:
+    """Blocks of one value: the bootstrap of a mean, whose standard error is known."""
+    sample = np.array([0.0, 1.0] * 50)
+    low, high = block_interval(100, lambda rows: float(sample[rows].mean()), 1, draws=4_000)
+    half = stats.t.ppf(0.975, 99) * 0.5 / 10 * math.sqrt(100 / 99)
+    assert (low, high) == pytest.approx((0.5 - half, 0.5 + half), abs=0.005)
+    limited = block_interval(100, lambda rows: float(sample[rows].mean()), 1, within=(0.45, 0.55))
+    assert limited == (0.45, 0.55)
+
+
+def test_a_block_interval_of_few_blocks_is_not_defined() -> None:
+    assert np.isnan(block_interval(40, lambda rows: 1.0, 10)).all()
+    assert block_interval(50, lambda rows: 1.0, 10) == (1.0, 1.0)
+
+
+def test_block_intervals_hold_the_mean_of_values_of_which_neighbours_resemble_each_other() -> None:
+    """Runs of hits and misses as places have them; an interval that takes them as independent is much too narrow."""
+    rng = np.random.default_rng(0)
+    inside, naive, trials, count = 0, 0, 200, 200
+    for _ in range(trials):
+        stays = rng.random(count) < 0.7
+        values = np.empty(count)
+        values[0] = rng.random() < 0.6
+        for k in range(1, count):
+            values[k] = values[k - 1] if stays[k] else rng.random() < 0.6
+        low, high = block_interval(count, lambda rows, own=values: float(own[rows].mean()), 22, draws=80)
+        inside += low <= 0.6 <= high
+        half = 1.96 * values.std() / math.sqrt(count)
+        naive += abs(values.mean() - 0.6) <= half
+    assert inside / trials > 0.88
+    assert naive / trials < 0.7

@@ -84,7 +84,11 @@ def found(grid_data: TaskData, track_data: TaskData) -> dict[tuple[str, str], Fi
             if name == "probe":  # never on frames that it was fitted on
                 every = np.arange(len(data.store))
                 measured = replace(data, split=Split(every[::2], every[1::2], "halves"))
-            findings[world, name] = task.measure(measured, OPTIONS, silent)
+            options = OPTIONS
+            if name == "places":  # of two recordings, which have to be named if there are more
+                reference, query, *_ = data.store.recording_names
+                options = replace(OPTIONS, reference=reference, query=query, tolerance="2")
+            findings[world, name] = task.measure(measured, options, silent)
     return findings
 
 

@@ -8,11 +8,15 @@ import cv2
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import torch
 
 from egoequiv.catalog import open_source
+from egoequiv.evaluation.lerobot_copy import COLUMN, append_features
+from egoequiv.evaluation.run_model import RunModel
+from egoequiv.models import EgoNet, NetSpec, initialise
 from egoequiv.pose import ColumnsSpace
 from egoequiv.sources.formats import guess_format
-from egoequiv.store import ingest
+from egoequiv.store import fit_image, ingest
 
 
 def test_version_3_is_read_although_its_metadata_is_wrong(real_data: Path) -> None:
@@ -64,3 +68,21 @@ def test_pictures_change_when_the_arms_move(real_data: Path, tmp_path: Path) -> 
         assert together > 0.5
         assert together > np.corrcoef(seen[shift:], moved[:-shift])[0, 1] + 0.2
         assert together > np.corrcoef(seen[:-shift], moved[shift:])[0, 1] + 0.2
+
+
+@pytest.mark.parametrize(("name", "table"), [("lerobot_v21", "episode_000010"), ("lerobot_v3", "file-004")])
+def test_features_are_appended_to_a_copy(real_data: Path, tmp_path: Path, name: str, table: str) -> None:
+    net = EgoNet(NetSpec("norb", (16, 24, 1)))
+    initialise(net, torch.Generator().manual_seed(0))
+    model, copy = RunModel(net, None, {}), tmp_path / "copy"
+    before = {file: file.stat().st_mtime_ns for file in (real_data / name).rglob("*")}
+    written = append_features(model, real_data / name, copy)
+    assert {file: file.stat().st_mtime_ns for file in (real_data / name).rglob("*")} == before
+    old = open_source("lerobot", real_data / name)
+    new = open_source("lerobot", copy, columns=COLUMN)
+    assert [(one.name, len(one)) for one in new.recordings] == [(one.name, len(one)) for one in old.recordings]
+    assert written.frames == sum(map(len, old.recordings))
+    last = old.recordings[1]
+    images = [fit_image(image, 16, 24, 1) for image in last.images(range(20, 25))]  # type: ignore[arg-type]
+    np.testing.assert_allclose(new.recordings[1].poses[20:25], model.embed(np.stack(images)), atol=1e-4)
+    assert pq.read_schema(next(copy.rglob(f"{table}.parquet"))).names[-1] == COLUMN

@@ -64,7 +64,7 @@ def evaluate(
 
     given = settings.given()
     if not task and given:
-        option = next(iter(given)).replace("_", "-")
+        option = next(iter(given)).removesuffix("_s").replace("_", "-")
         raise ConfigError(f"--{option} is for tasks: name one with --task, such as --task next-view")
     tasks = get_tasks(tasks_in(task, _default_tasks(store is not None, labels is not None)))
     store = _bring_frames(run, store)
@@ -73,6 +73,7 @@ def evaluate(
     )
     if settings.hold_out is not None:
         check_hold_out(settings.hold_out, [measurer.data.store])
+    given |= {name: _traverse(run, measurer, given[name]) for name in ("reference", "query") if name in given}
     found = _measure(measurer, tasks, TaskOptions(**given), is_basic=not (task or labels), quiet=as_json)
     files = []
     if out is not None:
@@ -128,6 +129,16 @@ def _bring_frames(run: Path, store: str | None) -> str | None:
     if unfinished is not None:
         say(f"{run} is {unfinished}")
     return store
+
+
+def _traverse(run: Path, measurer: RunMeasurer, name: str) -> str:
+    """A recording of the store by its name; else another store, which is fetched, or a log, which is ingested."""
+    from egoequiv.evaluation.traverses import traverses_of
+    from egoequiv.store.motion import MotionOptions
+
+    if name in traverses_of(measurer.data.store):
+        return name
+    return local_store(name, like=run, motion=MotionOptions("log"))
 
 
 def _measure(

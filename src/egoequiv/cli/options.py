@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from egoequiv.cli.place_options import Query, Reference, Revisit, ToleranceOption
 from egoequiv.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ TaskNames = Annotated[
     typer.Option(
         "--task",
         help="equivariance, recognition, maps, next-view, composition, retrieval, analogy, probe, readout, prediction, "
-        "slowness, motions, or all; or your own, as module:name or file.py:name. Several with commas, or repeated.",
+        "slowness, places, motions, or all; or your own, as module:name or file.py:name. Several with commas, or "
+        "repeated.",
     ),
 ]
 MethodNames = Annotated[list[str] | None, typer.Option("--methods", help="Only these methods, with commas.")]
@@ -231,6 +233,10 @@ class TaskSettings:
     per_class: LabelsOfClass = None
     labelled_frames: LabelledFrames = None
     draws: Draws = None
+    reference: Reference = None
+    query: Query = None
+    tolerance: ToleranceOption = None
+    revisit_s: Revisit = None
 
     def given(self) -> dict[str, Any]:
         """Those that were given, as `TaskOptions` takes them."""

@@ -1,22 +1,39 @@
-"""Features of all frames of a store as a file, each with the identity of its frame; in bounded memory."""
+"""Features of frames as a file, each with the identity of its frame; in bounded memory."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.evaluation.features import Batches, OnProgress, feature_batches, images_of
 from egoequiv.files import check_writable, replacing
-from egoequiv.models import EgoNet
+from egoequiv.models.motion_model import MotionModel
 from egoequiv.models.network import ALL
-from egoequiv.store import FrameStore
+from egoequiv.progress import Progress
+from egoequiv.store.frame_batches import FrameBatches
+from egoequiv.store.inputs import OpenedInputs
 
 SUFFIXES = (".parquet", ".npy")
+FEATURES = "features"
+Features = NDArray[np.float32]
+Write = Callable[[pa.Table, Features], None]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written."""
+
+    files: tuple[Path, ...]
+    frames: int
+    features: int
+    broken: tuple[str, ...]  # why frames were left out
 
 
 def feature_files(out: Path) -> list[Path]:
@@ -26,73 +43,109 @@ def feature_files(out: Path) -> list[Path]:
     return [out] if out.suffix == ".parquet" else [out, out.with_suffix(".frames.parquet")]
 
 
+def part_of(model: MotionModel, part: str) -> slice:
+    """Where a part of the features is among all of them; an unknown one is an error that lists them."""
+    if part not in model.parts:
+        known = ", ".join(model.parts)
+        what = f"its parts are {known}" if len(model.parts) > 1 else f"it has no parts, only {ALL}"
+        raise ConfigError(f"the features of this network have no part {part!r}: {what}")
+    return model.parts[part]
+
+
 def write_features(
-    net: EgoNet, store: FrameStore, out: Path, on_progress: OnProgress | None = None, *, part: str = ALL
-) -> list[Path]:
+    model: MotionModel,
+    inputs: OpenedInputs,
+    out: Path,
+    on_progress: Progress | None = None,
+    *,
+    part: str = ALL,
+    skip_broken: bool = False,
+    about: Mapping[str, str] | None = None,
+) -> Written:
     """Write the features of every frame, whole or not at all; images are brought to the network's size and colour.
 
     Args:
-        net: the network.
-        store: the frames.
-        out: `NAME.parquet`, with the columns of `identities` and `features`, a list of D float32; or `NAME.npy`, an
-            array (N, D) in the order of the store, with the identities in NAME.frames.parquet.
-        on_progress: called with ("features", frames done, frames in all).
+        model: of a run or an export.
+        inputs: the frames, see `open_inputs`; they are decoded one after another and kept nowhere.
+        out: `NAME.parquet`, with what is known of each frame and `features`, a list of D float32; or `NAME.npy`, an
+            array (N, D) in the same order, with what is known in NAME.frames.parquet.
+        on_progress: called with frames done, frames in all.
         part: the part of the features, for a network that has parts; every feature by default.
+        skip_broken: leave out frames that cannot be decoded; by default the first of them is an error.
+        about: texts that are kept with the file, such as the name of the run.
 
     Returns:
-        The files written.
+        The files, and what was left out.
     """
-    files = feature_files(out)
+    files, own = feature_files(out), part_of(model, part)
     for path in files:
         check_writable(path)
-    rows = np.arange(len(store))
-    own = net.part(part)
-    batches = _finite(feature_batches(net, images_of(store), rows, fit=True, part=part, on_progress=on_progress))
-    known = identities(store)
-    dim = own.stop - own.start
-    with ExitStack() as stack:
-        temporary = [stack.enter_context(replacing(path)) for path in files]
-        if out.suffix == ".parquet":
-            _write_parquet(temporary[0], known, dim, batches)
-        else:
-            pq.write_table(known, temporary[1], compression="zstd")
-            array = np.lib.format.open_memmap(temporary[0], "w+", np.float32, (len(store), dim))
-            for start, batch in batches:
-                array[start : start + len(batch)] = batch
-            array.flush()
-    return files
+    dim, count = own.stop - own.start, 0
+    frames = FrameBatches(inputs.frames, model.image_shape, skip_broken)
+    schema = frames.schema().with_metadata({"part": part, **(about or {})})
+    with _writer(files, schema, dim) as write:
+        for known, images in frames.batches(on_progress):
+            features = np.ascontiguousarray(model.embed(images)[:, own], np.float32)
+            check_finite(features, known)
+            write(known, features)
+            count += len(features)
+        if not count:
+            raise DataError(f"none of {len(inputs)} frames can be read: {frames.broken[0]}")
+    return Written(tuple(files), count, dim, tuple(frames.broken))
 
 
-def identities(store: FrameStore) -> pa.Table:
-    """What identifies each frame: recording, frame, and if the store has them file, time_s and label."""
-    names = pa.array(store.recording_names, pa.string())
-    columns: dict[str, pa.Array] = {
-        "recording": names.take(pa.array(store.recording)),
-        "frame": pa.array(store.frame),
-    }
-    if store.files is not None:
-        columns["file"] = pa.array([str(name) or None for name in store.files], pa.string())
-    if store.times_s is not None:
-        columns["time_s"] = pa.array(store.times_s)
-    if store.class_names:
-        codes = pa.array(store.labels, mask=store.labels < 0)
-        columns["label"] = pa.array(store.class_names, pa.string()).take(codes)
-    return pa.table(columns)
+def check_finite(features: Features, known: pa.Table) -> None:
+    """Refuse features that are not finite."""
+    bad = np.flatnonzero(~np.isfinite(features).all(axis=1))
+    if len(bad):
+        recording, frame = (known[name][int(bad[0])].as_py() for name in ("recording", "frame"))
+        raise DataError(
+            f"the features of frame {frame} of {recording} are not finite: the network has diverged, train it again"
+        )
 
 
-def _finite(batches: Batches) -> Batches:
-    """The same batches; what is not finite is refused."""
-    for start, batch in batches:
-        bad = np.flatnonzero(~np.isfinite(batch).all(axis=1))
-        if len(bad):
-            row = start + int(bad[0])
-            raise DataError(f"the features of frame {row} are not finite: the network has diverged, train it again")
-        yield start, batch
+def _writer(files: list[Path], schema: pa.Schema, dim: int) -> AbstractContextManager[Write]:
+    return _parquet(files[0], schema, dim) if len(files) == 1 else _array(files[0], files[1], schema, dim)
 
 
-def _write_parquet(path: Path, known: pa.Table, dim: int, batches: Batches) -> None:
-    kind = pa.list_(pa.float32(), dim)
-    with pq.ParquetWriter(path, known.schema.append(pa.field("features", kind)), compression="zstd") as writer:
-        for start, batch in batches:
-            values = pa.FixedSizeListArray.from_arrays(pa.array(batch.reshape(-1)), dim)
-            writer.write_table(known.slice(start, len(batch)).append_column("features", values))
+@contextmanager
+def _parquet(path: Path, schema: pa.Schema, dim: int) -> Iterator[Write]:
+    """A table with a row group for each batch."""
+    whole = schema.append(pa.field(FEATURES, pa.list_(pa.float32(), dim)))
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, whole, compression="zstd") as writer:
+
+        def write(known: pa.Table, features: Features) -> None:
+            values = pa.FixedSizeListArray.from_arrays(pa.array(features.reshape(-1)), dim)
+            writer.write_table(known.append_column(FEATURES, values).cast(whole))
+
+        yield write
+
+
+@contextmanager
+def _array(path: Path, identities: Path, schema: pa.Schema, dim: int) -> Iterator[Write]:
+    """An array whose number of rows is known at the end, when its header is written once more, and a table."""
+    rows = 0
+    with (
+        replacing(path) as temporary,
+        replacing(identities) as beside,
+        open(temporary, "w+b") as file,
+        pq.ParquetWriter(beside, schema, compression="zstd") as writer,
+    ):
+
+        def header() -> None:
+            layout = {"descr": "<f4", "fortran_order": False, "shape": (rows, dim)}
+            np.lib.format.write_array_header_1_0(file, layout)
+
+        def write(known: pa.Table, features: Features) -> None:
+            nonlocal rows
+            file.write(features.astype("<f4", copy=False).tobytes())
+            writer.write_table(known.cast(schema))
+            rows += len(features)
+
+        header()
+        begin = file.tell()
+        yield write
+        file.seek(0)
+        header()
+        if file.tell() != begin:  # numpy leaves room for any number of rows
+            raise AssertionError(f"{path}: the header of {rows} rows is longer than that of none")

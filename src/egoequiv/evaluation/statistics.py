@@ -167,3 +167,43 @@ def group_interval(
 def why_no_interval(groups: int, kind: str = "recording") -> str | None:
     """Why there is no interval over so many groups, in words; nothing where there is one."""
     return f"fewer than five {kind}s" if groups < FEWEST_GROUPS else None
+
+
+def block_interval(
+    count: int,
+    statistic: Callable[[NDArray[np.int64]], float],
+    length: int,
+    *,
+    confidence: float = 0.95,
+    within: tuple[float, float] = (-inf, inf),
+    draws: int = 1_000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """The interval of a figure of frames in order, of which neighbours resemble each other.
+
+    The standard error comes from a bootstrap over blocks: frames are drawn again as blocks that follow each other, from
+    any beginning (the last block goes on at the first frame). The quantile is Student's t with one less than the number
+    of blocks that fit in, and the error is that of so few blocks. A simulation in the tests checks the coverage.
+
+    Args:
+        count: how many frames there are.
+        statistic: from the numbers of frames (count,), some of them several times, to the figure.
+        length: frames of a block; much longer than neighbours resemble each other.
+        confidence: how often the interval should hold the true figure.
+        within: the values that the figure can have; the interval is cut to them.
+        draws: how often frames are drawn.
+        seed: draws them.
+
+    Returns:
+        Both ends; not numbers for fewer than `FEWEST_GROUPS` blocks.
+    """
+    blocks = count // max(length, 1)
+    if blocks < FEWEST_GROUPS:
+        return nan, nan
+    rng = np.random.default_rng([seed, count, length])
+    begins = rng.integers(count, size=(draws, -(-count // length)))
+    chosen = ((begins[..., None] + np.arange(length)) % count).reshape(draws, -1)[:, :count]
+    value = statistic(np.arange(count))
+    spread = float(np.std([statistic(rows) for rows in chosen], ddof=1))
+    half = float(special.stdtrit(blocks - 1, (1 + confidence) / 2)) * spread * sqrt(blocks / (blocks - 1))
+    return max(value - half, within[0]), min(value + half, within[1])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import Value
+from egoequiv.evaluation.traverses import Tolerance
 from egoequiv.models import EgoNet
 from egoequiv.models.network import ALL
 from egoequiv.pairs import MinedPatterns, MotionPairs, MotionPatterns, Split, declare_patterns, find_motion_pairs
@@ -191,12 +193,21 @@ class TaskOptions:
     labelled_frames: int = 200  # of probe: labels of a number
     draws: int = 5  # of probe: how often labels are drawn
 
+    reference: str | None = None  # of places: the traverse that is searched, a recording or the place of a store
+    query: str | None = None  # of places: the traverse whose places are looked for
+    tolerance: str | None = None  # of places: how far a match may be off, such as 2 (frames) or 5m
+    revisit_s: float = 30.0  # of places: how much earlier a place of one drive was seen, where there is no query
+
     def __post_init__(self) -> None:
         least = min((*self.per_class, self.labelled_frames, self.draws), default=0)
         if least < 1 or not self.per_class:
             raise ConfigError(f"labels and draws of a probe must be 1 or more, found {least}")
         if self.fit_on not in FIT_ON:
             raise ConfigError(f"--fit-on {self.fit_on}: expected one of {', '.join(FIT_ON)}")
+        if self.tolerance is not None:
+            Tolerance.parse(self.tolerance)
+        if not 0 <= self.revisit_s < inf:
+            raise ConfigError(f"--revisit must be a number of seconds, 0 or more, found {self.revisit_s:g}")
 
     def only(self, names: Sequence[str]) -> dict[str, Any]:
         """The options of these names, as JSON holds them."""
@@ -215,6 +226,7 @@ class Finding:
         arrays: What its figures are drawn from.
         notes: What a reader has to know, one line each.
         measured_on: The labelled task whose frames were measured; None for the validation frames of the store.
+        frames: The store and the rows that were measured, where they are not a part of the split.
     """
 
     values: Sequence[Value]
@@ -223,6 +235,7 @@ class Finding:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     notes: Sequence[str] = ()
     measured_on: Recognition | None = None
+    frames: tuple[FrameStore, Indices] | None = None
 
 
 Measure = Callable[[TaskData, TaskOptions, OnProgress], Finding]

@@ -19,6 +19,7 @@ from egoequiv.evaluation.equivariance_task import equivariance
 from egoequiv.evaluation.motions import motions
 from egoequiv.evaluation.next_view_task import next_view
 from egoequiv.evaluation.own_maps import own_maps
+from egoequiv.evaluation.places import places
 from egoequiv.evaluation.prediction import prediction
 from egoequiv.evaluation.probe_task import probe
 from egoequiv.evaluation.readout import readout
@@ -136,6 +137,15 @@ TASKS: dict[str, Task] = {
             "How often neighbours are nearer to each other than strangers (AUROC; 0.5 is chance).",
             slowness,
             ("seed",),
+        ),
+        Task(
+            "places",
+            "Places",
+            "Which frame of one traverse shows the place of a frame of another: recall within a tolerance, with and "
+            "without what the motion since the last match says, beside patch-normalised pixels and an untrained "
+            "network. Within one drive, the places that were seen before.",
+            places,
+            ("reference", "query", "tolerance", "revisit_s", "seed"),
         ),
         Task(
             "motions",

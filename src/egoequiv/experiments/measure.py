@@ -25,8 +25,10 @@ from egoequiv.models.checkpoint import RUN_KIND, Which, load_spec
 from egoequiv.models.network import ALL, EQUIVARIANT
 from egoequiv.names import is_code
 from egoequiv.pairs import count_leaked
+from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace, with_labels
+from egoequiv.store.logs import is_store
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import Recognition
 from egoequiv.training.open_run import open_run
@@ -109,7 +111,7 @@ class RunMeasurer:
         return Subject(
             task=task.name,
             weights=self.weights,
-            data=self.fingerprint,
+            data=" ".join([self.fingerprint, *other_fingerprints(task, options)]),
             frames=self._frames,
             settings=options.only(("part", *task.options)),
             code=" ".join([program_digest(), *filter(None, [task.code, encoder_digest(self.config.encoder)])]),
@@ -157,6 +159,8 @@ class RunMeasurer:
                 if not isinstance(found, Finding):
                     raise DataError(f"task {task.name} must return a Finding, it returns a {type(found).__name__}")
                 record = with_finding(record, found, self._notes(options.part))
+                if found.frames is not None:
+                    record = of_frames(record, *found.frames)
                 if found.measured_on is not None and not self.everything:
                     record = measured_on(record, found.measured_on, self.config.max_gap_s)
         except EgoEquivError as problem:
@@ -200,6 +204,13 @@ def measured_on(record: Measurement, task: Recognition, max_gap_s: float) -> Mea
     return record.model_copy(update=frames).with_arrays(record.arrays)
 
 
+def of_frames(record: Measurement, store: FrameStore, rows: Indices) -> Measurement:
+    """The record with the frames that a task has chosen itself, whatever the split."""
+    recordings = len(np.unique(store.recording[rows]))
+    frames = {"store": Path(store.place).name, "split": "all", "frames": len(rows), "recordings": recordings}
+    return record.model_copy(update={**frames, "leaked": None}).with_arrays(record.arrays)
+
+
 def with_finding(record: Measurement, found: Finding, notes: Sequence[str]) -> Measurement:
     """The record of what a task found, checked as if it was read from its file."""
     values = record.model_dump() | {
@@ -216,6 +227,12 @@ def with_finding(record: Measurement, found: Finding, notes: Sequence[str]) -> M
         if any(len(row) != len(table.columns) for row in table.rows):
             raise DataError(f"table {table.caption!r} of a finding has {len(table.columns)} columns, not each row")
     return Measurement(**values).with_arrays(arrays)
+
+
+def other_fingerprints(task: Task, options: TaskOptions) -> list[str]:
+    """What identifies the stores that a task looks at beside that of the run, where its options name some."""
+    named = [getattr(options, name) for name in ("reference", "query") if name in task.options]
+    return [FrameStore.open(place).fingerprint() for place in named if place is not None and is_store(place)]
 
 
 def encoder_digest(name: str) -> str:

@@ -22,6 +22,7 @@ from egoequiv.training.run_folder import CONFIG
 
 STAGE = "measuring"
 MOTIONS = "motions"
+ON_REQUEST = (MOTIONS, "places")  # tasks that a report does not measure by itself
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,9 @@ def measure_missing(
     Returns:
         What was measured, by run and task; and sentences about runs that could not be opened.
     """
-    names = list(get_tasks(tasks)) if tasks is not None else [name for name in TASKS if name not in (*BASIC, MOTIONS)]
+    names = (
+        list(get_tasks(tasks)) if tasks is not None else [name for name in TASKS if name not in (*BASIC, *ON_REQUEST)]
+    )
     work = missing_work(experiments, names)
     if not work:
         return {}, []

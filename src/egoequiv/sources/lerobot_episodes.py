@@ -41,29 +41,34 @@ class Episodes:
     left: list[str] = field(default_factory=list)  # episodes that are left out, and why
     odd: dict[str, list[str]] = field(default_factory=dict)  # what is odd, and in which episodes
     details: str = ""  # of the camera, by its first video
+    seen: dict[int, Path] = field(default_factory=dict)  # episodes so far, and the table of each
 
     def recordings(self) -> Iterator[LoggedRecording]:
         """Every episode that can be read, by its number in each table."""
-        seen: dict[int, Path] = {}
         for file in self.files.tables:
-            try:
-                table = read_table(file, [*_KEPT, *self.motion.features])
-                episodes = list(self._episodes(table, file))
-            except DataError as problem:
-                self.left.append(str(problem))
-                continue
-            for number, rows in episodes:
-                name = episode_name(number)
-                try:
-                    if number in seen:
-                        raise DataError(f"{file} holds it a second time, after {seen[number]}")
-                    seen[number] = file
-                    yield self._recording(number, table.take(rows), rows, file)
-                except DataError as problem:
-                    self.left.append(f"recording {name} left out: {problem}")
+            yield from (recording for recording, _ in self.of_table(file))
         listed = self.files.info.get("total_episodes")
-        if isinstance(listed, int) and listed != len(seen):
-            self.files.notes.append(f"info.json lists {listed} episodes, {len(seen)} are here")
+        if isinstance(listed, int) and listed != len(self.seen):
+            self.files.notes.append(f"info.json lists {listed} episodes, {len(self.seen)} are here")
+
+    def of_table(self, file: Path) -> Iterator[tuple[LoggedRecording, NDArray[np.int64]]]:
+        """The episodes of a table that can be read, each with the rows of the table that its frames belong to (N,)."""
+        try:
+            table = read_table(file, [*_KEPT, *self.motion.features])
+            episodes = list(self._episodes(table, file))
+        except DataError as problem:
+            self.left.append(str(problem))
+            return
+        for number, rows in episodes:
+            name = episode_name(number)
+            try:
+                if number in self.seen:
+                    raise DataError(f"{file} holds it a second time, after {self.seen[number]}")
+                self.seen[number] = file
+                recording = self._recording(number, table.take(rows), rows, file)
+                yield recording, rows[recording.numbers]
+            except DataError as problem:
+                self.left.append(f"recording {name} left out: {problem}")
 
     def _episodes(self, table: pa.Table, file: Path) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """The episodes of a table and their rows."""

@@ -88,7 +88,11 @@ class TrainConfig(BaseModel):
     normalise: Literal["dataset", "image"] = Field(
         "dataset", description="pixels are centred and scaled by the statistics of all images, or of each image"
     )
-    augment: Literal["none", "light"] = Field("none", description="light: train under random changes of light")
+    augment: Literal["none", "light", "light+shift"] = Field(
+        "none",
+        description="light: train under random changes of light; light+shift: of place and size in the picture too, "
+        "for methods without motion",
+    )
     equivariant_share: float = Field(
         0.5, gt=0, lt=1, description="of the features, where a method divides them into an invariant and this part"
     )
@@ -153,6 +157,10 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
     if "view" in config.objective().streams and config.augment == "none":
         raise ConfigError(
             f"method {config.method!r} compares views of an image under different light: set augment=light"
+        )
+    if config.augment == "light+shift" and any(term.needs_motion for term in config.objective().terms):
+        raise ConfigError(
+            f"method {config.method!r} learns from motion, which shifted pictures do not show: set augment=light"
         )
     if config.motions is not None and config.patterns is not None:
         raise ConfigError("motions and patterns both say which motions are learned: give one of them")

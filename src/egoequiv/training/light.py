@@ -1,4 +1,4 @@
-"""Which changes of light the images of an iteration get: a function of seed and iteration alone."""
+"""Which changes of light and place the images of an iteration get: a function of seed and iteration alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from egoequiv.losses.light import LightJitter
+from egoequiv.losses.shift import ShiftJitter
 from egoequiv.models.network import Change
 from egoequiv.training.config import TrainConfig
 
@@ -23,4 +24,8 @@ def light_at(config: TrainConfig, iteration: int, rank: int = 0) -> Change | Non
         return None
     state = np.random.SeedSequence([config.seed, config.pair_seed, iteration, rank]).generate_state(1, np.uint64)
     generator = torch.Generator().manual_seed(int(state[0] >> np.uint64(1)))
-    return partial(LightJitter(), generator=generator)
+    light = partial(LightJitter(), generator=generator)
+    if config.augment == "light":
+        return light
+    shift = partial(ShiftJitter(), generator=generator)
+    return lambda pixels: light(shift(pixels))

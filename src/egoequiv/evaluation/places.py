@@ -1,0 +1,216 @@
+"""Places: which frame of one traverse shows what a frame of another shows; and, within one drive, loop closure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+
+from egoequiv.blocks import Grid
+from egoequiv.errors import DataError
+from egoequiv.evaluation.features import embed
+from egoequiv.evaluation.findings import cell
+from egoequiv.evaluation.metric import Metric, Value
+from egoequiv.evaluation.place_filter import filter_places
+from egoequiv.evaluation.place_pairs import PlacePairs, choose_pairs
+from egoequiv.evaluation.place_search import (
+    Array,
+    Search,
+    cosine_distances,
+    mean_differences,
+    patch_normalised,
+    precision_recall_area,
+    search,
+)
+from egoequiv.evaluation.statistics import block_interval
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.evaluation.traverses import Traverse
+from egoequiv.files import plain
+from egoequiv.models import EgoNet
+from egoequiv.pairs.candidates import Indices
+
+KS = (1, 5, 10)
+BLOCK = 1.5  # times the root of the number of frames: so long is a block of the bootstrap
+AREA = "area of precision-recall"
+SPACES = ("features", "untrained", "pixels")
+PRIOR = "motion prior"
+NO_INTERVAL = "too few frames for blocks of them: no interval"
+NOTES = (
+    f"{PRIOR}: where the matches before and the motion since then say that the camera is (a filter over frames)",
+    "pixels: gray, at most 32 x 64, normalised in patches of 8 x 8, mean absolute difference (SeqSLAM)",
+    f"{AREA}: matches are accepted by the distance of the pictures; precision is the share of accepted matches that "
+    "are right, recall the share of places found",
+    "intervals: a bootstrap over blocks of frames, because neighbours resemble each other",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceScores:
+    """How well one way of comparing frames finds places."""
+
+    found: Search
+    pairs: PlacePairs
+    seed: int = 0
+    kept: dict[str, tuple[float, float]] = field(default_factory=dict)  # intervals that were computed before
+
+    @cached_property
+    def length(self) -> int:
+        """Frames of a block of the bootstrap."""
+        window = 2 * self.pairs.tolerance.value + 1 if not self.pairs.tolerance.in_metres else 0
+        return max(ceil(BLOCK * sqrt(len(self.found.queries))), int(window))
+
+    @cached_property
+    def _strangers(self) -> Indices:
+        """Queries that have no place among their references: whatever is found for them is wrong."""
+        return np.setdiff1d(np.arange(len(self.found.best)), self.found.queries)
+
+    def score(self, name: str, rows: Indices | None = None) -> float:
+        """`recall@k`, or the area; of queries with a place, or of some of them (numbers among them)."""
+        own = np.arange(len(self.found.queries)) if rows is None else rows
+        if name != AREA:
+            return float(self.found.hits(int(name.rpartition("@")[2]))[own].mean())
+        queries = np.concatenate([self.found.queries[own], self._strangers])
+        return precision_recall_area(self.found.distance[queries], self.found.correct[queries], len(own))
+
+    def interval(self, name: str, minus: PlaceScores | None = None) -> tuple[float, float]:
+        """The interval of a score, or of how much it is above another on the same queries."""
+        if minus is None and name in self.kept:
+            return self.kept[name]
+
+        def statistic(rows: Indices) -> float:
+            return self.score(name, rows) - (0.0 if minus is None else minus.score(name, rows))
+
+        limits = (0.0, 1.0) if minus is None else (-1.0, 1.0)
+        ends = block_interval(len(self.found.queries), statistic, self.length, within=limits, seed=self.seed)
+        return ends if minus is not None else self.kept.setdefault(name, ends)
+
+
+def places(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+    """The task: two traverses of one route, or one drive that comes back to its places."""
+    pairs = choose_pairs(data.store, options, data.max_gap_s)
+    truth, allowed = pairs.truth(), pairs.allowed()
+    scores: dict[tuple[str, bool], PlaceScores] = {}
+    for done, space in enumerate(SPACES):
+        on_progress("places", done, len(SPACES))
+        distance = _distance(data, pairs, space)
+        if distance is None:
+            continue
+        for with_prior in (False, True):
+            used = (
+                filter_places(distance, pairs.query.along, pairs.reference.along, allowed) if with_prior else distance
+            )
+            found = search(used, truth, allowed, accepted_by=distance)
+            scores[space, with_prior] = PlaceScores(found, pairs, options.seed)
+    on_progress("places", len(SPACES), len(SPACES))
+    queries = scores["features", False].found.queries
+    if not len(queries):
+        raise DataError(
+            f"no frame of {pairs.query.name} shows a place of {pairs.reference.name} within {pairs.tolerance}"
+        )
+    compared = truth.shape[1] if allowed is None else allowed[queries].sum(axis=1)
+    chance = float((truth[queries].sum(axis=1) / compared).mean())
+    return _finding(data, pairs, scores, chance)
+
+
+def _distance(data: TaskData, pairs: PlacePairs, space: str) -> Array | None:
+    """Distances of queries and references, (Q, R); None for a baseline that is not known."""
+    if space == "pixels":
+        query, reference = (patch_normalised(one.store.images[one.rows]) for one in (pairs.query, pairs.reference))
+        return mean_differences(query, reference)
+    if space == "untrained" and data.untrained is None:
+        return None
+    net = data.net if space == "features" else data.untrained
+    assert net is not None
+    return cosine_distances(_features(data, net, pairs.query), _features(data, net, pairs.reference))
+
+
+def _features(data: TaskData, net: EgoNet, traverse: Traverse) -> Any:
+    """The features of a traverse (N, D); those of the run's own store are computed once for all tasks."""
+    if traverse.store is not data.store:
+        return embed(net, traverse.store, traverse.rows, fit=True, part=data.part)
+    every = data.features if net is data.net else data.untrained_features
+    assert every is not None
+    return every[traverse.rows]
+
+
+def _values(scores: Mapping[tuple[str, bool], PlaceScores], with_prior: bool, chance: float) -> list[Value]:
+    """Recall and area of the features, beside those of pixels and of the untrained network."""
+    own = scores["features", with_prior]
+    values = []
+    for name in (*(f"recall@{k}" for k in KS), AREA):
+        title = f"{name}, {PRIOR}" if with_prior else name
+        metric = Metric(name=title, title=title, within=(0.0, 1.0), family="recall")
+        ends = own.interval(name)
+        others = {space: scores[space, with_prior].score(name) for space in SPACES[1:] if (space, with_prior) in scores}
+        known = {"chance": chance} if name == "recall@1" and not with_prior else {}
+        note = "" if np.isfinite(ends).all() else NO_INTERVAL
+        values.append(
+            Value(metric=metric, value=own.score(name), interval=ends, baselines={**others, **known}, note=note)
+        )
+    return values
+
+
+def _finding(
+    data: TaskData, pairs: PlacePairs, scores: Mapping[tuple[str, bool], PlaceScores], chance: float
+) -> Finding:
+    plain_values, with_prior = (_values(scores, prior, chance) for prior in (False, True))
+    names = (*(f"recall@{k}" for k in KS), AREA)
+    rows: list[Sequence[Any]] = []
+    for (space, prior), own in scores.items():
+        shown = f"{space} + {PRIOR}" if prior else space
+        texts: list[Any] = []
+        for place, name in enumerate(names):
+            value = (with_prior if prior else plain_values)[place]
+            same = value.model_copy(update={"value": own.score(name), "interval": own.interval(name), "baselines": {}})
+            texts.append(cell(value if space == "features" else same))
+        rows.append((shown, *texts))
+    first = scores["features", False]
+    notes = [*pairs.describe(), f"{len(first.found.queries):,} query frames have a place among the reference frames"]
+    table = Grid.of("places", ("by", *names), rows, [*notes, f"chance of recall@1: {chance:.3f}", *NOTES])
+    gains = _gains(scores)
+    details = {
+        "reference": pairs.reference.name,
+        "query": pairs.query.name,
+        "tolerance": str(pairs.tolerance),
+        "queries": len(first.found.queries),
+        "chance": chance,
+        "block": first.length,
+        "scores": {
+            f"{space}{' + ' + PRIOR if prior else ''}": {name: own.score(name) for name in names}
+            for (space, prior), own in scores.items()
+        },
+        "gains": plain(gains),
+    }
+    said = [
+        f"recall@1 less that of {name}: {gain['difference']:+.3f}"
+        + (f" [{gain['interval'][0]:+.3f}, {gain['interval'][1]:+.3f}]" if np.isfinite(gain["interval"]).all() else "")
+        for name, gain in gains.items()
+    ]
+    arrays = {"query_frame": pairs.query.numbers, "reference_frame": pairs.reference.numbers}
+    arrays |= {f"match_{space}{'_prior' * prior}": own.found.best for (space, prior), own in scores.items()}
+    notes = [*said, *_seen(data, pairs)]
+    measured = (pairs.query.store, pairs.query.rows)
+    return Finding([*plain_values, *with_prior], [table], details, arrays, notes, frames=measured)
+
+
+def _gains(scores: Mapping[tuple[str, bool], PlaceScores]) -> dict[str, dict[str, Any]]:
+    """How much better features are than pixels at recall@1, on the same frames, with the prior and without."""
+    found = {}
+    for prior in (False, True):
+        own, other = scores["features", prior], scores["pixels", prior]
+        name = f"pixels, both with the {PRIOR}" if prior else "pixels"
+        difference = own.score("recall@1") - other.score("recall@1")
+        found[name] = {"difference": difference, "interval": list(own.interval("recall@1", other))}
+    return found
+
+
+def _seen(data: TaskData, pairs: PlacePairs) -> list[str]:
+    """A note where the network has learned from frames whose places are looked for."""
+    if pairs.query.store is not data.store or data.untrained is None:  # a network that was not trained has seen none
+        return []
+    count = int(np.isin(pairs.query.rows, data.split.train).sum())
+    return [f"the network was trained on {count:,} of {len(pairs.query):,} query frames"] if count else []

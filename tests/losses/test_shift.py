@@ -1,0 +1,70 @@
+"""Changes of place: shifted and resized images."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy import ndimage
+
+from egoequiv.errors import ConfigError
+from egoequiv.losses.shift import ShiftJitter
+from egoequiv.training.config import make_config
+from egoequiv.training.light import light_at
+
+
+def drawn(most: float, generator: torch.Generator) -> float:
+    return float((torch.rand(1, generator=generator) * 2 - 1) * most)
+
+
+def test_images_are_shifted_as_drawn() -> None:
+    """A picture that is a ramp from left to right becomes the same ramp, shifted; away from the edges."""
+    ramp = torch.arange(40.0).view(1, 1, 40, 1).expand(1, 20, 40, 1)
+    moved = ShiftJitter(across=0.2, down=0, zoom=0)(ramp, torch.Generator().manual_seed(3))
+    generator = torch.Generator().manual_seed(3)
+    drawn(0, generator)
+    by = drawn(0.2, generator) * 40
+    assert abs(by) > 0.5
+    np.testing.assert_allclose(moved[0, 5, 10:30, 0] - ramp[0, 5, 10:30, 0], by, atol=1e-4)
+
+
+def test_images_against_another_library() -> None:
+    image = np.random.default_rng(0).normal(size=(24, 32)).astype(np.float32)
+    moved = ShiftJitter()(torch.from_numpy(image)[None, ..., None], torch.Generator().manual_seed(1))
+    generator = torch.Generator().manual_seed(1)
+    size = np.exp(drawn(np.log(1.1), generator))
+    across, down = drawn(0.3, generator), drawn(0.15, generator)
+    # Pixel k is at (2 k + 1) / n - 1 among coordinates from -1 to 1.
+    centre = (np.array(image.shape) - 1) / 2
+    offset = centre - size * centre + np.array([down, across]) * np.array(image.shape) / 2
+    expected = ndimage.affine_transform(image, np.array([size, size]), offset, order=1, mode="reflect")
+    np.testing.assert_allclose(moved[0, ..., 0].numpy(), expected, atol=1e-3)
+
+
+def test_flat_images_stay_as_they_are_and_draws_repeat() -> None:
+    flat = torch.full((3, 12, 16, 3), 0.7)
+    assert torch.allclose(ShiftJitter()(flat, torch.Generator().manual_seed(0)), flat)
+    images = torch.randn(4, 12, 16, 1)
+    one, other = (ShiftJitter()(images, torch.Generator().manual_seed(7)) for _ in range(2))
+    assert torch.equal(one, other)
+    assert one.shape == images.shape
+    assert not torch.allclose(one, images)
+
+
+def test_a_run_shifts_before_it_changes_the_light() -> None:
+    images = torch.randn(4, 12, 16, 1)
+    settings = {"data": "store", "method": "recording", "iterations": 10}
+    changed = {}
+    for augment in ("light", "light+shift"):
+        change = light_at(make_config({**settings, "augment": augment}), 3)
+        assert change is not None
+        changed[augment] = change(images)
+    assert not torch.allclose(changed["light"], changed["light+shift"])
+    again = light_at(make_config({**settings, "augment": "light+shift"}), 3)
+    assert again is not None
+    assert torch.equal(again(images), changed["light+shift"])
+
+
+def test_methods_that_learn_from_motion_refuse_it() -> None:
+    with pytest.raises(ConfigError, match="learns from motion, which shifted pictures do not show"):
+        make_config({"data": "store", "method": "recording+motion", "iterations": 10, "augment": "light+shift"})
