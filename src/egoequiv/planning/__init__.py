@@ -1,0 +1,5 @@
+"""From this view to that one: plans of motions, by composed maps."""
+
+from egoequiv.planning.planner import Plan as Plan
+from egoequiv.planning.planner import Planner as Planner
+from egoequiv.planning.planner import Walk as Walk
