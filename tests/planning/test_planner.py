@@ -5,10 +5,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.planning.worlds import HEIGHTS, TURNS, CarModel, RingModel, RingWorld, picture
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.planning import Planner
+from planning.worlds import HEIGHTS, TURNS, CarModel, RingModel, RingWorld, picture
 
 PLACES = st.tuples(st.integers(0, HEIGHTS - 1), st.integers(0, TURNS - 1))
 

@@ -111,6 +111,14 @@ class Displacements:
                     found[:, rows] = mapped.reshape(count, len(rows), dim)
         return found
 
+    def composed_maps(self, model: MotionModel) -> NDArray[np.float64]:
+        """The affine map of each displacement, (K, E + 1, E), the bias last, of a model whose maps are affine."""
+        dim = model.mapped.stop - model.mapped.start
+        basis = np.concatenate([np.eye(dim), np.zeros((1, dim))]).astype(np.float32)
+        moved = self.predict(model, basis).astype(np.float64)  # (E + 1, K, E)
+        moved[:-1] -= moved[-1:]
+        return np.ascontiguousarray(moved.transpose(1, 0, 2))
+
 
 def net_displacements(
     space: MotionSpace, motions: Mapping[str, Motion], most_steps: int, largest: Motion | None = None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.motion_model import Features, Motion, MotionModel
-from egoequiv.planning.belief import Belief
+from egoequiv.planning.belief import Belief, Floats, guess_spread
 from egoequiv.planning.displacements import Displacements, do_commute, net_displacements
 from egoequiv.planning.search import Found, beam_search
 
@@ -74,6 +74,8 @@ class Planner:
         there: The goal is reached where features are at most this far from its own, and not elsewhere; None: where no
             motion brings them nearer.
         largest: The largest net motion along each component, (M,), such as the extent of a grid; None: no limit.
+        spread: The mean squared error of predicted features after each of `displacements`, (K,), as measured on some
+            recordings: walks then find their goal more often. None: the place with the nearest features is the goal.
 
     Example:
         planner = Planner(open_run_model("my-run"))
@@ -88,6 +90,7 @@ class Planner:
         most_steps: int = 12,
         there: float | None = None,
         largest: Motion | None = None,
+        spread: Floats | None = None,
     ) -> None:
         if most_steps < 1:
             raise ConfigError(f"a plan needs at least one step, found most_steps={most_steps}")
@@ -99,6 +102,10 @@ class Planner:
         self.displacements: Displacements | None = None
         if model.space is not None and do_commute(model.space, vectors):
             self.displacements = net_displacements(model.space, vectors, most_steps, largest)
+        places = 0 if self.displacements is None else len(self.displacements)
+        if spread is not None and (spread.shape != (places,) or not (spread >= 0).all()):
+            raise ConfigError(f"expected the spread of {places} displacements, 0 or more each, found {spread.shape}")
+        self.spread = spread
 
     def features(self, look: Look) -> Features:
         """The mapped features (E,) of an image (H, W, C); features are returned as they are."""
@@ -191,38 +198,41 @@ class ExactTrip(Trip):
     def __init__(self, planner: Planner, goal: Features, displacements: Displacements) -> None:
         super().__init__(planner, goal)
         self.displacements = displacements
-        self.belief = Belief(displacements, displacements.steps.astype(np.float64))
-        self.usual = np.inf
+        self.belief: Belief | None = None
 
     def _plan(self, distance: float) -> Plan:
-        predicted = self.displacements.predict(self.planner.model, self.view[None])[0]
-        distances = np.linalg.norm(predicted.astype(np.float64) - self.goal, axis=1)
-        self.usual = float(np.median(distances))
-        self.belief.see(-distances[None])
+        predicted = self.displacements.predict(self.planner.model, self.view[None])
+        if self.belief is None:
+            measured = self.planner.spread
+            spread = guess_spread(self.displacements, predicted[0], self.goal) if measured is None else measured
+            self.belief = Belief(self.displacements, spread, self.goal[None], is_measured=measured is not None)
+        self.belief.see(predicted)
         if self.planner.there is not None:
             self.belief.rule_out_here(np.ones(1, bool))
         return self._best(distance)
 
     def _best(self, distance: float) -> Plan:
-        best = self.belief.best()
+        assert self.belief is not None
+        best, distances = self.belief.best(), self.belief.distances()[0]
         if best[0] < 0:
             return Plan("lost", (), distance, distance)
-        expected = -float(self.belief.score[0, self.displacements.onward[self.belief.at[0]] == best[0]][0])
-        if expected > LOST * self.usual:
+        expected = float(distances[self.belief.onward[0] == best[0]][0])
+        if expected > LOST * float(np.median(distances[np.isfinite(distances)])):
             return Plan("lost", (), distance, expected)
-        if best[0] == 0:
+        first = int(self.belief.next_motion(best)[0])
+        if first < 0:
             return Plan("there", (), distance, distance)
-        first, *_ = self.belief.next_motions(best)[0]
         way = list(self.displacements.way(int(best[0])))
-        name = self.displacements.motions[first]
-        way.remove(name)
-        return Plan("go", (name, *way), distance, expected)
+        way.remove(self.displacements.motions[first])
+        return Plan("go", (self.displacements.motions[first], *way), distance, expected)
 
     def block(self, motion: str) -> Plan:
+        assert self.belief is not None
         self.belief.block(self._number(motion))
         return self._best(float(np.linalg.norm(self.view - self.goal)))
 
     def move(self, motion: str) -> None:
+        assert self.belief is not None
         self.belief.move(self._number(motion))
 
     def _number(self, motion: str) -> NDArray[np.int64]:
