@@ -52,7 +52,7 @@ TaskNames = Annotated[
     typer.Option(
         "--task",
         help="equivariance, recognition, maps, next-view, composition, retrieval, analogy, probe, readout, prediction, "
-        "slowness, motions, or all; or your own, as module:name or file.py:name. Several with commas, or repeated.",
+        "plan, slowness, motions, or all; or your own, as module:name or file.py:name. Several: commas, or repeated.",
     ),
 ]
 MethodNames = Annotated[list[str] | None, typer.Option("--methods", help="Only these methods, with commas.")]

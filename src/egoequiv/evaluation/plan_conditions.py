@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,7 +72,7 @@ def prepare(planned: Planned, training: PoseGrid, pairings: Pairings, seed: int)
     for own in (planned, reliable(planned, measure_errors(planned, training, some))):
         spread = measure_errors(own, training, some).spread
         ways = [Planning(training.displacements, spread, cost) for cost in STEP_COSTS]
-        shares = [float(np.mean(_told(own, way, training, errands) >= 0)) for way in ways]
+        shares = [float(np.mean(arrived >= 0)) for arrived in _told(own, ways, training, errands)]
         best = max(shares)
         least = best - 2 * (best * (1 - best) / sum(len(one.start) for one in errands)) ** 0.5
         largest = max(k for k, share in enumerate(shares) if share >= least)
@@ -80,12 +81,14 @@ def prepare(planned: Planned, training: PoseGrid, pairings: Pairings, seed: int)
     return chosen, way
 
 
-def _told(planned: Planned, way: Planning, grid: PoseGrid, errands: list[Errands]) -> Indices:
-    walks = [
-        way.walk(planned.places(grid, own.walked), own, planned.z[grid.rows[own.seen, own.goal]], is_told=True)
-        for own in errands
-    ]
-    return np.concatenate([one.arrived for one in walks])
+def _told(planned: Planned, ways: Sequence[Planning], grid: PoseGrid, errands: list[Errands]) -> list[Indices]:
+    """The moves to the goal of all errands, by each way to plan."""
+    arrived: list[list[Indices]] = [[] for _ in ways]
+    for own in errands:
+        places, goals = planned.places(grid, own.walked), planned.z[grid.rows[own.seen, own.goal]]
+        for found, way in zip(arrived, ways, strict=True):
+            found.append(way.walk(places, own, goals, is_told=True).arrived)
+    return [np.concatenate(found) for found in arrived]
 
 
 def by_plans(planned: Planned, way: Planning, grid: PoseGrid, errands: list[Errands]) -> Outcome:

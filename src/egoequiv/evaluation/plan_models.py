@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
 
 from egoequiv.errors import TooFewPairsError
 from egoequiv.evaluation.equivariance import apply_map, fit_change
@@ -20,6 +20,7 @@ from egoequiv.evaluation.run_model import RunModel
 from egoequiv.evaluation.task import TaskData
 from egoequiv.models.motion_model import Features, MotionModel
 from egoequiv.models.network import ALL
+from egoequiv.pairs import declare_patterns
 from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.planning.belief import Floats
 from egoequiv.planning.closed_loop import Places
@@ -68,11 +69,18 @@ class Planned:
         maps[:, -1] = self.maps[:, -1] @ weights
         return Planned((self.z @ weights).astype(np.float32), maps)
 
+    @cached_property
+    def _table(self) -> tuple[Features, Features]:
+        """All maps as one matrix, (E, K E), and their biases, (K, E)."""
+        linear = self.maps[:, :-1].transpose(1, 0, 2).reshape(self.z.shape[1], -1)
+        return linear.astype(np.float32), self.maps[:, -1].astype(np.float32)
+
     def predict(self, z: Features) -> Features:
         """Features after each displacement, (C, E) -> (C, K, E)."""
-        count, dim = z.shape
-        table = self.maps[:, :-1].transpose(1, 0, 2).reshape(dim, -1).astype(np.float32)
-        return (z @ table).reshape(count, -1, dim) + self.maps[:, -1].astype(np.float32)
+        linear, bias = self._table
+        found: Features = (z @ linear).reshape(len(z), -1, z.shape[1])
+        found += bias
+        return found
 
     def places(self, grid: PoseGrid, recording: int) -> Places:
         """The places of a recording (its place among those of the grid), as walks see them."""
@@ -103,7 +111,7 @@ def own_or_fitted(data: TaskData, grid: PoseGrid) -> tuple[Planned, str]:
 def fitted(data: TaskData, grid: PoseGrid, z: Features) -> Planned:
     """Features (N, E) with maps of single motions that are fitted on pairs of training frames, and composed."""
     space = data.store.space
-    pairs = data.pairs(data.split.train, tuple(space.named_motions()))
+    pairs = data.pairs(data.split.train, declare_patterns(space, tuple(space.named_motions())))
     maps: dict[str, Affine] = {}
     for name in pairs.names:
         own = pairs.of(name)
@@ -120,8 +128,10 @@ def pixel_features(store: FrameStore, train: Indices) -> Features:
     z = np.asarray(small_images(store, np.arange(len(store))).z, np.float32)
     z = z - z.mean(axis=1, keepdims=True)
     z /= np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1e-6)
-    components = min(COMPONENTS, z.shape[1], len(train) - 1)
-    found: Features = PCA(components, random_state=0).fit(z[train]).transform(z).astype(np.float32)
+    centre = z[train].mean(axis=0)
+    centred = (z[train] - centre).astype(np.float64)
+    _, directions = np.linalg.eigh(centred.T @ centred)
+    found: Features = ((z - centre) @ directions[:, ::-1][:, :COMPONENTS]).astype(np.float32)
     return found
 
 
