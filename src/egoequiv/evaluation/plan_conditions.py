@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +12,7 @@ from egoequiv.evaluation.pose_grid import PoseGrid
 from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.planning.belief import Flags, Floats
 
-STEP_COSTS = (0.06, 0.12, 0.25, 0.5)  # one of which is chosen on training recordings
-MEASURED, CHOSEN = 40, 25  # pairs of training recordings for errors and for the choice of the step cost
-EACH_CHOSEN = 8  # walks in each of the latter
+MEASURED = 40  # pairs of training recordings, at most
 WALKS, MOST_EACH = 1_000, 100  # in all, and in each recording at most
 RECORDINGS = 200  # at most
 
@@ -28,21 +25,17 @@ class Outcome:
         arrived: The moves to the goal, (N,); -1 where the walk did not come to it within its moves.
         stopped: Whether a walk that is not told says `there` at the goal within its moves, (N,); None where it cannot.
         paths: Some walks as places in order, (W, T); -1 after the end.
-        step_cost: What was chosen on training recordings; None where nothing is.
     """
 
     arrived: Indices
     stopped: Flags | None = None
     paths: Indices | None = None
-    step_cost: float | None = None
 
 
-def errands_of(
-    grid: PoseGrid, pairings: Pairings, frames: Indices, each: int, seed: int, most: int = RECORDINGS
-) -> list[Errands]:
+def errands_of(grid: PoseGrid, pairings: Pairings, frames: Indices, each: int, seed: int) -> list[Errands]:
     """Errands in each pair of recordings, from and to frames (store rows) that are measured."""
     place = {int(number): k for k, number in enumerate(grid.recordings)}
-    chosen = thinned(np.array(pairings, np.int64).reshape(-1, 2), most, [seed, 0x9A1])
+    chosen = thinned(np.array(pairings, np.int64).reshape(-1, 2), RECORDINGS, [seed, 0x9A1])
     found = []
     for walked, seen in chosen.tolist():
         rng = np.random.default_rng([seed, walked, seen])
@@ -60,35 +53,10 @@ def walks_each(pairings: Pairings) -> int:
 
 
 def prepare(planned: Planned, training: PoseGrid, pairings: Pairings, seed: int) -> tuple[Planned, Planning]:
-    """Measure errors, and choose the weights of features and the cost of a step, all on training recordings.
-
-    Of the costs that do about as well there as the best, by two standard errors, the largest is taken: predictions are
-    worse in new recordings, and near places then come first.
-    """
+    """Measure errors on training recordings: how far predictions are off, and which features they say reliably."""
     some = thinned(np.array(pairings, np.int64).reshape(-1, 2), MEASURED, [seed, 0x9A2]).tolist()
-    every = training.rows[training.rows >= 0]
-    errands = errands_of(training, pairings, every, EACH_CHOSEN, seed, CHOSEN)
-    found: list[tuple[float, Planned, Planning]] = []
-    for own in (planned, reliable(planned, measure_errors(planned, training, some))):
-        spread = measure_errors(own, training, some).spread
-        ways = [Planning(training.displacements, spread, cost) for cost in STEP_COSTS]
-        shares = [float(np.mean(arrived >= 0)) for arrived in _told(own, ways, training, errands)]
-        best = max(shares)
-        least = best - 2 * (best * (1 - best) / sum(len(one.start) for one in errands)) ** 0.5
-        largest = max(k for k, share in enumerate(shares) if share >= least)
-        found.append((best, own, ways[largest]))
-    _, chosen, way = max(found, key=lambda one: one[0])
-    return chosen, way
-
-
-def _told(planned: Planned, ways: Sequence[Planning], grid: PoseGrid, errands: list[Errands]) -> list[Indices]:
-    """The moves to the goal of all errands, by each way to plan."""
-    arrived: list[list[Indices]] = [[] for _ in ways]
-    for own in errands:
-        places, goals = planned.places(grid, own.walked), planned.z[grid.rows[own.seen, own.goal]]
-        for found, way in zip(arrived, ways, strict=True):
-            found.append(way.walk(places, own, goals, is_told=True).arrived)
-    return [np.concatenate(found) for found in arrived]
+    weighted = reliable(planned, measure_errors(planned, training, some))
+    return weighted, Planning(training.displacements, measure_errors(weighted, training, some).spread)
 
 
 def by_plans(planned: Planned, way: Planning, grid: PoseGrid, errands: list[Errands]) -> Outcome:
@@ -106,7 +74,7 @@ def by_plans(planned: Planned, way: Planning, grid: PoseGrid, errands: list[Erra
     strips = np.concatenate(
         [np.pad(path, ((0, 0), (0, longest - path.shape[1])), constant_values=-1) for path in paths]
     )
-    return Outcome(np.concatenate(arrived), np.concatenate(stopped), strips, way.step_cost)
+    return Outcome(np.concatenate(arrived), np.concatenate(stopped), strips)
 
 
 def greedily(planned: Planned, grid: PoseGrid, errands: list[Errands]) -> Outcome:

@@ -161,7 +161,6 @@ def finding_of(store: FrameStore, conditions: Sequence[Condition], maps: str, no
             one.name: {
                 "walks": len(one.steps),
                 "by_distance": one.by_distance(),
-                "step_cost": {way: found.step_cost for way, found in one.outcomes.items()},
             }
             for one in conditions
         },

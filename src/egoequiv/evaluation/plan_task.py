@@ -25,7 +25,7 @@ from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.models.network import ALL
 
-SETTINGS = "maps are fitted, errors measured and the cost of a step chosen on training recordings alone"
+SETTINGS = "the errors of predictions, which weigh features and views, are measured on training recordings alone"
 
 
 def plan(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:

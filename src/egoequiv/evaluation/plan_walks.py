@@ -52,11 +52,10 @@ def draw_errands(
 
 @dataclass(frozen=True, eq=False)
 class Planning:
-    """How plans are made: what to plan with, and what was chosen on training recordings."""
+    """How plans are made: the displacements, and how far predictions are off after each, on training recordings."""
 
     displacements: Displacements
     spread: Floats
-    step_cost: float
 
     def walk(self, places: Places, errands: Errands, goals: Features, *, is_told: bool) -> Walks:
         """Walk all errands; `goals` are the features of their goal views, (N, E)."""
@@ -69,7 +68,6 @@ class Planning:
             goals,
             errands.most_moves,
             is_told=is_told,
-            step_cost=self.step_cost,
         )
 
 

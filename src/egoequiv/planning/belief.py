@@ -48,7 +48,6 @@ class Belief:
         goal: The features of the goal of each walk, (N, E).
         is_measured: Whether the spread was measured. Then the likelihood of the goal decides, and near places come
             first; otherwise the spread only weighs predictions, and the distance to the goal decides.
-        step_cost: By how much a place must score more for each step that it is further away.
     """
 
     def __init__(
@@ -58,10 +57,8 @@ class Belief:
         goal: Features,
         *,
         is_measured: bool = True,
-        step_cost: float = STEP_COST,
     ) -> None:
         self.displacements, self.goal, self.is_measured = displacements, goal.astype(np.float32), is_measured
-        self.step_cost = step_cost
         self._spread = np.maximum(spread, LEAST_SPREAD * max(float(spread.max()), 1e-12))
         walks, places = len(goal), len(displacements)
         self.at: Numbers = np.zeros(walks, np.int64)  # the place of each walk now
@@ -115,16 +112,21 @@ class Belief:
         onward = self.onward
         steps = np.where(onward >= 0, self.displacements.steps[onward], 0)
         is_open = (self.weight > 0) & (onward >= 0) & ~self.is_out
-        squared = np.where(is_open, self.squared, 0.0)
-        score = -squared
-        if self.is_measured:  # the log-likelihood of the goal's features, for one of them, and what the way costs
-            spread = np.where(is_open, self.spread, 1.0)
-            score = -(squared / spread + np.log(spread)) - self.step_cost * steps
-        score = np.where(is_open, score, -np.inf)
+        fit = self._fit(is_open)
+        score = np.where(is_open, fit - (STEP_COST * steps if self.is_measured else 0.0), -np.inf)
+        # To stay, a place must be the best one whatever the ways to the others cost: it is the end of the walk.
+        score[(onward == 0) & (fit < fit.max(axis=1, keepdims=True))] = -np.inf
         top = score.max(axis=1, keepdims=True)
         place = np.where(score >= top, steps, np.iinfo(np.int64).max).argmin(axis=1)
         chosen = np.take_along_axis(onward, place[:, None], axis=1)[:, 0]
         return np.where(np.isfinite(top[:, 0]), chosen, -1)
+
+    def _fit(self, is_open: Flags) -> Floats:
+        """How well each place fits the goal, (N, K): the log-likelihood of one feature, twice; or the distance."""
+        squared = np.where(is_open, self.squared, 0.0)
+        spread = np.where(is_open, self.spread, 1.0)
+        fit = -(squared / spread + np.log(spread)) if self.is_measured else -squared
+        return np.where(is_open, fit, -np.inf)
 
     def next_motion(self, displacement: Numbers) -> Numbers:
         """The motion to make first on the way to the displacements from here, (N,); -1 to stay.
