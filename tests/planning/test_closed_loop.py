@@ -5,8 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from egoequiv.errors import DataError
 from egoequiv.models.motion_model import Features
-from egoequiv.planning import Planner
+from egoequiv.planning import Planner, measure_spread
 from egoequiv.planning.belief import Belief, guess_spread
 from egoequiv.planning.closed_loop import Places, walk_all
 from egoequiv.planning.displacements import do_commute, net_displacements
@@ -117,6 +118,27 @@ def test_predictions_are_averaged_by_how_reliable_they_are() -> None:
     assert belief.distances()[0, 2] == pytest.approx(6.0)
     belief.see(np.array([[[0.0], [0.0], [0.0]]], np.float32))  # the same place again says nothing new
     assert belief.predicted[0, 2, 0] == pytest.approx(6.0)
+
+
+def test_errors_are_measured_between_frames_of_one_recording() -> None:
+    model = Blurred()
+    planner = Planner(model, most_steps=3)
+    assert planner.displacements is not None
+    z = model.embed(np.stack([picture(*place) for place in PLACES] * 2))
+    z[len(PLACES) :] += 100.0  # another recording
+    poses = np.array([(10.0 * height, turn * 360.0 / TURNS) for height, turn in PLACES] * 2)
+    recording = np.repeat([0, 1], len(PLACES))
+    spread = measure_spread(planner, z[: len(PLACES)], poses[: len(PLACES)], recording[: len(PLACES)])
+    assert spread[0] == 0
+    # the noise of both places: 5 features, rotated or not
+    np.testing.assert_allclose(spread[1:].mean(), 2 * 5 * 0.35**2, rtol=0.2)
+    both = measure_spread(planner, z, poses, recording)
+    assert both[1:].max() > 10  # a rotation of what is far from 0
+    assert both[0] == 0
+    with pytest.raises(DataError, match="no two of 2 frames"):
+        measure_spread(planner, z[:2], poses[:2], np.array([0, 1]))
+    with pytest.raises(DataError, match="commute"):
+        measure_spread(Planner(CarModel()), z[:2], poses[:2], np.array([0, 1]))
 
 
 def test_a_guess_of_errors_grows_with_the_way_and_levels_off() -> None:

@@ -3,3 +3,4 @@
 from egoequiv.planning.planner import Plan as Plan
 from egoequiv.planning.planner import Planner as Planner
 from egoequiv.planning.planner import Walk as Walk
+from egoequiv.planning.spread import measure_spread as measure_spread

@@ -12,12 +12,12 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 SHARPNESS = 2.0  # the weight of a prediction is its spread to the power of minus this
 LEAST_SPREAD = 0.01  # of the largest: a prediction is not trusted more than this
-MISSED = 0.3  # of the squared change of features by one motion: what maps miss, where nobody has measured it
+MISSED = 0.3  # of the squared change of features by one motion: what maps miss, where it was not measured
 STEP_COST = 0.25  # by how much a place must score more for each step that it is further away
 
 
 def guess_spread(displacements: Displacements, predicted: Features, goal: Features) -> Floats:
-    """The squared error of predictions where nobody has measured it, (K,).
+    """The squared error of predictions where it was not measured, (K,).
 
     The maps are taken to miss a share of what a motion changes in the features. Errors of several motions add up, and
     level off where any view is as near as the predicted one.

@@ -81,5 +81,5 @@ def strip_figure(measurement: Measurement, ending: str) -> Figure:
         for spine in axes.spines.values():
             spine.set(color=color, linewidth=2)
         axes.set_title(f"goal {'✓' if reached[walk] else '✗'}", fontsize=7, color=color)
-    add_title(figure, "Walks by plans: the views after each move, and the goal view that was asked for")
+    add_title(figure, "Walks by plans: the views after each move, and the goal view")
     return figure
