@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 Status = Literal["go", "there", "lost"]
 Look = NDArray[Any]  # an image (H, W, C) of uint8, or mapped features (E,)
 Move = Callable[[str], Look | None]  # makes a motion and returns the new view; None where it is not possible
-LOST = 0.9  # a goal that no plan brings nearer than this share of its usual distance is of another thing
+# A goal that no plan brings nearer than this share of the median distance over all plans is of another thing. In the
+# training recordings of two runs on small NORB, at most 3 % of the right goals count as lost, and 21 to 42 % of others.
+LOST = 0.75
 MOST_MOVES = 50
 
 
