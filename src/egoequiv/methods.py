@@ -162,7 +162,7 @@ METHODS: dict[str, Method] = {
         Method(
             "motion",
             "any motion has a map of the features, which finds the right image of a batch",
-            (Classification(), MotionContrast(), RelativeError(weight=3.0)),
+            (Classification(), MotionContrast(), RelativeError(weight=10.0)),
             defaults=MODERN,
         ),
         Method(
@@ -172,7 +172,7 @@ METHODS: dict[str, Method] = {
                 Classification(),
                 RecordingContrast(part="invariant"),
                 MotionContrast(),
-                RelativeError(weight=3.0),
+                RelativeError(weight=10.0),
             ),
             defaults=MODERN,
         ),

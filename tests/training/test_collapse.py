@@ -42,16 +42,22 @@ class Fixed(torch.nn.Module):
 
     input_mean = torch.zeros(1)
     maps = head = None
+    mapped_part = "mapped"
 
-    def __init__(self, features: Tensor) -> None:
+    def __init__(self, features: Tensor, mapped: slice | None = None) -> None:
         super().__init__()
         self.features = features
+        self.mapped = mapped or slice(0, features.shape[-1])
         self.at = 0
 
     def forward(self, images: Tensor) -> Tensor:
         found = self.features[..., self.at : self.at + len(images), :]
         self.at = (self.at + len(images)) % self.features.shape[-2]
         return found
+
+    def part(self, name: str) -> slice:
+        assert name == self.mapped_part
+        return self.mapped
 
 
 @pytest.fixture
@@ -94,6 +100,18 @@ def test_every_way_to_collapse(check: tuple[FeatureCheck, Tensor], features: str
     assert ("on one line" if features == "line" else "nearly equal") in str(words[1])
     assert all(value[2].isnan() for value in found.values())
     assert measure.collapse({}) is None
+
+
+def test_a_part_that_maps_act_on_may_collapse_alone(small_store: FrameStore) -> None:
+    data = prepare_data(make_config({"data": str(small_store.path), "method": "equiv", **BASE}))
+    z = torch.randn(len(data.split.validation), 10, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    measure = FeatureCheck(data, Fixed(z, slice(4, 10)))
+    gone = {"mapped": z.clone(), "other": z.clone()}
+    gone["mapped"][:, 4:] = 1.0
+    gone["other"][:, :4] = 1.0
+    found = {name: {key: float(v) for key, v in measure(Fixed(one)).items()} for name, one in gone.items()}
+    assert "nearly equal" in str(measure.collapse(found["mapped"]))
+    assert measure.collapse(found["other"]) is None  # what does not change in a clip may be one point
 
 
 def test_two_classes_may_lie_on_a_line(small_store: FrameStore) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 import torch
@@ -22,12 +24,36 @@ LEAST_SPREAD, LEAST_RANK = 0.05, 1.25
 SMALLEST = 0.05  # of the length of untrained features: shorter ones count as this long
 
 
+@dataclass(frozen=True)
+class _Reference:
+    """What the features of a part were before training."""
+
+    where: slice
+    length: Tensor
+    spread: Tensor
+    is_line: bool
+
+    @classmethod
+    def of(cls, z: Tensor, where: slice) -> _Reference:
+        centred, length = z - z.mean(dim=-2, keepdim=True), _root_mean_square(z)
+        is_line = bool((effective_rank(centred) < 2).any())
+        return cls(where, length, _root_mean_square(centred) / length, is_line)
+
+    def measure(self, z: Tensor) -> dict[str, Tensor]:
+        """Spread and effective rank of the features of a part, (..., N, D) -> (...)."""
+        centred = torch.nan_to_num(z - z.mean(dim=-2, keepdim=True), 0.0, 0.0, 0.0)
+        length = torch.maximum(_root_mean_square(z), SMALLEST * self.length)
+        spread = _root_mean_square(centred) / (length * self.spread)
+        return {SPREAD: torch.nan_to_num(spread, 0.0), RANK: effective_rank(centred)}
+
+
 class FeatureCheck:
     """Measures the spread and the effective rank of features of some frames, compared with the untrained network.
 
     The spread is the distance of features from their mean relative to their length, 1 for the untrained network: it
     falls to 0 as all features become one point, whatever their scale. Features that shrink towards 0 become one point
-    too, so lengths below a small part of the untrained ones do not count as shorter.
+    too, so lengths below a small part of the untrained ones do not count as shorter. Where maps act
+    on a part of the features, that part is measured too, and the worse of both counts.
     """
 
     def __init__(self, data: RunData, untrained: Encodes) -> None:
@@ -35,25 +61,22 @@ class FeatureCheck:
         self._store = data.store
         self._rows = np.sort(frames)[np.unique(np.linspace(0, len(frames) - 1, min(len(frames), FRAMES)).astype(int))]
         z = features_of_rows(untrained, self._store, self._rows)
-        self._length = _root_mean_square(z)
-        centred = z - z.mean(dim=-2, keepdim=True)
-        self._spread = _root_mean_square(centred) / self._length
+        mapped = untrained.part(untrained.mapped_part)
+        # The other part is the same in a clip, so that in few clips it is few points.
+        is_part = len(range(*mapped.indices(z.shape[-1]))) < z.shape[-1]
+        parts = (slice(None), mapped) if is_part else (slice(None),)
+        self._parts = [_Reference.of(z[..., part], part) for part in parts]
         two_classes = "labelled" in data.train and data.recognition and len(data.recognition.class_names) == 2
         # Two classes need no more than a line, and features that began on one have not collapsed to it.
-        self._may_be_line = bool(two_classes) or bool((effective_rank(centred) < 2).any())
+        self._may_be_line = bool(two_classes) or any(part.is_line for part in self._parts)
 
     def __call__(self, net: Encodes) -> dict[str, Tensor]:
         """Spread and effective rank of the features of each network, (...); NaN where features are not finite."""
         z = features_of_rows(net, self._store, self._rows)
         is_finite = torch.isfinite(z).flatten(-2).all(dim=-1)
-        centred = torch.nan_to_num(z - z.mean(dim=-2, keepdim=True), 0.0, 0.0, 0.0)
-        length = torch.maximum(_root_mean_square(z), SMALLEST * self._length)
-        spread = _root_mean_square(centred) / (length * self._spread)
-        nan = torch.full_like(spread, float("nan"))
-        return {
-            SPREAD: torch.where(is_finite, torch.nan_to_num(spread, 0.0), nan),
-            RANK: torch.where(is_finite, effective_rank(centred), nan),
-        }
+        found = [part.measure(z[..., part.where]) for part in self._parts]
+        worst = {key: torch.stack([each[key] for each in found]).amin(dim=0) for key in (SPREAD, RANK)}
+        return {key: torch.where(is_finite, value, torch.full_like(value, nan)) for key, value in worst.items()}
 
     def collapse(self, metrics: Mapping[str, float]) -> str | None:
         """In a few words how features have collapsed, from the metrics of a validation; None where they have not."""
