@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from egoequiv.errors import ConfigError
 from egoequiv.evaluation.plan_conditions import errands_of, prepare
 from egoequiv.evaluation.plan_models import Planned, fitted, measure_errors, reliable
 from egoequiv.evaluation.plan_result import GREEDY, RANDOM, SAME
@@ -12,6 +13,7 @@ from egoequiv.evaluation.plan_task import plan
 from egoequiv.evaluation.plan_walks import Errands, greedy_walks, random_walks
 from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid
 from egoequiv.evaluation.task import Finding, TaskData, TaskOptions, silent
+from egoequiv.pairs import Split
 from egoequiv.store import FrameStore
 from evaluation.task_worlds import FRAMES, made_data, turning_world
 from helpers import AZIMUTHS, ELEVATIONS, data_error
@@ -73,6 +75,21 @@ def test_errors_are_not_measured_in_the_recordings_that_are_walked_in() -> None:
     other[data.split.validation] = 7.0
     ways = [prepare(replace(planned, z=z), training, [(0, 0), (2, 3)], 0)[1] for z in (planned.z, other)]
     np.testing.assert_array_equal(ways[0].spread, ways[1].spread)
+
+
+def test_a_split_that_divides_recordings_walks_over_training_frames_and_says_so() -> None:
+    store, z = lit_world(0.0)
+    validation = np.sort(np.random.default_rng(0).choice(len(store), len(store) // 3, replace=False))
+    found = plan(made_data(store, z, validation), TaskOptions(), silent)
+    assert found.values[0].value == 100
+    assert any("it divides recordings" in note for note in found.notes)
+
+
+def test_frames_that_are_all_measured_leave_none_to_measure_errors_on() -> None:
+    data = lit_data()
+    every = np.arange(len(data.store))
+    with pytest.raises(ConfigError, match="all frames are measured"):
+        plan(replace(data, split=Split(every, every, "all")), TaskOptions(), silent)
 
 
 def test_places_of_a_grid_and_where_motions_lead() -> None:
