@@ -28,6 +28,7 @@ STATIONS = [
     {"methods"},
     {"method_names"},
     {"training"},
+    {"planning"},
     {"evaluation"},
     {"auditing"},
     {"exporting"},

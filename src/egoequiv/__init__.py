@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from egoequiv.pairs import find_motion_pairs as find_motion_pairs
     from egoequiv.pairs import make_split as make_split
     from egoequiv.pairs import mine_patterns as mine_patterns
+    from egoequiv.planning import Planner as Planner
     from egoequiv.pose import GridSpace as GridSpace
     from egoequiv.pose import MotionSpace as MotionSpace
     from egoequiv.pose import PlanarSpace as PlanarSpace
@@ -52,6 +53,7 @@ _PUBLIC = {
     "MotionSpace": "pose",
     "NextViewSelector": "evaluation.next_view",
     "PlanarSpace": "pose",
+    "Planner": "planning",
     "Preprocessing": "auditing",
     "Recording": "sources",
     "Result": "evaluation",

@@ -70,6 +70,25 @@ def test_tables_are_printed(cli: Cli, run: Path) -> None:
     assert "saved" not in done.err
 
 
+def test_walks_to_goals_are_measured_and_drawn(cli: Cli, run: Path, tmp_path: Path) -> None:
+    (walks,) = json.loads(cli("evaluate", run, "--task", "plan", "-o", tmp_path, "--json").out)["measurements"]
+    values = {value["metric"]["name"]: value for value in walks["values"]}
+    assert list(values) == ["success", "stops", "excess", "success_other", "stops_other", "excess_other"]
+    assert set(values["success"]["baselines"]) == {"pixels", "untrained network", "greedy walk", "random walk"}
+    assert 0 < values["success"]["value"] <= 100
+    assert list(walks["details"]["conditions"]) == ["same recording", "other take"]
+    drawn = {"plan.json", "plan.png", "plan-walks.png", "plan-walks-other.png"}
+    assert {path.name for path in tmp_path.iterdir()} == drawn
+    assert "this run, own maps" in cli("evaluate", run, "--task", "plan").out
+
+
+def test_walks_need_a_grid_and_training_recordings(cli: Cli, run: Path, tmp_path: Path) -> None:
+    write_scenes(tmp_path / "scenes")
+    cli("ingest", "scenes", tmp_path / "scenes", "-o", tmp_path / "store", "--size", "12", "--workers", "1")
+    cli("train", tmp_path / "store", "-o", tmp_path / "run", "--method", "simclr", "--iterations", "1", "--no-labels")
+    assert "on a grid of poses" in error_of(cli, "evaluate", tmp_path / "run", "--task", "plan")
+
+
 def tasks_in(text: str) -> dict[str, Any]:
     """The measurements of a JSON object, by task."""
     return {one["subject"]["task"]: one for one in json.loads(text)["measurements"]}

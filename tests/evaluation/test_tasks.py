@@ -78,12 +78,15 @@ def found(grid_data: TaskData, track_data: TaskData) -> dict[tuple[str, str], Fi
     findings = {}
     for world, data in (("grid", grid_data), ("track", track_data)):
         for name, task in TASKS.items():
-            if (world, name) == ("track", "recognition"):  # trained without labels
+            if (world, name) in (("track", "recognition"), ("track", "plan")):  # without labels; not on a grid
                 continue
             measured = data
             if name == "probe":  # never on frames that it was fitted on
                 every = np.arange(len(data.store))
                 measured = replace(data, split=Split(every[::2], every[1::2], "halves"))
+            if name == "plan":  # in other recordings than those that settings are chosen on
+                first = data.store.recording % 2 == 0
+                measured = replace(data, split=Split(np.flatnonzero(first), np.flatnonzero(~first), "halves"))
             options = OPTIONS
             if name == "places":  # of two recordings, which have to be named if there are more
                 reference, query, *_ = data.store.recording_names

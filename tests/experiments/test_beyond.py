@@ -52,7 +52,7 @@ def test_each_setting_has_three_tables(made: tuple[BeyondOptions, dict[str, Tabl
     assert "joint" in recognition.row("clsnet-residual").entries
     assert "joint" not in ours.entries
     assert {"rho_atomic", "rho_composite", "rho_up", "rho_right"} <= set(equivariance.columns)
-    assert {"r2_motion", "r2_azimuth_deg", "next_view", "weights", "seconds"} <= set(use.columns)
+    assert {"r2_motion", "r2_azimuth_deg", "next_view", "plan", "weights", "seconds"} <= set(use.columns)
     assert "r2_motion, linear" in use.row("pixels").entries
     problems = recognition.about["left_out"]
     prediction = [problem for problem in problems if "prediction: " in problem]  # there are too few views for it

@@ -53,7 +53,7 @@ TaskNames = Annotated[
     typer.Option(
         "--task",
         help="equivariance, recognition, maps, next-view, composition, retrieval, analogy, probe, readout, prediction, "
-        "slowness, places, motions, or all; or your own, as module:name or file.py:name. Several with commas, or "
+        "plan, slowness, places, motions, or all; or your own, as module:name or file.py:name. Several with commas, or "
         "repeated.",
     ),
 ]

@@ -20,6 +20,7 @@ from egoequiv.evaluation.motions import motions
 from egoequiv.evaluation.next_view_task import next_view
 from egoequiv.evaluation.own_maps import own_maps
 from egoequiv.evaluation.places import places
+from egoequiv.evaluation.plan_task import plan
 from egoequiv.evaluation.prediction import prediction
 from egoequiv.evaluation.probe_task import probe
 from egoequiv.evaluation.readout import readout
@@ -129,6 +130,15 @@ TASKS: dict[str, Task] = {
             "The mean reciprocal rank of the true next view among the views of its recording: 1 is always first.",
             prediction,
             ("motions", "hold_out", "seed"),
+            of_motion=True,
+        ),
+        Task(
+            "plan",
+            "Planning",
+            "How often a walk by plans of composed maps comes to a goal view within twice the shortest way plus two "
+            "moves. Beside it pixels and an untrained network with fitted maps, a walk without maps, and a random one.",
+            plan,
+            ("seed",),
             of_motion=True,
         ),
         Task(

@@ -244,7 +244,7 @@ def encoder_digest(name: str) -> str:
 def program_digest() -> str:
     """What identifies the code that measures: the version, and a digest of the packages that numbers come from."""
     root = Path(evaluation.__file__).parents[1]
-    folders = ("evaluation", "experiments", "models", "pairs", "pose", "store", "training")
+    folders = ("evaluation", "experiments", "models", "pairs", "planning", "pose", "store", "training")
     files = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
     return f"{__version__}-{sha256(b''.join(path.read_bytes() for path in files)).hexdigest()[:8]}"
 

@@ -28,6 +28,7 @@ TABLES = {
     USE: "what features are good for",
 }
 TOP: dict[str, Any] = {"digits": 2, "is_percent": True, "family": "top"}
+WALKS: dict[str, Any] = TOP | {"family": "plan"}
 SMALL_NETWORK = "small MLP"  # the other probe of the task `readout`
 SHOWN_AXES = 2  # motions of more components are shown as their mean alone
 
@@ -43,6 +44,8 @@ def tasks_of(world: World, parts: Iterable[str], seed: int, has_head: bool) -> l
     if world.has_classes:
         tasks.insert(0, ("probe", TaskOptions(per_class=LABELS, draws=DRAWS, seed=seed)))
         tasks.append(("next-view", TaskOptions()))
+    if world.is_grid:
+        tasks.append(("plan", TaskOptions(part=part)))
     return [*tasks, ("recognition", TaskOptions())] if has_head else tasks
 
 
@@ -62,6 +65,13 @@ def values_of(measured: Mapping[str, Measurement]) -> list[Value]:
             },
         ),
         *_renamed(measured.get("next-view"), {"two_views": Metric(name="next_view", title="next view %", **TOP)}),
+        *_renamed(
+            measured.get("plan"),
+            {
+                "success": Metric(name="plan", title="plan %", **WALKS),
+                "success_other": Metric(name="plan_other", title="plan, other light %", **WALKS),
+            },
+        ),
     ]
 
 

@@ -1,0 +1,191 @@
+"""What the task `plan` found: how often walks come to their goal, under each condition and by each way to walk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.blocks import Cell, Grid
+from egoequiv.evaluation.findings import cell, measured, notes_of, thumbnails
+from egoequiv.evaluation.metric import Metric, Value
+from egoequiv.evaluation.plan_conditions import Outcome, excess_of
+from egoequiv.evaluation.plan_walks import Errands
+from egoequiv.evaluation.pose_grid import PoseGrid
+from egoequiv.evaluation.statistics import group_interval
+from egoequiv.evaluation.task import Finding
+from egoequiv.files import plain
+from egoequiv.pairs.candidates import Indices
+from egoequiv.planning.belief import Floats
+from egoequiv.store import FrameStore
+
+RUN, PIXELS, UNTRAINED, GREEDY, RANDOM = "run", "pixels", "untrained network", "greedy walk", "random walk"
+SAME = "same recording"
+SHOWN = 6  # walks of the figure
+NOTES = (
+    "success: the walk comes to the goal within twice the shortest way plus two moves; it is told when it is there, so "
+    "that it knows where it is not",
+    "stops: not told, the walk ends by itself at the goal, within the same moves",
+    "excess: moves beyond the shortest way, of walks that came to the goal; the shortest way has 100 % and 0",
+    "pixels and the untrained network have maps fitted on training recordings; the greedy walk has no maps, and every "
+    "look at a neighbour and every way back is a move",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """Walks of one kind: where the goal view is from, and what became of the walks by each way to walk."""
+
+    name: str
+    grid: PoseGrid
+    errands: list[Errands]
+    outcomes: dict[str, Outcome]
+
+    @property
+    def steps(self) -> Indices:
+        """The shortest way of each walk, (N,)."""
+        return np.concatenate([own.steps for own in self.errands])
+
+    @property
+    def recording(self) -> Indices:
+        """The recording that each walk is in, (N,)."""
+        return np.concatenate([np.full(len(own.start), self.grid.recordings[own.walked]) for own in self.errands])
+
+    def values(self) -> list[Value]:
+        """Success, what stops by itself, and the excess of the way."""
+        is_first = self.name == SAME
+        ending, words = ("", "") if is_first else ("_other", f", {self.name}")
+        groups = len(np.unique(self.recording))
+        percent: dict[str, Any] = {"digits": 1, "is_percent": True, "family": "plan"}
+        shares = {way: 100.0 * float(np.mean(one.arrived >= 0)) for way, one in self.outcomes.items()}
+        stops = {way: 100.0 * float(np.mean(s)) for way, one in self.outcomes.items() if (s := one.stopped) is not None}
+        excess = {way: _mean(excess_of(one.arrived, self.steps)) for way, one in self.outcomes.items()}
+        own = self.outcomes[RUN]
+        assert own.stopped is not None
+        reached = own.arrived >= 0
+        return [
+            measured(
+                Metric(name=f"success{ending}", title=f"success{words} %", **percent),
+                shares[RUN],
+                group_interval(100.0 * reached, self.recording, within=(0.0, 100.0)),
+                groups=groups,
+                baselines=_others(shares),
+            ),
+            measured(
+                Metric(name=f"stops{ending}", title=f"stops{words} %", **percent),
+                stops[RUN],
+                group_interval(100.0 * own.stopped, self.recording, within=(0.0, 100.0)),
+                groups=groups,
+                baselines=_others(stops),
+            ),
+            measured(
+                Metric(
+                    name=f"excess{ending}",
+                    title=f"excess{words}",
+                    digits=2,
+                    better="neither",
+                    within=(0.0, None),
+                    is_detail=True,
+                ),
+                excess[RUN],
+                group_interval(excess_of(own.arrived, self.steps), self.recording[reached], within=(0.0, inf)),
+                groups=len(np.unique(self.recording[reached])),
+                baselines=_others(excess),
+            ),
+        ]
+
+    def by_distance(self) -> dict[str, list[dict[str, Any]]]:
+        """The share of successful walks for each length of the shortest way."""
+        steps = self.steps
+        return {
+            way: [
+                {
+                    "steps": int(length),
+                    "success_pct": 100.0 * float(np.mean(one.arrived[steps == length] >= 0)),
+                    "walks": int((steps == length).sum()),
+                }
+                for length in np.unique(steps)
+            ]
+            for way, one in self.outcomes.items()
+        }
+
+    def strips(self, store: FrameStore) -> dict[str, NDArray[Any]]:
+        """Some walks as small pictures, and their goals."""
+        paths = self.outcomes[RUN].paths
+        assert paths is not None
+        shown = np.linspace(0, len(self.errands) - 1, min(SHOWN, len(self.errands))).astype(np.int64)
+        errands = [self.errands[k] for k in shown]
+        rows = np.stack(
+            [
+                np.where(paths[k] >= 0, self.grid.rows[own.walked][paths[k]], -1)
+                for k, own in zip(shown, errands, strict=True)
+            ]
+        )
+        goals = np.array([self.grid.rows[own.seen, own.goal[0]] for own in errands])
+        reached = np.array([paths[k][paths[k] >= 0][-1] == own.goal[0] for k, own in zip(shown, errands, strict=True)])
+        ending = "" if self.name == SAME else "_other"
+        return {
+            f"views{ending}": thumbnails(store, rows),
+            f"is_view{ending}": rows >= 0,
+            f"goals{ending}": thumbnails(store, goals),
+            f"reached{ending}": reached,
+        }
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else nan
+
+
+def _others(numbers: Mapping[str, float]) -> dict[str, float]:
+    return {way: number for way, number in numbers.items() if way != RUN}
+
+
+def finding_of(store: FrameStore, conditions: Sequence[Condition], maps: str, notes: Sequence[str]) -> Finding:
+    """Values of each condition, a table of all ways to walk, and what figures are drawn from."""
+    each = {condition.name: condition.values() for condition in conditions}
+    values = [value for own in each.values() for value in own]
+    columns = ["way to walk"]
+    for condition in conditions:
+        columns += [f"{head}, {condition.name}" for head in ("success %", "stops %", "excess")]
+    rows = [[_title(way, maps), *_cells(way, each)] for way in conditions[0].outcomes]
+    counts = ", ".join(f"{len(one.steps):,} with the goal in the {one.name}" for one in conditions)
+    lengths = np.concatenate([condition.steps for condition in conditions])
+    title = f"walks to a goal view: {counts}, the shortest way {lengths.mean():.1f} moves"
+    details: dict[str, Any] = {
+        "maps": maps,
+        "conditions": {
+            one.name: {
+                "walks": len(one.steps),
+                "by_distance": one.by_distance(),
+            }
+            for one in conditions
+        },
+    }
+    arrays: dict[str, NDArray[Any]] = {}
+    for condition in conditions if store.has_images else ():
+        arrays |= condition.strips(store)
+    return Finding(
+        values, [Grid.of(title, columns, rows, NOTES)], plain(details), arrays, notes=[*notes, *notes_of(values[:1])]
+    )
+
+
+def _title(way: str, maps: str) -> str:
+    return {RUN: f"this run, {maps}", PIXELS: "pixels, fitted maps", UNTRAINED: "untrained network, fitted maps"}.get(
+        way, way
+    )
+
+
+def _cells(way: str, each: Mapping[str, Sequence[Value]]) -> list[Cell | str]:
+    """The numbers of a way to walk: success, stops and excess of each condition."""
+    found: list[Cell | str] = []
+    for values in each.values():
+        for value in values:
+            if way == RUN:
+                found.append(cell(value))
+            else:
+                found.append(value.metric.text(value.baselines[way]) if way in value.baselines else "-")
+    return found

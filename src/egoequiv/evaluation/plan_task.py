@@ -1,0 +1,94 @@
+"""The task `plan`: walk to a goal view on a grid of poses, by plans of composed maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from egoequiv.errors import DataError
+from egoequiv.evaluation.fitted_on import shared_recordings, training_frames
+from egoequiv.evaluation.plan_conditions import (
+    Outcome,
+    at_random,
+    by_plans,
+    errands_of,
+    greedily,
+    prepare,
+    walks_each,
+)
+from egoequiv.evaluation.plan_models import OWN, Pairings, Planned, fitted, own_or_fitted, pixel_features
+from egoequiv.evaluation.plan_result import GREEDY, PIXELS, RANDOM, RUN, SAME, UNTRAINED, Condition, finding_of
+from egoequiv.evaluation.plan_walks import Errands
+from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.models.network import ALL
+
+SETTINGS = "the errors of predictions, which weigh features and views, are measured on training recordings alone"
+
+
+def plan(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+    """The task: settings from training recordings, walks in those of validation."""
+    whole = pose_grid(data.store)
+    training = whole.only(training_frames(data))
+    is_shared = shared_recordings(data) > 0
+    measured = np.unique(data.store.recording[data.split.validation])
+    frames = np.flatnonzero(np.isin(data.store.recording, measured)) if is_shared else data.split.validation
+    grid = whole.only(frames)
+    planned, maps = own_or_fitted(data, whole)
+    before = data.of_part(ALL).untrained_features
+    untrained = None if before is None else fitted(data, whole, before)
+    pairings, trained = _pairings(data, grid), _pairings(data, training)
+    conditions = []
+    for number, (name, pairs) in enumerate(pairings.items()):
+        on_progress("walks", number, len(pairings))
+        errands = errands_of(grid, pairs, data.split.validation, walks_each(pairs), options.seed)
+        if not errands:
+            raise DataError(f"{data.store.place}: no two validation frames of one recording are at different places")
+        walk = partial(_walk, training, trained.get(name, trained[SAME]), grid, errands, options.seed)
+        outcomes = {RUN: walk(planned)}
+        if data.store.has_images:
+            key = ("plan by pixels", name, options.seed, data.split.train, data.split.validation)
+            outcomes[PIXELS] = data.once(key, partial(_walk_by_pixels, walk, data, whole))
+        if untrained is not None:
+            outcomes[UNTRAINED] = walk(untrained)
+        outcomes[GREEDY] = greedily(planned, grid, errands)
+        outcomes[RANDOM] = at_random(grid, errands, options.seed)
+        conditions.append(Condition(name, grid, errands, outcomes))
+    on_progress("walks", len(pairings), len(pairings))
+    return finding_of(data.store, conditions, maps, _notes(data, pairings, maps, is_shared))
+
+
+def _walk(
+    training: PoseGrid, pairings: Pairings, grid: PoseGrid, errands: list[Errands], seed: int, planned: Planned
+) -> Outcome:
+    return by_plans(*prepare(planned, training, pairings, seed), grid, errands)
+
+
+def _walk_by_pixels(walk: Callable[[Planned], Outcome], data: TaskData, grid: PoseGrid) -> Outcome:
+    """Pixels with fitted maps."""
+    z = data.once(("pixels to plan with", data.split.train), partial(pixel_features, data.store, data.split.train))
+    return walk(fitted(data, grid, z))
+
+
+def _pairings(data: TaskData, grid: PoseGrid) -> dict[str, Pairings]:
+    """Where one walks and where the goal was seen: one recording, and two that differ in one attribute."""
+    found: dict[str, Pairings] = {SAME: [(int(number), int(number)) for number in grid.recordings]}
+    attribute, others = partners(data.store, grid.recordings)
+    if attribute:
+        found[f"other {attribute}"] = [(own, other) for own, several in others.items() for other in several]
+    return found
+
+
+def _notes(data: TaskData, pairings: dict[str, Pairings], maps: str, is_shared: bool) -> list[str]:
+    notes = [SETTINGS if maps != OWN else f"the maps are those of the run; {SETTINGS}"]
+    if is_shared:
+        notes.append(
+            f"split {data.split.kind}: it divides recordings, so walks pass frames that the run was trained on"
+        )
+    if len(pairings) == 1:
+        notes.append(
+            "no two validation recordings of one thing differ in one attribute: every goal is in the same recording"
+        )
+    return notes

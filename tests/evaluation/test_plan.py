@@ -1,0 +1,195 @@
+"""The task `plan`, on features whose maps are known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from egoequiv.errors import ConfigError
+from egoequiv.evaluation.plan_conditions import errands_of, prepare
+from egoequiv.evaluation.plan_models import Planned, fitted, measure_errors, reliable
+from egoequiv.evaluation.plan_result import GREEDY, RANDOM, SAME
+from egoequiv.evaluation.plan_task import plan
+from egoequiv.evaluation.plan_walks import Errands, greedy_walks, random_walks
+from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid
+from egoequiv.evaluation.task import Finding, TaskData, TaskOptions, silent
+from egoequiv.pairs import Split
+from egoequiv.store import FrameStore
+from evaluation.task_worlds import FRAMES, made_data, turning_world
+from helpers import AZIMUTHS, ELEVATIONS, data_error
+
+TOYS, LIGHTS = 6, 2
+
+
+def lit_world(noise: float, seed: int = 0) -> tuple[FrameStore, np.ndarray]:
+    """Toys in two lights each: the second light adds an offset to the features."""
+    store, z = turning_world(TOYS * LIGHTS, noise, seed)
+    toy, light = store.recording // LIGHTS, store.recording % LIGHTS
+    z = z[(toy * LIGHTS) * FRAMES + np.arange(len(z)) % FRAMES]  # both lights show one toy
+    z = np.column_stack([z + 0.05 * light[:, None], np.random.default_rng(1).normal(0, noise + 1e-3, len(z))])
+    attributes = {"toy": toy.astype(str), "light": light.astype(str)}
+    return replace(store, attributes=attributes, labels=toy, class_names=tuple(map(str, range(TOYS)))), z
+
+
+def lit_data(noise: float = 0.0) -> TaskData:
+    store, z = lit_world(noise)
+    return made_data(store, z, np.flatnonzero(store.recording >= (TOYS - 2) * LIGHTS))
+
+
+def values_of(found: Finding) -> dict[str, float]:
+    return {value.name: value.value for value in found.values}
+
+
+def test_exact_features_reach_every_goal_by_the_shortest_way() -> None:
+    found = plan(lit_data(), TaskOptions(), silent)
+    values = values_of(found)
+    assert values["success"] == values["success_other"] == 100
+    assert values["excess"] == 0
+    assert values["stops"] == 100
+    assert values["stops_other"] > 90
+    first = found.values[0]
+    assert set(first.baselines) == {GREEDY, RANDOM, "pixels"}
+    assert first.baselines[RANDOM] < first.baselines[GREEDY] < 100
+    assert list(found.details["conditions"]) == [SAME, "other light"]
+
+
+def test_noise_costs_success_and_stays_above_chance() -> None:
+    values = plan(lit_data(0.6), TaskOptions(), silent).values
+    assert 30 < values[0].value < 99.9
+    assert values[0].value > values[0].baselines[RANDOM]
+
+
+def test_a_seed_gives_the_same_walks_and_another_one_others() -> None:
+    data = lit_data(0.6)
+    first, again, other = (plan(data, TaskOptions(seed=seed), silent) for seed in (0, 0, 1))
+    assert first.details == again.details
+    assert first.details != other.details
+    for name, array in first.arrays.items():
+        np.testing.assert_array_equal(array, again.arrays[name])
+
+
+def test_errors_are_not_measured_in_the_recordings_that_are_walked_in() -> None:
+    data, grid, planned = planned_world(0.6)
+    training = grid.only(data.split.train)
+    other = planned.z.copy()
+    other[data.split.validation] = 7.0
+    ways = [prepare(replace(planned, z=z), training, [(0, 0), (2, 3)], 0)[1] for z in (planned.z, other)]
+    np.testing.assert_array_equal(ways[0].spread, ways[1].spread)
+
+
+def test_a_split_that_divides_recordings_walks_over_training_frames_and_says_so() -> None:
+    store, z = lit_world(0.0)
+    validation = np.sort(np.random.default_rng(0).choice(len(store), len(store) // 3, replace=False))
+    found = plan(made_data(store, z, validation), TaskOptions(), silent)
+    assert found.values[0].value == 100
+    assert any("it divides recordings" in note for note in found.notes)
+
+
+def test_frames_that_are_all_measured_leave_none_to_measure_errors_on() -> None:
+    data = lit_data()
+    every = np.arange(len(data.store))
+    with pytest.raises(ConfigError, match="all frames are measured"):
+        plan(replace(data, split=Split(every, every, "all")), TaskOptions(), silent)
+
+
+def test_places_of_a_grid_and_where_motions_lead() -> None:
+    store, _ = turning_world(3)
+    grid = pose_grid(store)
+    assert grid.rows.shape == (3, ELEVATIONS * AZIMUTHS)
+    assert (np.sort(grid.rows.ravel()) == np.arange(len(store))).all()
+    names = grid.displacements.motions
+    for place in range(ELEVATIONS * AZIMUTHS):
+        pose = store.poses[grid.rows[0, place]]
+        up, right = (grid.after[place, names.index(name)] for name in ("up", "right"))
+        assert (up < 0) == (pose[0] == store.poses[:, 0].max())
+        turned = store.poses[grid.rows[0, right]]
+        assert turned[1] == (pose[1] + 360 / AZIMUTHS) % 360
+    cut = grid.only(np.setdiff1d(np.arange(len(store)), grid.rows[0, 5]))
+    assert not (cut.after_in(0) == 5).any()
+    assert (cut.after_in(1) == 5).any()
+
+
+def test_a_store_of_another_kind_of_poses_is_one_line() -> None:
+    from egoequiv.pose import PlanarSpace
+    from helpers import bare_store
+
+    store = bare_store(np.zeros((4, 2)), [0, 0, 1, 1], space=PlanarSpace())
+    with data_error("on a grid of poses"):
+        pose_grid(store)
+
+
+def test_partners_differ_in_one_attribute_alone() -> None:
+    store, _ = lit_world(0.0)
+    attribute, found = partners(store, np.arange(TOYS * LIGHTS))
+    assert attribute == "light"
+    assert found == {number: [number ^ 1] for number in range(TOYS * LIGHTS)}
+    assert partners(store, np.arange(0, TOYS * LIGHTS, 2)) == ("", {})
+    assert partners(replace(store, attributes={}), np.arange(4)) == ("", {})
+
+
+def planned_world(noise: float = 0.0) -> tuple[TaskData, PoseGrid, Planned]:
+    data = lit_data(noise)
+    grid = pose_grid(data.store)
+    return data, grid, fitted(data, grid, data.features)
+
+
+def test_fitted_maps_are_composed_for_every_displacement() -> None:
+    _, grid, planned = planned_world()
+    predicted = planned.predict(planned.z[grid.rows[10]])
+    for k in range(0, len(grid.displacements), 7):
+        here = np.flatnonzero(grid.reached[:, k] >= 0)
+        wanted = planned.z[grid.rows[10][grid.reached[here, k]]]
+        np.testing.assert_allclose(predicted[here, k, :4], wanted[:, :4], atol=0.15)
+
+
+def test_errors_are_measured_between_the_recordings_of_a_pair() -> None:
+    _, grid, planned = planned_world()
+    same = measure_errors(planned, grid, [(8, 8)])
+    other = measure_errors(planned, grid, [(8, 9)])
+    assert same.spread[0] == 0
+    assert other.spread[0] == pytest.approx(4 * 0.05**2, rel=0.05)  # the offset of the light in four features
+    assert same.spread.shape == (len(grid.displacements),)
+
+
+def test_weighted_features_predict_as_before_in_their_own_coordinates() -> None:
+    _, grid, planned = planned_world(0.3)
+    errors = measure_errors(planned, grid, [(0, 1), (2, 3)])
+    weighted = reliable(planned, errors)
+    ratio = np.linalg.eigvalsh(errors.covariance)
+    after = np.linalg.eigvalsh(measure_errors(weighted, grid, [(0, 1), (2, 3)]).covariance)
+    assert after[-1] / after[0] < 0.5 * ratio[-1] / max(ratio[0], 1e-9)
+    weights = np.linalg.lstsq(planned.z.astype(np.float64), weighted.z, rcond=None)[0]
+    np.testing.assert_allclose(planned.predict(planned.z[:3]) @ weights, weighted.predict(weighted.z[:3]), atol=1e-2)
+
+
+def line(places: int) -> np.ndarray:
+    """Places in a row: the first motion leads on, the second back."""
+    after = np.stack([np.arange(1, places + 1), np.arange(-1, places - 1)], axis=1)
+    after[-1, 0] = -1
+    return after
+
+
+def test_a_greedy_walk_counts_every_try() -> None:
+    views = np.arange(6.0, dtype=np.float32)[:, None]
+    errands = Errands(0, 0, np.array([2, 2]), np.array([4, 1]), np.array([2, 1]))
+    found = greedy_walks(line(6), errands, views, views[errands.goal])
+    assert found.tolist() == [2, 3]  # to the left it first tries the right neighbour, and goes back
+
+
+def test_a_random_walk_arrives_with_the_probability_of_its_moves() -> None:
+    """From the end of a row of two places, the only move is to the other; of three, the middle one has two moves."""
+    errands = Errands(0, 0, np.full(4_000, 0), np.full(4_000, 2), np.full(4_000, 2))
+    moves = random_walks(line(3), errands, np.random.default_rng(0))  # at most 6 moves: 3 chances of one half
+    assert set(moves.tolist()) == {2, 4, 6, -1}
+    assert (moves >= 0).mean() == pytest.approx(7 / 8, abs=0.02)
+
+
+def test_errands_are_between_the_frames_that_are_measured() -> None:
+    store, _ = lit_world(0.0)
+    grid = pose_grid(store)
+    frames = grid.rows[3, :5]
+    (errands,) = errands_of(grid, [(3, 3)], frames, 100, seed=0)
+    assert len(errands.start) == 20  # every ordered pair of five
+    assert set(errands.start) == set(errands.goal) == set(range(5))
+    assert (errands.start != errands.goal).all()
+    assert errands_of(grid, [(2, 2)], frames, 100, seed=0) == []
