@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "egoequiv"
 STATIONS = [
     {"errors"},
     {"blocks", "cache", "files", "machine", "processes", "progress", "remarks", "user_code"},
-    {"names", "signatures"},
+    {"markdown", "names", "signatures"},
     {"engines"},
     {"pose"},
     {"sources"},
@@ -31,6 +31,7 @@ STATIONS = [
     {"planning"},
     {"evaluation"},
     {"auditing"},
+    {"exporting"},
     {"experiments"},
     {"report"},
     {"cli"},

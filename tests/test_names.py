@@ -196,13 +196,16 @@ def test_no_code_is_run_from_inside_a_run_or_a_store(
     assert ran.exists()
 
 
-def test_the_marks_are_the_files_that_runs_and_stores_have() -> None:
+def test_the_marks_are_the_files_that_runs_stores_and_exports_have() -> None:
+    from egoequiv.models import saved
     from egoequiv.models.checkpoint import MODEL
+    from egoequiv.models.checksums import CHECKSUMS
     from egoequiv.store.frame_store import META
     from egoequiv.training.run_folder import CONFIG, DATA
     from egoequiv.user_code import MARKS
 
-    assert MARKS == {"a store": [(META,)], "a run": [(CONFIG, MODEL), (CONFIG, DATA)]}
+    export = (saved.CONFIG, saved.WEIGHTS, CHECKSUMS)
+    assert {"a store": [(META,)], "a run": [(CONFIG, MODEL), (CONFIG, DATA)], "an export": [export]} == MARKS
 
 
 def test_what_a_run_has_recorded_is_not_followed_through_links(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

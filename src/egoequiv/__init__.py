@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from egoequiv.evaluation.next_view import NextViewSelector as NextViewSelector
     from egoequiv.experiments import Table as Table
     from egoequiv.experiments import measure_run as measure_run
+    from egoequiv.exporting import Backbone as Backbone
+    from egoequiv.exporting import export_run as export_run
+    from egoequiv.exporting import load_backbone as load_backbone
+    from egoequiv.exporting import open_model as open_model
     from egoequiv.method_names import list_methods as list_methods
     from egoequiv.methods import Method as Method
     from egoequiv.models import EgoNet as EgoNet
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives. They are imported when first used, so that `import egoequiv` does not import torch.
 _PUBLIC = {
+    "Backbone": "exporting",
     "EgoEquivError": "errors",
     "EgoNet": "models",
     "FrameStore": "store",
@@ -58,14 +63,17 @@ _PUBLIC = {
     "audit": "auditing",
     "embed": "evaluation",
     "equivariance_error": "evaluation",
+    "export_run": "exporting",
     "find_motion_pairs": "pairs",
     "ingest": "store",
     "list_methods": "method_names",
+    "load_backbone": "exporting",
     "load_model": "models",
     "make_split": "pairs",
     "measure_equivariance": "evaluation",
     "measure_run": "experiments",
     "mine_patterns": "pairs",
+    "open_model": "exporting",
     "open_source": "catalog",
     "train": "training",
     "write_report": "report.page",

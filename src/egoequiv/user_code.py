@@ -21,10 +21,11 @@ from egoequiv.errors import ConfigError, EgoEquivError
 # A script that was never meant to be imported may end the program; Ctrl-C is the user's and passes.
 FAULTS = (Exception, SystemExit)
 
-# The files that mark a folder as a store or as a run: no code is imported from inside one.
+# The files that mark a folder as a store, a run or an export: no code is imported from inside one.
 MARKS: dict[str, list[tuple[str, ...]]] = {
     "a store": [("store.json",)],
     "a run": [("config.json", "model.json"), ("config.json", "data.json")],
+    "an export": [("config.json", "model.safetensors", "checksums.txt")],
 }
 
 # The folders from which a run may name code, beside those of the Python path; what the user names needs none.

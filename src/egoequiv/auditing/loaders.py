@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.auditing.audited import AuditedModel
+from egoequiv.auditing.exported_runs import load_saved
 from egoequiv.auditing.foreign import described, prints_aside
 from egoequiv.auditing.huggingface_models import load_huggingface
-from egoequiv.auditing.onnx_models import load_onnx
+from egoequiv.auditing.onnx_models import is_onnx_of_run, load_onnx
+from egoequiv.auditing.program_models import is_program_of_run, load_program
 from egoequiv.auditing.spec import ModelSpec
 from egoequiv.auditing.torch_models import (
     MODELS,
     NO_PICKLE,
-    load_export,
     load_import,
     load_pixels,
     load_random,
@@ -26,6 +27,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.models import EgoNet
 from egoequiv.models.checkpoint import MODEL
 from egoequiv.models.network import ALL
+from egoequiv.models.saved import is_saved
 from egoequiv.names import is_code, short_name
 from egoequiv.store import FrameStore
 
@@ -37,17 +39,19 @@ LOADERS: dict[str, Loader] = {
     "run": load_run,
     "import path": load_import,
     "TorchScript": load_torchscript,
-    "torch.export": load_export,
+    "export": load_saved,
+    "torch.export": load_program,
     "ONNX": load_onnx,
     "transformers": load_huggingface,
     "object": wrap_callable,
 }
 
 SUFFIXES = {".pt": "TorchScript", ".ts": "TorchScript", ".pt2": "torch.export", ".onnx": "ONNX"}
+WITH_PARTS = ("run", "export", "torch.export", "ONNX")  # of files, those that `egoequiv export` wrote
 PICKLES = (".pth", ".pkl", ".pickle", ".ckpt", ".bin")
 BASELINES = ("pixels", "random")
 EXPECTED = (
-    "a folder of a run or of transformers, a file .onnx, .pt2, .pt or .ts, package.module:factory, "
+    "a folder of a run, of an export or of transformers, a file .onnx, .pt2, .pt or .ts, package.module:factory, "
     "path/to/file.py:factory, pixels, random, or random:ENCODER such as random:norb"
 )
 
@@ -66,9 +70,13 @@ def kind_of(where: Any) -> str:
     if path.is_dir():
         if (path / MODEL).exists():
             return "run"
+        if is_saved(path):
+            return "export"
         if (path / "config.json").exists():
             return "transformers"
-        raise DataError(f"{path} is no model: neither a run ({MODEL}) nor a folder of transformers (config.json)")
+        raise DataError(
+            f"{path} is no model: neither a run ({MODEL}) nor a folder of transformers or an export (config.json)"
+        )
     if path.suffix.lower() in PICKLES:
         raise ConfigError(
             f"{path} is a pickle, and {NO_PICKLE}: convert the weights to safetensors, name what builds the model as "
@@ -83,6 +91,14 @@ def kind_of(where: Any) -> str:
     raise ConfigError(f"{text} is no model: expected {EXPECTED}")
 
 
+def is_of_run(where: Any) -> bool:
+    """Whether a model is a run or was exported from one, so that it may have parts of features."""
+    kind, path = kind_of(where), Path(str(where))
+    if kind == "torch.export":
+        return is_program_of_run(path)
+    return is_onnx_of_run(path) if kind == "ONNX" else kind in WITH_PARTS
+
+
 def load_audited(
     where: Any,
     store: FrameStore,
@@ -95,13 +111,15 @@ def load_audited(
 ) -> AuditedModel:
     """Load a model of any kind to be audited on a store; `declared` holds size, channels, mean and std.
 
-    Of a run that has parts, `part` is the part of its features that is measured.
+    Of a run or an export that has parts, `part` is the part of its features that is measured.
     """
     kind = kind_of(where)
     own_weights = Path(weights) if weights else None
     spec = ModelSpec(name or name_of(where), where, own_weights, dict(declared or {}), device, part)
-    if part != ALL and kind != "run":
-        raise ConfigError(f"model {spec.name}: only runs have parts of features; measure all of this one")
+    if part != ALL and kind not in WITH_PARTS:
+        raise ConfigError(
+            f"model {spec.name}: only runs and their exports have parts of features; measure all of this one"
+        )
     if spec.weights is not None and kind != "import path":
         raise ConfigError(
             f"model {spec.name}: weights are for package.module:factory and file.py:factory; this one has its own"

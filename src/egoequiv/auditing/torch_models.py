@@ -1,15 +1,13 @@
-"""Loaders of models that torch runs: baselines, runs, modules by import path, TorchScript and torch.export files."""
+"""Loaders of models that torch runs: baselines, runs, modules by import path and TorchScript files."""
 
 from __future__ import annotations
 
-import logging
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
-from pickle import UnpicklingError
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,10 +16,9 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from egoequiv.auditing.audited import MOST_FEATURES, AuditedModel
-from egoequiv.auditing.export_archive import check_archive, tensors_only
 from egoequiv.auditing.foreign import FAULTS, described, one_line
 from egoequiv.auditing.layers import OUTPUT, module_names, run_with_layers
-from egoequiv.auditing.preprocessing import DType, Layout, Preprocessing
+from egoequiv.auditing.preprocessing import Layout, Preprocessing
 from egoequiv.auditing.spec import ModelSpec
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import read_json
@@ -72,15 +69,15 @@ def load_random(spec: ModelSpec, store: FrameStore) -> AuditedModel:
     initialise(net, torch.Generator().manual_seed(0))
     some = np.linspace(0, len(store) - 1, min(len(store), STATISTICS_FRAMES)).astype(np.int64)
     net.set_normalisation(*pixel_statistics(store, np.unique(some), net.encoder.unit_length))
-    return _wrap_net(spec, net, f"random ({encoder} encoder)")
+    return wrap_net(spec, net, f"random ({encoder} encoder)")
 
 
 def load_run(spec: ModelSpec, store: FrameStore) -> AuditedModel:
     """The network of a run folder, or one that was given; images are brought to the size it was trained on."""
     spec.refuse_declarations("a run keeps the size, mean and std it was trained with")
     if isinstance(spec.where, EgoNet):
-        return _wrap_net(spec, spec.where, "network")
-    model = _wrap_net(spec, load_model(spec.where), "run")
+        return wrap_net(spec, spec.where, "network")
+    model = wrap_net(spec, load_model(spec.where), "run")
     folder = RunFolder(Path(spec.where))
     where = folder.trained_on(store)
     if where == "a copy" and _first_fingerprint(folder) != store.fingerprint():  # the store of its labelled images
@@ -93,7 +90,7 @@ def _first_fingerprint(folder: RunFolder) -> str:
     return str(read_json(folder.path / DATA, RUN_KIND).get("fingerprint")).partition(" ")[0]
 
 
-def _wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
+def wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
     height, width, channels = net.spec.image_shape
     is_unit = net.encoder.unit_length
     scale = 255 * (sqrt(height * width * channels) if is_unit else 1.0)  # as `pixel_statistics` has it
@@ -203,8 +200,8 @@ def load_torchscript(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noq
             module = torch.jit.load(str(spec.where), map_location=spec.device)  # type: ignore[no-untyped-call]
     except (RuntimeError, ValueError) as problem:
         raise DataError(
-            f"{spec.where} is not TorchScript ({_first(problem)}); {NO_PICKLE}: save weights as safetensors and name "
-            "what builds the model as package.module:factory"
+            f"{spec.where} is not TorchScript ({first_sentence(problem)}); {NO_PICKLE}: save weights as safetensors "
+            "and name what builds the model as package.module:factory"
         ) from None
     module.eval()
     forward = TorchForward(module, module, spec.device)
@@ -235,63 +232,6 @@ def _constant(value: Any) -> Any:
     return value.toIValue() if value.node().kind() == "prim::Constant" else None
 
 
-def load_export(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
-    """A torch.export file; type, layout and sizes of its input are taken from it."""
-    logger = logging.getLogger("torch.export")
-    level = logger.level
-    check_archive(Path(spec.where))
-    try:
-        logger.setLevel(logging.CRITICAL)  # it logs a traceback of what is one line here
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", category=FutureWarning)  # of torch about itself
-            warnings.filterwarnings("ignore", category=UserWarning)  # of pickles, which are refused
-            with tensors_only():
-                program = torch.export.load(str(spec.where))
-            inside = torch.export.unflatten(program).to(spec.device)
-    except UnpicklingError:
-        raise DataError(
-            f"{spec.where} holds more than tensors, and {NO_PICKLE}: save it without such objects"
-        ) from None
-    except Exception as problem:
-        raise DataError(f"{spec.where} is no torch.export file ({_first(problem)})") from None
-    finally:
-        logger.setLevel(level)
-    batch, default = _program_input(program, Path(spec.where))
-    forward = TorchForward(inside, inside, spec.device)
-    preprocessing = spec.preprocessing(default)
-    return AuditedModel(spec.name, "torch.export", preprocessing, forward, module_names(inside), batch)
-
-
-def _program_input(program: torch.export.ExportedProgram, path: Path) -> tuple[int | None, Preprocessing]:
-    """The number of images that a program takes at a time, None for any, and how it takes them."""
-    inputs = program.graph_signature.user_inputs
-    nodes = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in inputs]
-    if not nodes:
-        return None, Preprocessing()
-    value = nodes[0].meta["val"]
-    dtype = str(getattr(value, "dtype", "float32")).removeprefix("torch.")
-    if dtype not in get_args(DType):
-        raise DataError(f"{path}: it takes {dtype}; expected an input of float32 or uint8 images")
-    shape = [side if isinstance(side, int) else None for side in value.shape]
-    return preprocessing_of(shape, "uint8" if dtype == "uint8" else "float32")
-
-
-def preprocessing_of(shape: Sequence[int | None], dtype: DType) -> tuple[int | None, Preprocessing]:
-    """Batch and preprocessing for an exported input whose open sides are None.
-
-    Channels are on the side that has 1 or 3 of them; where both or none have, they come first in float images and
-    last in uint8 ones, as cameras and stores have them.
-    """
-    if len(shape) != 4:
-        return None, Preprocessing(dtype=dtype)
-    first, last = shape[1] in (1, 3), shape[3] in (1, 3)
-    is_last = last if first != last else dtype == "uint8"
-    batch, *sides = shape
-    channels, height, width = (sides[2], *sides[:2]) if is_last else sides
-    size = (height, width) if height and width else None
-    return batch, Preprocessing(size, channels, dtype=dtype, layout="nhwc" if is_last else "nchw")
-
-
-def _first(problem: BaseException) -> str:
-    """The first sentence of a message."""
+def first_sentence(problem: BaseException) -> str:
+    """The first sentence of the message of an error."""
     return one_line(str(problem)).split(". ")[0][:120]

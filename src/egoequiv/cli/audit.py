@@ -75,8 +75,9 @@ def audit(
         list[str],
         typer.Argument(
             metavar="MODEL...",
-            help="A run, a folder of transformers, a file .onnx, .pt2 or .pt (TorchScript), package.module:factory, "
-            "path/to/file.py:factory, pixels, random, random:norb; as NAME=MODEL under a name of your choice.",
+            help="A run, an export, a folder of transformers, a file .onnx, .pt2 or .pt (TorchScript), "
+            "package.module:factory, path/to/file.py:factory, pixels, random, random:norb; as NAME=MODEL under a name "
+            "of your choice.",
         ),
     ],
     store: Annotated[str, typer.Option(help="A store, a URL, or any log that `egoequiv inspect` understands.")],
@@ -87,7 +88,8 @@ def audit(
             "--set",
             metavar="[NAME.]KEY=VALUE",
             help="Preprocessing of a model, or of all but runs and baselines: size=224, channels=3, "
-            "mean=0.485,0.456,0.406, std=..., dtype=uint8, layout=nhwc; NAME.weights=FILE; of a run NAME.part=PART.",
+            "mean=0.485,0.456,0.406, std=..., dtype=uint8, layout=nhwc; NAME.weights=FILE; of a run or its "
+            "export NAME.part=PART.",
         ),
     ] = None,
     part: PartOption = None,
@@ -178,16 +180,16 @@ def _settings(
     named: Mapping[str, str], assignments: Sequence[str], weights: Path | None, part: str | None
 ) -> dict[str, dict[str, Any]]:
     """What is declared for each model."""
-    from egoequiv.auditing.loaders import kind_of
+    from egoequiv.auditing.loaders import is_of_run, kind_of
 
     kinds = {name: kind_of(where) for name, where in named.items()}
-    runs = [name for name, kind in kinds.items() if kind == "run"]
+    runs = [name for name, where in named.items() if part is not None and is_of_run(where)]
     if part is not None and not runs:
-        raise ConfigError(f"--part {part}: none of these models is a run, and only runs have parts of features")
-    settings: dict[str, dict[str, Any]] = {
-        name: {"part": part} if part is not None and name in runs else {} for name in named
-    }
-    takers = [name for name, kind in kinds.items() if kind not in ("run", "random", "pixels")]
+        raise ConfigError(
+            f"--part {part}: none of these models is a run or its export, and only those have parts of features"
+        )
+    settings: dict[str, dict[str, Any]] = {name: {"part": part} if name in runs else {} for name in named}
+    takers = [name for name, kind in kinds.items() if kind not in ("run", "export", "random", "pixels")]
     # What is said of all models first, so that what is said of one wins.
     for owner, key, value in sorted(
         (_assigned(text, named) for text in assignments), key=lambda one: one[0] is not None

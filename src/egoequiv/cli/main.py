@@ -33,6 +33,7 @@ COMMANDS = {
     "on the validation frames of a run.",
     "audit": "Measure how equivariant the features of any vision models are, side by side on one store with poses.",
     "embed": "Write the features of every frame of a store or a log, with recording, frame and file name of each.",
+    "export": "Write a run for other programs: ONNX, torch.export and safetensors, with a model card and checksums.",
     "compare": "Set runs side by side: the settings that differ, what was measured, and paired tests.",
     "reproduce": "Reproduce the paper's tables, beside the published numbers.",
     "report": "Write one page with the tables, the tests and the figures of an experiment or a run.",

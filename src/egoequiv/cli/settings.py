@@ -42,7 +42,7 @@ in its `config.json`. This page is the output of `egoequiv settings --markdown`.
 
 def _page() -> str:
     """The page as Markdown, with names and defaults as code."""
-    from egoequiv.report.markdown import code_span, markdown_table, paragraph
+    from egoequiv.markdown import code_span, markdown_table, paragraph
 
     heads = markdown_table(COLUMNS, [])
     rows = [f"| {code_span(n)} | {kind} | {code_span(d)} | {paragraph(meaning)} |" for n, kind, d, meaning in _rows()]

@@ -165,13 +165,14 @@ class EgoNet(nn.Module):
             pixels = pixels.clone(memory_format=torch.contiguous_format)
         with torch.autocast(pixels.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
             features: Tensor = self.encoder(pixels) if is_own else self._features_of_user(pixels)
-        features = features.float()
-        if self.spec.parts:
-            sizes = list(self.spec.parts.values())
-            features = torch.cat(
-                [functional.normalize(part, dim=-1) for part in torch.split(features, sizes, dim=-1)], dim=-1
-            )
-        return features
+        return self.in_parts(features.float())
+
+    def in_parts(self, features: Tensor) -> Tensor:
+        """What an encoder gives, (B, D), with each part brought to length 1 where there are parts."""
+        sizes = list(self.spec.parts.values())
+        if not sizes:
+            return features
+        return torch.cat([functional.normalize(part, dim=-1) for part in torch.split(features, sizes, dim=-1)], dim=-1)
 
     @property
     def motion_scale(self) -> Tensor | None:

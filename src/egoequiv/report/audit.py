@@ -13,9 +13,9 @@ from egoequiv.evaluation.equivariance_task import rho_metric
 from egoequiv.evaluation.metric import Metric, is_marked
 from egoequiv.evaluation.statistics import Result
 from egoequiv.experiments.table import Entry, Row, Table
+from egoequiv.markdown import markdown_document
 from egoequiv.report.figures.columns import table_chart
 from egoequiv.report.figures.styles import row_styles
-from egoequiv.report.markdown import markdown_document
 from egoequiv.report.results_grid import mark_notes, results_grid
 
 FEATURES = Metric(name="features", title="features", digits=0, better="neither")

@@ -12,7 +12,7 @@ from egoequiv.blocks import Block, Cell, Grid, Points, Text
 from egoequiv.experiments.faults.experiment import FaultResults
 from egoequiv.experiments.faults.scores import ALL, NEAR_S, RIVALS, FaultRow, Share
 from egoequiv.files import write_text
-from egoequiv.report.markdown import markdown_document
+from egoequiv.markdown import markdown_document
 
 TITLE = "Faults in logs, and which of them the doctor finds"
 

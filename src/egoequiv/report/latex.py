@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from egoequiv.blocks import Block, Code, Fold, Grid, Picture, Points, Section, Text
-from egoequiv.report.markdown import BLANK, COMMAND
+from egoequiv.markdown import BLANK, COMMAND
 
 PACKAGES = "% \\usepackage{booktabs,graphicx,longtable}"
 HEADINGS = ("section", "subsection", "subsubsection")

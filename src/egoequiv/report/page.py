@@ -14,8 +14,8 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import Task
 from egoequiv.experiments.collect import collect
 from egoequiv.files import check_writable, write_text
+from egoequiv.markdown import markdown_document
 from egoequiv.report.latex import latex_document
-from egoequiv.report.markdown import markdown_document
 from egoequiv.report.sections import Report, as_code, build_report
 
 __all__ = ["FORMATS", "form_of", "report_target", "write_report"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from egoequiv.experiments.table import Table
 from egoequiv.files import write_text
+from egoequiv.markdown import markdown_document
 from egoequiv.report.latex import latex_document
-from egoequiv.report.markdown import markdown_document
 from egoequiv.report.table_blocks import table_blocks
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from egoequiv.report.markdown import code_block, code_span, escape_markdown, markdown_table, paragraph
+from egoequiv.markdown import code_block, code_span, escape_markdown, markdown_table, paragraph
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 names = st.text("|*_`<>\\\n[]()!#~&;:+-=. 1aé$", min_size=1).map(lambda text: f"x{text}x")

@@ -1,0 +1,182 @@
+"""A network as config.json and model.safetensors, the layout of Hugging Face: it needs neither run nor store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.files import plain, read_json, replacing, write_json
+from egoequiv.models.encoder import ImageShape
+from egoequiv.models.network import ALL, EQUIVARIANT, EgoNet, NetSpec
+from egoequiv.names import check_recorded, is_code
+from egoequiv.pose import MotionSpace
+from egoequiv.pose.spaces import space_from_description
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+MODEL_TYPE = "egoequiv"
+VERSION = 1
+SAVED_KIND = "a saved model (made by `egoequiv export` or save_pretrained)"
+
+
+@dataclass(frozen=True, eq=False)
+class SavedConfig:
+    """What config.json says: the network, its motions, and the frames that it was trained on.
+
+    Args:
+        spec: The network.
+        feature_dim: How many features it has.
+        space: The units of motions; None where poses were unknown.
+        motions: The motions with a name, as vectors (M,); where maps are of patterns, each has its map, in this order.
+        trained_on: The fingerprint of the store and how it was split; empty where nothing was learned.
+        preprocessing: What the network does to images itself, for people.
+    """
+
+    spec: NetSpec
+    feature_dim: int
+    space: MotionSpace | None = None
+    motions: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    trained_on: Mapping[str, Any] = field(default_factory=dict)
+    preprocessing: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def image_shape(self) -> ImageShape:
+        return self.spec.image_shape
+
+    @property
+    def takes_any(self) -> bool:
+        """Whether there is a map of every motion."""
+        return bool(self.spec.motion_maps)
+
+    def parts(self) -> dict[str, slice]:
+        """Where each part is among the features."""
+        found, start = {ALL: slice(0, self.feature_dim)}, 0
+        for name, size in self.spec.parts.items():
+            found[name] = slice(start, start + size)
+            start += size
+        return found
+
+    @property
+    def mapped(self) -> slice:
+        """Where the features are that the maps act on."""
+        parts = self.parts()
+        return parts.get(EQUIVARIANT, parts[ALL])
+
+    def part(self, name: str) -> slice:
+        """Where one part is; an unknown one is an error."""
+        parts = self.parts()
+        if name not in parts:
+            raise ConfigError(f"the features have no part {name!r}: there are {', '.join(parts)}")
+        return parts[name]
+
+    def describe(self) -> dict[str, Any]:
+        """A JSON object from which `from_description` builds the same."""
+        return {
+            "model_type": MODEL_TYPE,
+            "architectures": ["EgoNet"],
+            "version": VERSION,
+            "network": self.spec.describe(),
+            "feature_dim": self.feature_dim,
+            "preprocessing": dict(self.preprocessing),
+            "space": None if self.space is None else self.space.describe(),
+            "motions": [{"name": name, "vector": vector.tolist()} for name, vector in self.motions.items()],
+            "trained_on": dict(self.trained_on),
+        }
+
+    @classmethod
+    def from_description(cls, described: Mapping[str, Any], where: object) -> SavedConfig:
+        """Read what `describe` wrote; `where` names the file in the error."""
+        if (described.get("model_type"), described.get("version")) != (MODEL_TYPE, VERSION):
+            raise DataError(f"{where}: expected model_type {MODEL_TYPE!r}, version {VERSION}: export it again")
+        try:
+            space = described["space"]
+            motions = {str(one["name"]): np.array(one["vector"], np.float64) for one in described["motions"]}
+            dim, trained_on = described["feature_dim"], described["trained_on"]
+            if not isinstance(dim, int) or dim < 1 or not isinstance(trained_on, dict):
+                raise ValueError(f"feature_dim {dim!r}, trained_on {trained_on!r}")
+            if len({vector.shape for vector in motions.values()}) > 1:
+                raise ValueError("motions have different numbers of components")
+            return cls(
+                spec=NetSpec.from_description(described["network"]),
+                feature_dim=dim,
+                space=None if space is None else space_from_description(space),
+                motions=motions,
+                trained_on=trained_on,
+                preprocessing=dict(described["preprocessing"]),
+            )
+        except (AttributeError, DataError, KeyError, TypeError, ValueError) as problem:
+            raise DataError(f"{where} is damaged ({problem}): export the run again") from problem
+
+
+def config_of(
+    net: EgoNet,
+    space: MotionSpace | None = None,
+    motions: Mapping[str, NDArray[np.float64]] | None = None,
+    trained_on: Mapping[str, Any] | None = None,
+) -> SavedConfig:
+    """What is to be said about a network."""
+    height, width, channels = net.spec.image_shape
+    is_own = net.spec.normalisation == "image"
+    preprocessing = {
+        "input": "uint8 images (N, H, W, C), 0 to 255",
+        "size": [height, width],
+        "channels": "gray" if channels == 1 else "RGB",
+        "normalisation": "each image by its own mean and std" if is_own else "mean and std of the training frames",
+        **({} if is_own else {"mean": net.input_mean.tolist(), "std": net.input_std.tolist()}),
+    }
+    return SavedConfig(net.spec, net.encoder.feature_dim, space, motions or {}, trained_on or {}, preprocessing)
+
+
+def is_saved(folder: Path) -> bool:
+    """Whether a folder is a saved model; config.json alone is no sign, because other programs write one too."""
+    path = folder / CONFIG
+    return path.is_file() and read_json(path, SAVED_KIND).get("model_type") == MODEL_TYPE
+
+
+def load_config(folder: Path) -> SavedConfig:
+    """The config.json of a saved model."""
+    path = folder / CONFIG
+    return SavedConfig.from_description(read_json(path, SAVED_KIND), path)
+
+
+def save_network(folder: Path, net: EgoNet, config: SavedConfig) -> None:
+    """Write config.json and model.safetensors into a folder that exists."""
+    tensors = {
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+        for name, tensor in net.state_dict().items()
+    }
+    with replacing(folder / WEIGHTS) as temporary:
+        save_file(tensors, temporary, {"format": "pt"})  # as transformers writes it
+    write_json(folder / CONFIG, plain(config.describe()))
+
+
+def load_network(folder: Path, config: SavedConfig) -> EgoNet:
+    """The network of a saved model, ready to encode images; code of a user must be trusted, as that of a run."""
+    path = folder / WEIGHTS
+    spec = config.spec
+    try:
+        check_recorded("encoder", [spec.encoder], folder)
+        net = EgoNet(spec)
+    except ConfigError as problem:
+        hint = "; its files .onnx and .pt2 run without that code" if is_code(spec.encoder) else ""
+        raise ConfigError(f"{folder}: {problem}{hint}") from problem
+    if net.encoder.feature_dim != config.feature_dim:
+        found, said = net.encoder.feature_dim, config.feature_dim
+        raise DataError(f"{folder / CONFIG}: encoder {spec.encoder} gives {found} features, the file says {said}")
+    try:
+        net.load_state_dict(load_file(path))
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing: {folder} is not {SAVED_KIND}") from None
+    except SafetensorError as problem:
+        raise DataError(f"{path} is damaged ({problem}): export the run again") from problem
+    except RuntimeError as problem:
+        raise DataError(f"{path} does not fit {folder / CONFIG}: {' '.join(str(problem).split())}") from problem
+    return net.eval()
