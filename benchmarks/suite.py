@@ -21,6 +21,7 @@ from benchmarks.iterations import (
 )
 from benchmarks.measuring import Measured
 from benchmarks.memory import memory_growth
+from benchmarks.serve_load import service_vs_encoder
 from benchmarks.start_up import first_iteration_vs_torch, help_vs_limit, help_vs_typer
 from benchmarks.workbench import Workbench
 
@@ -68,6 +69,8 @@ SUITE = (
     Benchmark("rho-vs-sklearn", rho_vs_sklearn),
     Benchmark("k-means-vs-sklearn", k_means_vs_sklearn),
     Benchmark("next-view-votes-vs-sklearn", votes_vs_sklearn),
+    # the service with 32 clients against its encoder, one image at a time
+    Benchmark("serve-vs-encoder", service_vs_encoder, at_least=0.6),
     # e. memory as the frames grow
     Benchmark("train-memory-4x", partial(memory_growth, command="train", times=4), at_most=1.1),
     Benchmark("train-memory-16x", partial(memory_growth, command="train", times=16), at_most=1.1),

@@ -34,6 +34,7 @@ STATIONS = [
     {"exporting"},
     {"experiments"},
     {"report"},
+    {"serving"},
     {"cli"},
 ]
 STATION_OF = {name: number for number, names in enumerate(STATIONS) for name in names}
@@ -72,5 +73,7 @@ def test_every_package_has_a_station() -> None:
 
 @pytest.mark.parametrize("statement", ["import egoequiv", "import egoequiv.cli.main"])
 def test_help_does_not_import_torch(statement: str) -> None:
-    check = f"{statement}; import sys; assert not {{'torch', 'sklearn', 'numba', 'pyarrow'}} & set(sys.modules)"
+    check = (
+        f"{statement}; import sys; assert not {{'torch', 'sklearn', 'numba', 'pyarrow', 'fastapi'}} & set(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", check], check=True)

@@ -36,6 +36,7 @@ COMMANDS = {
     "export": "Write a run for other programs: ONNX, torch.export and safetensors, with a model card and checksums.",
     "compare": "Set runs side by side: the settings that differ, what was measured, and paired tests.",
     "reproduce": "Reproduce the paper's tables, beside the published numbers.",
+    "serve": "Serve a model over HTTP: features, predictions, plans, nearest frames, and a page to explore them with.",
     "report": "Write one page with the tables, the tests and the figures of an experiment or a run.",
 }
 

@@ -135,6 +135,10 @@ class NextViewSelector:
         first comes first.
         """
         made, views = self._encode(image, then)
+        return self.suggest_after(views, made)
+
+    def suggest_after(self, views: Matrix, made: tuple[str, ...] = ()) -> list[Suggestion]:
+        """The same from the features of the views so far, (len(made) + 1, D), with the moves between them."""
         suggestions = []
         for move in self.moves:
             tuples = np.concatenate([views, self.predict(views[-1:], move)])
@@ -147,6 +151,10 @@ class NextViewSelector:
     def classify(self, image: Image, then: Sequence[tuple[str, Image]] = ()) -> Guess:
         """The class of what is seen in an image, or in several with the moves between them."""
         made, views = self._encode(image, then)
+        return self.classify_after(views, made)
+
+    def classify_after(self, views: Matrix, made: tuple[str, ...] = ()) -> Guess:
+        """The same from the features of the views, (len(made) + 1, D), with the moves between them."""
         votes = self.look(views[None], made)
         if votes is None:
             raise TooFewPairsError(

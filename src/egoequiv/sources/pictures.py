@@ -60,11 +60,18 @@ def open_picture(path_or_file: str | Path | BinaryIO, where: str) -> PillowImage
         # After Pillow's warnings, such as for odd tags, the picture is usable, except if it is a decompression bomb.
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", PillowImage.DecompressionBombWarning)
-        picture = _decode(path_or_file, where)
-        if min(picture.size) < 2:
-            width, height = picture.size
-            raise BrokenFrameError(f"{where}: {width} x {height} pixels, expected at least 2 x 2")
-        return _eight_bits(picture, where)
+        return decode_picture(path_or_file, where)
+
+
+def decode_picture(
+    path_or_file: str | Path | BinaryIO, where: str, formats: tuple[str, ...] | None = None
+) -> PillowImage.Image:
+    """The same without a change to the warnings of the process, which threads share; only these formats are read."""
+    picture = _decode(path_or_file, where, formats)
+    if min(picture.size) < 2:
+        width, height = picture.size
+        raise BrokenFrameError(f"{where}: {width} x {height} pixels, expected at least 2 x 2")
+    return _eight_bits(picture, where)
 
 
 def picture_size(path_or_file: str | Path | BinaryIO, where: str) -> tuple[int, int]:
@@ -82,9 +89,11 @@ def picture_size(path_or_file: str | Path | BinaryIO, where: str) -> tuple[int, 
         raise BrokenFrameError(f"{where}: the size of the picture cannot be read") from problem
 
 
-def _decode(path_or_file: str | Path | BinaryIO, where: str) -> PillowImage.Image:
+def _decode(
+    path_or_file: str | Path | BinaryIO, where: str, formats: tuple[str, ...] | None = None
+) -> PillowImage.Image:
     try:
-        with PillowImage.open(path_or_file) as picture:
+        with PillowImage.open(path_or_file, formats=formats) as picture:
             picture.load()
             return _upright(picture)
     except (PillowImage.DecompressionBombWarning, PillowImage.DecompressionBombError):

@@ -74,7 +74,7 @@ def way_figure(store: FrameStore, tracks: Sequence[Track]) -> Figure | None:
     if not {"x_m", "y_m"} <= set(store.pose_columns):
         return None
     figure, (axes,) = panels_of(1, 1, WIDTH, 6.5)
-    ways = [_from_above(track) for track in tracks]
+    ways = [seen_from_above(store, track.rows) for track in tracks]
     for track, way in zip(tracks, ways, strict=True):
         axes.plot(*way.T, color=track.color, linewidth=1.3, label=track.name)
         axes.plot(*way[0], "o", color=track.color, markersize=6)
@@ -88,14 +88,15 @@ def way_figure(store: FrameStore, tracks: Sequence[Track]) -> Figure | None:
     return figure
 
 
-def _from_above(track: Track) -> Array:
-    """Places (N, 2) seen from above: along the mean direction of up of the camera, or in the plane of x and y."""
-    if not set(CAMERA_POSES) <= set(track.store.pose_columns):
-        return np.stack([track.column("x_m"), track.column("y_m")], axis=1)
+def seen_from_above(store: FrameStore, rows: Indices) -> Array:
+    """Places (N, 2) of frames: along the mean direction of up of the camera, or in the plane of x and y."""
+    columns = store.pose_columns
+    if not set(CAMERA_POSES) <= set(columns):
+        return np.stack([columns["x_m"][rows], columns["y_m"][rows]], axis=1)
     from scipy.spatial.transform import Rotation
 
-    place = np.stack([track.column(name) for name in CAMERA_POSES[:3]], axis=1)
-    turned = Rotation.from_quat(np.stack([track.column(name) for name in CAMERA_POSES[3:]], axis=1))
+    place = np.stack([columns[name][rows] for name in CAMERA_POSES[:3]], axis=1)
+    turned = Rotation.from_quat(np.stack([columns[name][rows] for name in CAMERA_POSES[3:]], axis=1))
     up = turned.apply([0.0, 0.0, 1.0]).mean(axis=0)
     if np.linalg.norm(up) < 0.1:  # a camera that points everywhere
         up = np.array([0.0, 0.0, 1.0])
