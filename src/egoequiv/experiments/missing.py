@@ -22,7 +22,7 @@ from egoequiv.training.run_folder import CONFIG
 
 STAGE = "measuring"
 MOTIONS = "motions"
-ON_REQUEST = (MOTIONS, "places")  # tasks that a report does not measure by itself
+ON_REQUEST = (MOTIONS, "places", "plan")  # tasks that a report does not measure by itself: plan takes minutes
 
 
 @dataclass(frozen=True)
