@@ -56,7 +56,7 @@ def embed(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Write the features of pictures, videos, logs or stores, with recording, frame, file name and time of each.
+    """Write the features of pictures, videos, logs or stores, with file name, frame and time of each.
 
     A Parquet file has a row for each frame: recording, frame, and as far as they are known log_frame, file, time_s,
     label and attributes (attr_NAME), then features, a list of numbers. With several inputs, the column input says

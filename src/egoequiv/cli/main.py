@@ -32,11 +32,11 @@ COMMANDS = {
     "evaluate": "Measure recognition, and the equivariance error rho of each motion, "
     "on the validation frames of a run.",
     "audit": "Measure how equivariant the features of any vision models are, side by side on one store with poses.",
-    "embed": "Write the features of pictures, videos, logs or stores, with recording, frame, file name and time of each.",
+    "embed": "Write the features of pictures, videos, logs or stores, with file name, frame and time of each.",
     "export": "Write a run for other programs: ONNX, torch.export and safetensors, with a model card and checksums.",
     "compare": "Set runs side by side: the settings that differ, what was measured, and paired tests.",
     "reproduce": "Reproduce the paper's tables, beside the published numbers.",
-    "serve": "Serve a model over HTTP: features, predictions after motions, plans, nearest frames; and a page to explore.",
+    "serve": "Serve a model over HTTP: features, predictions, plans, nearest frames; and a page to explore.",
     "report": "Write one page with the tables, the tests and the figures of an experiment or a run.",
 }
 

@@ -52,7 +52,7 @@ def serve(
     max_batch: Annotated[int, typer.Option(min=1, max=1024, help="Pictures of a request, and of a batch.")] = 64,
     timeout: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that an answer may take.")] = 30,
 ) -> None:
-    """Serve a model over HTTP: features, predictions after motions, plans, nearest frames; and a page to explore.
+    """Serve a model over HTTP: features, predictions, plans, nearest frames; and a page to explore.
 
     Open the address in a browser for the page. The interface is described at /openapi.json, /metrics is for Prometheus.
     Ctrl-C or SIGTERM stops the service after what it has accepted is answered.
