@@ -44,6 +44,11 @@ def demo(
     say(f"look at {out / 'toys.png'} (the toys) and {out / 'rho.png'} (rho for each motion); {saved[0]}")
     say("what to try next:")
     say(f"  egoequiv report {shlex.quote(str(out))}   (one page with all of it, and what the features are good for)")
+    rows = [row for table in tables.values() for row in table.rows if row.method == METHODS[-1] and row.runs]
+    if rows:
+        run = min(rows, key=lambda row: row.uses_labels).runs[0]
+        place = shlex.quote(str(store.path))
+        say(f"  egoequiv serve {shlex.quote(str(out / run))} --store {place}   (explore it in a browser)")
     say(f"  egoequiv info {store.path}")
     say(f"  egoequiv train {store.path} --no-labels -o my-run && egoequiv evaluate my-run")
     say("  egoequiv reproduce norb --data FOLDER_OF_SMALL_NORB -o norb-table   (the paper's table)")
