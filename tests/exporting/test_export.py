@@ -182,7 +182,7 @@ def test_a_graph_in_place_of_another_is_refused(generators: Run, tmp_path: Path)
     shutil.copytree(generators[1], folder)
     shutil.copy(folder / "maps.onnx", folder / "encoder.onnx")
     write_checksums(folder)
-    with pytest.raises(DataError, match="encoder.onnx is not the graph 'encoder' of an export"):
+    with pytest.raises(DataError, match=r"encoder\.onnx is not the graph 'encoder' of an export"):
         open_export(folder, "onnx")
 
 
