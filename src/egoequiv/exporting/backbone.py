@@ -127,10 +127,10 @@ def load_backbone(path: str | Path, part: str = ALL, frozen: bool = True, which:
         raise DataError(f"{path} is neither {RUN_KIND} nor {SAVED_KIND}")
     folder = RunFolder(path)
     frames = trained_on(folder)
-    if all(place.exists() for place in _data_of(folder)):
+    if (path / CONFIG).exists() and all(place.exists() for place in _data_of(folder)):
         model = open_trained(path, which)
         return Backbone(model.net, config_of(model.net, model.space, model.motions, frames), part, frozen)
-    net = load_model(path, which)  # features need no store
+    net = load_model(path, which)  # features need no store, and no settings
     return Backbone(net, config_of(net, trained_on=frames), part, frozen)
 
 
