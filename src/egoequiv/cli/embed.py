@@ -81,6 +81,11 @@ def embed(
         raise ConfigError("--column is for --append-to: leave it out")
     else:
         written, notes = job.embed(device, images, out)
+    _tell(written, notes, checkpoint, as_json)
+
+
+def _tell(written: Written, notes: list[str], checkpoint: Checkpoint, as_json: bool) -> None:
+    """Say what was written, and what could not be read."""
     files, broken = [str(path) for path in written.files], list(written.broken)
     if broken:
         say(f"{len(broken)} frames have no features: {broken[0]}{'; ...' * (len(broken) > 1)}")

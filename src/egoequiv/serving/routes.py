@@ -21,7 +21,13 @@ DIGITS = 8  # of features after the point: more than float32 has, and half as lo
 def computing_routes(service: Service) -> APIRouter:
     """The routes that compute."""
     router = APIRouter(prefix="/v1", tags=["compute"])
-    limits = service.limits
+    _add_features(router, service)
+    _add_moves(router, service)
+    return router
+
+
+def _add_features(router: APIRouter, service: Service) -> None:
+    """Features of views and after motions, and the frames nearest to them."""
 
     @router.post("/embed", response_model=schemas.Features, summary="Features of one or several views")
     async def embed(request: schemas.EmbedRequest) -> Response:
@@ -51,6 +57,10 @@ def computing_routes(service: Service) -> APIRouter:
         features = (await service.features([request.view.picture]))[0]
         return await service.work(_nearest, service, request, features)
 
+
+def _add_moves(router: APIRouter, service: Service) -> None:
+    """Which motions to make, and which were made."""
+
     @router.post("/next-view", response_model=schemas.NextView, summary="Which move would best show what is seen")
     async def next_view(request: schemas.NextViewRequest) -> Any:
         selector = await service.advice()
@@ -64,7 +74,7 @@ def computing_routes(service: Service) -> APIRouter:
         found = await service.work(planner.plan, view[mapped], goal[mapped])
         return {
             "status": found.status,
-            "motions": list(found.motions)[: limits.chain],
+            "motions": list(found.motions)[: service.limits.chain],
             "distance": found.distance,
             "predicted": found.predicted,
         }
@@ -86,8 +96,6 @@ def computing_routes(service: Service) -> APIRouter:
     async def pairs(request: schemas.PairRequest) -> Any:
         service.frames()
         return await service.work(_pairs, service, request)
-
-    return router
 
 
 def _nearest(service: Service, request: schemas.NearestRequest, features: motion_model.Features) -> dict[str, Any]:
