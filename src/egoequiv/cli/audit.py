@@ -127,10 +127,8 @@ def audit(
     files = _save(table, out) if out is not None else []
     if as_json:
         print_json(table.describe() | {"files": files})
-        return
-    _show(table)
-    if files:
-        say(f"saved: {', '.join(files)}")
+    else:
+        _show(table, files)
 
 
 def _measure(
@@ -260,8 +258,10 @@ def _save(table: AuditTable, out: Path) -> list[str]:
     return [str(out / name) for name in FILES]
 
 
-def _show(table: AuditTable) -> None:
+def _show(table: AuditTable, files: Sequence[str]) -> None:
     from egoequiv.report.audit import audit_blocks
     from egoequiv.report.terminal import print_blocks
 
     print_blocks(audit_blocks(table), output())
+    if files:
+        say(f"saved: {', '.join(files)}")
