@@ -274,6 +274,8 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
         raise DataError(f"{path} is missing: {path.parent} is not {what}") from None
     except NotADirectoryError:
         raise DataError(f"{path.parent} is a file: expected {what}, which is a folder") from None
+    except IsADirectoryError:
+        raise DataError(f"{path} is a folder, expected a file: {path.parent} is not {what}") from None
     except (ValueError, RecursionError) as problem:  # bad JSON, bad text, too long a number, too deep a nest
         raise DataError(f"{path} is damaged ({problem}): make {what} again") from problem
     if not isinstance(value, dict):

@@ -97,8 +97,25 @@ def test_it_needs_no_store(generators: Run, small_store: FrameStore, tmp_path: P
     config = (tmp_path / "run" / "config.json").read_text()
     (tmp_path / "run" / "config.json").write_text(config.replace(str(small_store.path), str(tmp_path / "gone")))
     images = images_of(small_store)
-    found = egoequiv.load_backbone(tmp_path / "run").features(images)
-    np.testing.assert_allclose(found, embed(generators[0], images.numpy()), atol=1e-6)
+    backbone = egoequiv.load_backbone(tmp_path / "run")
+    np.testing.assert_allclose(backbone.features(images), embed(generators[0], images.numpy()), atol=1e-6)
+    whole = egoequiv.load_backbone(generators[0])
+    assert backbone.config.trained_on == whole.config.trained_on
+    assert backbone.config.trained_on["fingerprint"]  # an audit knows the training frames by it
+    backbone.save_pretrained(tmp_path / "saved")
+    model = open_model(tmp_path / "saved")
+    with pytest.raises(ConfigError, match="does not say how its motions are measured"):
+        model.after(model.embed(images.numpy())[:, model.mapped], np.array([1.0, 0.0]))
+
+
+def test_a_damaged_store_is_said(generators: Run, small_store: FrameStore, tmp_path: Path) -> None:
+    shutil.copytree(generators[0], tmp_path / "run")
+    config = (tmp_path / "run" / "config.json").read_text()
+    (tmp_path / "run" / "config.json").write_text(config.replace(str(small_store.path), str(tmp_path / "store")))
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "store.json").write_text("{")
+    with pytest.raises(DataError, match=r"store\.json is damaged"):
+        egoequiv.load_backbone(tmp_path / "run")
 
 
 def test_what_is_not_there_is_said(generators: Run, tmp_path: Path) -> None:

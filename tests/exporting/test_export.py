@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from PIL import Image
 from safetensors import safe_open
@@ -18,6 +19,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import embed
 from egoequiv.exporting import export, export_run, open_export, open_model
 from egoequiv.exporting.programs import write_onnx
+from egoequiv.models.checksums import write_checksums
 from egoequiv.store import FrameStore
 from egoequiv.training import train
 from exporting.exports import METHODS, TINY, make_run
@@ -130,6 +132,85 @@ def test_a_config_that_is_wrong_is_one_line(change: dict, words: str, patterns: 
     with pytest.raises(DataError, match=words) as caught:
         open_export(folder, "torch")
     assert "\n" not in str(caught.value)
+
+
+def change_network(described: dict, **change: object) -> dict:
+    return described | {"network": described["network"] | change}
+
+
+WRONG = {
+    "feature_dim is a truth value": (lambda c: c | {"feature_dim": True}, "feature_dim True"),
+    "parts of another sum": (
+        lambda c: change_network(c, parts=[["invariant", 3], ["equivariant", 64]]),
+        r"parts of 3 \+ 64 features, but feature_dim \d+",
+    ),
+    "parts in another order": (
+        lambda c: change_network(c, parts=c["network"]["parts"][::-1]),
+        "encoder.onnx was exported with another config.json",
+    ),
+    "images of another size": (
+        lambda c: change_network(c, image_shape=[9, 9, 1]),
+        "encoder.onnx was exported with another config.json",
+    ),
+    "motions that are too short": (
+        lambda c: c | {"motions": [one | {"vector": [1.0]} for one in c["motions"]]},
+        "motions of 1 and 2 components",
+    ),
+    "a motion that is not a number": (
+        lambda c: c | {"motions": [{"name": "up", "vector": [float("nan"), 0.0]}]},
+        "motion 'up' is not a row of finite numbers",
+    ),
+    "no motions": (lambda c: c | {"motions": []}, "encoder.onnx was exported with another config.json"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_config_that_does_not_fit_the_graphs_is_refused(name: str, generators: Run, tmp_path: Path) -> None:
+    change, words = WRONG[name]
+    folder = tmp_path / "export"
+    shutil.copytree(generators[1], folder)
+    described = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(change(described)))
+    write_checksums(folder)
+    with pytest.raises(DataError, match=words) as caught:
+        open_export(folder, "onnx")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_graph_in_place_of_another_is_refused(generators: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    shutil.copytree(generators[1], folder)
+    shutil.copy(folder / "maps.onnx", folder / "encoder.onnx")
+    write_checksums(folder)
+    with pytest.raises(DataError, match=r"encoder\.onnx is not the graph 'encoder' of an export"):
+        open_export(folder, "onnx")
+
+
+def test_a_graph_that_says_what_it_is_not_is_refused(generators: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    shutil.copytree(generators[1], folder)
+    maps, encoder = (onnx.load(folder / f"{name}.onnx") for name in ("maps", "encoder"))
+    del maps.metadata_props[:]
+    maps.metadata_props.extend(encoder.metadata_props)
+    onnx.save(maps, folder / "encoder.onnx")
+    write_checksums(folder)
+    with pytest.raises(
+        DataError, match=r"encoder.onnx: expected \[\('images', 12, 12, 1\), .* found \[\('motion', 2\)"
+    ):
+        open_export(folder, "onnx")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("checksums.txt", "checksums.txt is not a file"), ("config.json", "config.json is a folder")]
+)
+def test_a_folder_in_place_of_a_file_is_one_line(name: str, words: str, generators: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    shutil.copytree(generators[1], folder)
+    (folder / "checksums.txt").unlink()
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).mkdir()
+    with pytest.raises(DataError, match=words):
+        open_export(folder, "onnx")
 
 
 def test_what_is_no_model_is_said(patterns: Run, tmp_path: Path) -> None:

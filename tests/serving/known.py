@@ -76,10 +76,10 @@ def client_of(service: Service, token: str | None = None) -> Iterator[TestClient
 
 
 @contextmanager
-def running(service: Service, token: str | None = None) -> Iterator[tuple[str, Server]]:
+def running(service: Service, token: str | None = None, host: str = "127.0.0.1") -> Iterator[tuple[str, Server]]:
     """A real server on loopback, in a thread: its address, and itself."""
     started = threading.Event()
-    with bind("127.0.0.1", 0) as bound:
+    with bind(host, 0) as bound:
         server = Server(server_config(service, bound, token), started.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from egoequiv.models.motion_model import Features, Motion
+from egoequiv.serving.gallery import Gallery
 from egoequiv.serving.service import Service
 from egoequiv.store import FrameStore
-from serving.known import client_of, known_service, png, row_at, text_of
+from serving.known import KnownModel, client_of, known_service, png, row_at, text_of
 
 
 def test_features_of_frames_pictures_and_files_are_the_same(
@@ -77,6 +79,27 @@ def test_what_is_left_out_of_a_search(
     assert {5} & set(rows) == wanted
     own = {frame["recording"] for frame in answer["frames"]}
     assert (int(small_store.recording[5]) in own) == (exclude != "recording")
+
+
+class StillModel(KnownModel):
+    """Predicts that nothing changes, so that the frame before a motion is nearest."""
+
+    def _after_vectors(self, features: Features, motions: Motion) -> Features:
+        return features
+
+
+def test_what_is_left_out_does_not_count_in_the_rank(small_store: FrameStore) -> None:
+    model = StillModel(small_store)
+    gallery = Gallery.embed(model, small_store, lambda *_: None)
+    ranks = {}
+    with client_of(Service(model, "still", gallery, np.arange(len(small_store)))) as client:
+        for exclude in ("none", "frame", "recording"):
+            view = {"frame": row_at(small_store, 0, 40, 0)}
+            answer = client.post("/v1/nearest", json={"view": view, "motions": ["up"], "exclude": exclude}).json()
+            ranks[exclude] = answer["truth"]["rank"]
+    assert ranks["none"] > 1  # the frame itself is nearer
+    assert ranks["frame"] == ranks["none"] - 1
+    assert ranks["recording"] == 1  # frames of other recordings are farther
 
 
 def test_a_plan_leads_to_the_goal(client: TestClient, small_store: FrameStore) -> None:

@@ -198,6 +198,22 @@ def test_without_a_token_only_local_names_are_answered(small_store: FrameStore) 
         assert client.get("/health", headers={"host": "robot.example"}).status_code == 200
 
 
+def test_another_loopback_address_answers_to_itself(small_store: FrameStore) -> None:
+    with running(known_service(small_store), host="127.0.0.2") as (address, _):
+        assert address.startswith("http://127.0.0.2:")
+        for host, status in (("127.0.0.2", 200), ("localhost", 200), ("127.0.0.3", 421), ("evil.example", 421)):
+            said = talk(address, f"GET /health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+            assert int(said.split()[1]) == status, host
+
+
+@pytest.mark.parametrize("token", [None, TOKEN])
+def test_two_hosts_are_refused(small_store: FrameStore, token: str | None) -> None:
+    with client_of(known_service(small_store), token) as client:
+        answer = client.get("/health", headers=[("host", "evil.example"), ("host", "localhost")])
+    assert answer.status_code == 400
+    assert answer.json()["detail"] == "several Host headers: send one"
+
+
 def test_every_answer_has_a_strict_policy(small_store: FrameStore) -> None:
     with client_of(known_service(small_store)) as client:
         for path in ("/", "/v1/frames/0/image", "/nothing"):

@@ -91,6 +91,7 @@ def open_service(
 ) -> Service:
     """Open the model and the store, and embed the frames of the store."""
     from egoequiv.cli.stores import local_store
+    from egoequiv.errors import ConfigError
     from egoequiv.evaluation.run_model import open_run_model
     from egoequiv.exporting import open_model
     from egoequiv.serving.gallery import Gallery
@@ -99,6 +100,11 @@ def open_service(
 
     if checkpoint is Checkpoint.last:
         model: MotionModel = open_model(path, runtime.value, device)
+    elif runtime is Runtime.onnx:
+        raise ConfigError(
+            f"--checkpoint {checkpoint.value} is of a run, which torch computes: leave out --runtime onnx, or export "
+            f"the run with --checkpoint {checkpoint.value}"
+        )
     else:
         model = open_run_model(path, "best", device)
     if place is None:

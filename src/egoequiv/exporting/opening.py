@@ -16,7 +16,7 @@ from egoequiv.evaluation.run_model import RunModel
 from egoequiv.exporting.export import open_trained
 from egoequiv.models.checkpoint import MODEL, RUN_KIND
 from egoequiv.models.checksums import check_file
-from egoequiv.models.exported import ENCODER, FEATURES, IMAGES, MAP, MAPS, MOTION
+from egoequiv.models.exported import ENCODER, FEATURES, IMAGES, MAP, MAPS, MOTION, ONNX_KEY, read_about
 from egoequiv.models.images import wrong_images
 from egoequiv.models.motion_model import Features, Motion, MotionModel
 from egoequiv.models.saved import CONFIG, SAVED_KIND, WEIGHTS, SavedConfig, is_saved, load_config, load_network
@@ -38,8 +38,12 @@ class OnnxModel(MotionModel):
             motions=config.motions,
             takes_any=config.takes_any,
         )
-        self._encoder = _session(folder / f"{ENCODER}.onnx")
-        self._maps = _session(folder / f"{MAPS}.onnx") if config.motions or config.takes_any else None
+        dim, mapped = config.feature_dim, config.mapped.stop - config.mapped.start
+        self._encoder = _session(folder, ENCODER, config, (IMAGES, *config.image_shape), (FEATURES, dim))
+        self._maps = None
+        if config.motions or config.takes_any:
+            motion = (MOTION, config.spec.motion_dim) if config.takes_any else (MOTION,)
+            self._maps = _session(folder, MAPS, config, motion, (MAP, mapped + 1, mapped))
 
     def embed(self, images: NDArray[np.uint8]) -> Features:
         if images.ndim == 3 and self.image_shape[2] == 1:
@@ -91,11 +95,23 @@ def _moved(features: Features, affine: NDArray[np.float64]) -> Features:
     return after
 
 
-def _session(path: Path) -> Any:
+def _session(folder: Path, graph: str, config: SavedConfig, *ends: tuple[str | int, ...]) -> Any:
+    """A graph of an export; `ends` are its input and its output: the name, and the sides after the first."""
+    path = folder / f"{graph}.onnx"
     check_file(path)
     if not path.is_file():
         raise DataError(f"{path} is missing: export the run again, or open it with engine='torch'")
-    return open_session(path)
+    session = open_session(path)
+    said = session.get_modelmeta().custom_metadata_map.get(ONNX_KEY)
+    exported = None if said is None else read_about(said, path)
+    if exported is None or exported.graph != graph:
+        raise DataError(f"{path} is not the graph {graph!r} of an export: export the run again")
+    if not exported.config.is_same(config):
+        raise DataError(f"{path} was exported with another {CONFIG} than the one beside it: export the run again")
+    found = [(one.name, *one.shape[1:]) for one in (*session.get_inputs(), *session.get_outputs())]
+    if found != list(ends):
+        raise DataError(f"{path}: expected {list(ends)}, found {found}: export the run again")
+    return session
 
 
 def open_export(folder: str | Path, engine: Literal["onnx", "torch"] = "onnx", device: str = "cpu") -> MotionModel:

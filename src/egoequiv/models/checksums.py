@@ -19,8 +19,10 @@ def write_checksums(folder: Path) -> None:
 def check_file(path: Path) -> None:
     """Refuse a file that is not as it was exported; nothing is said where no checksums are beside it."""
     listed = path.parent / CHECKSUMS
-    if not listed.is_file():
+    if not listed.exists():
         return
+    if not listed.is_file():
+        raise DataError(f"{listed} is not a file: export the run again")
     try:
         lines = listed.read_text(encoding="utf-8").splitlines()
     except ValueError as problem:

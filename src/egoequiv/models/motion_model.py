@@ -66,6 +66,8 @@ class MotionModel(ABC):
             return self._after_named(features, motion)
         if not self.takes_any:
             raise ConfigError(f"this model has maps of named motions alone: {', '.join(self.motions) or 'none'}")
+        if self.space is None and not self.motions:
+            raise ConfigError("this model does not say how its motions are measured: export its run again")
         width = len(next(iter(self.motions.values()))) if self.space is None else len(self.space.axes)
         vectors = np.asarray(motion, np.float64)
         if vectors.shape not in ((width,), (len(features), width)) or not np.isfinite(vectors).all():

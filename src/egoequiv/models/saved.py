@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,11 +101,9 @@ class SavedConfig:
             space = described["space"]
             motions = {str(one["name"]): np.array(one["vector"], np.float64) for one in described["motions"]}
             dim, trained_on = described["feature_dim"], described["trained_on"]
-            if not isinstance(dim, int) or dim < 1 or not isinstance(trained_on, dict):
+            if type(dim) is not int or dim < 1 or not isinstance(trained_on, dict):
                 raise ValueError(f"feature_dim {dim!r}, trained_on {trained_on!r}")
-            if len({vector.shape for vector in motions.values()}) > 1:
-                raise ValueError("motions have different numbers of components")
-            return cls(
+            config = cls(
                 spec=NetSpec.from_description(described["network"]),
                 feature_dim=dim,
                 space=None if space is None else space_from_description(space),
@@ -112,8 +111,29 @@ class SavedConfig:
                 trained_on=trained_on,
                 preprocessing=dict(described["preprocessing"]),
             )
+            config._check()
+            return config
         except (AttributeError, DataError, KeyError, TypeError, ValueError) as problem:
             raise DataError(f"{where} is damaged ({problem}): export the run again") from problem
+
+    def _check(self) -> None:
+        """Raise a ValueError where the parts or the motions do not fit the rest."""
+        sizes = self.spec.parts.values()
+        if sizes and sum(sizes) != self.feature_dim:
+            raise ValueError(f"parts of {' + '.join(map(str, sizes))} features, but feature_dim {self.feature_dim}")
+        widths = {self.spec.motion_dim} if self.takes_any else set()
+        widths |= set() if self.space is None else {len(self.space.axes)}
+        for name, vector in self.motions.items():
+            if vector.ndim != 1 or not np.isfinite(vector).all():
+                raise ValueError(f"motion {name!r} is not a row of finite numbers")
+            widths.add(len(vector))
+        if len(widths) > 1:
+            raise ValueError(f"motions of {' and '.join(map(str, sorted(widths)))} components")
+
+    def is_same(self, other: SavedConfig) -> bool:
+        """Whether both say the same."""
+        mine, its = (json.dumps(plain(one.describe()), sort_keys=True) for one in (self, other))
+        return mine == its
 
 
 def config_of(

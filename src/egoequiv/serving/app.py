@@ -40,13 +40,14 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def make_app(service: Service, token: str | None = None, any_host: bool = False) -> App:
+def make_app(service: Service, token: str | None = None, any_host: bool = False, own: str | None = None) -> App:
     """The application of a service.
 
     Args:
         service: What it serves.
         token: What clients must send as a bearer token; None lets all of them in.
         any_host: Whether requests may name any host; without a token, only local names are safe.
+        own: The address that it is served at, if it is another one of this machine than 127.0.0.1.
 
     Returns:
         An ASGI application, for any server of such.
@@ -54,7 +55,8 @@ def make_app(service: Service, token: str | None = None, any_host: bool = False)
     Example:
         >>> app = make_app(Service(open_run_model("run")))  # doctest: +SKIP
     """
-    return Guard(cast(App, make_api(service)), service.limits, service.metrics, token, any_host or token is not None)
+    any_host = any_host or token is not None
+    return Guard(cast(App, make_api(service)), service.limits, service.metrics, token, any_host, own)
 
 
 def make_api(service: Service) -> FastAPI:

@@ -97,22 +97,34 @@ class Gallery:
             row: The frame that the wanted features came from, if it is a stored one.
         """
         squared = self._squared(wanted, part)
-        if row is not None and exclude == "frame":
-            squared[self.rows == row] = np.inf
-        elif row is not None and exclude == "recording":
-            squared[self.store.recording[self.rows] == self.store.recording[row]] = np.inf
+        squared[self._left_out(exclude, row)] = np.inf
         count = min(count, int(np.isfinite(squared).sum()))
         best = np.argpartition(squared, max(count - 1, 0))[:count]
         best = best[np.argsort(squared[best], kind="stable")]
         return [Found(int(self.rows[k]), float(np.sqrt(max(squared[k], 0.0)))) for k in best]
 
-    def rank(self, wanted: Features, part: str, row: int) -> tuple[int, float] | None:
-        """At which place among the nearest frames a frame is, from 1, and its distance; None if it is not searched."""
+    def rank(
+        self, wanted: Features, part: str, row: int, exclude: Exclude = "none", start: int | None = None
+    ) -> tuple[int, float] | None:
+        """At which place among the nearest frames a frame is, from 1, and its distance; None if it is not searched.
+
+        `exclude` leaves out the frame `start`, or its recording, as `nearest` does; but never the frame that is ranked.
+        """
         place = int(self._place[row])
         if place < 0:
             return None
         squared = self._squared(wanted, part)
-        return int((squared < squared[place]).sum()) + 1, float(np.sqrt(max(squared[place], 0.0)))
+        is_nearer = (squared < squared[place]) & ~self._left_out(exclude, start)
+        return int(is_nearer.sum()) + 1, float(np.sqrt(max(squared[place], 0.0)))
+
+    def _left_out(self, exclude: Exclude, row: int | None) -> NDArray[np.bool_]:
+        """Which of the searched frames are left out, (G,)."""
+        is_out: NDArray[np.bool_] = np.zeros(len(self.rows), bool)
+        if row is not None and exclude == "frame":
+            is_out = self.rows == row
+        elif row is not None and exclude == "recording":
+            is_out = self.store.recording[self.rows] == self.store.recording[row]
+        return is_out
 
     def _squared(self, wanted: Features, part: str) -> NDArray[np.float32]:
         own = wanted[self._parts[part]]

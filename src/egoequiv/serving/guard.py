@@ -38,8 +38,10 @@ logger = logging.getLogger("egoequiv.serving")
 class Guard:
     """ASGI middleware around the whole application."""
 
-    def __init__(self, app: App, limits: Limits, metrics: Metrics, token: str | None, any_host: bool) -> None:
-        """Take the application; without a token everybody may ask, by a local name of this machine.
+    def __init__(
+        self, app: App, limits: Limits, metrics: Metrics, token: str | None, any_host: bool, own: str | None = None
+    ) -> None:
+        """Take the application; without a token everybody may ask, by a local name of this machine or its `own`.
 
         `any_host` lets requests name any host. A page elsewhere could lead its own name to this machine, and would then
         read what a browser here may read; a token prevents that too.
@@ -47,6 +49,7 @@ class Guard:
         self._app, self._limits, self._metrics = app, limits, metrics
         self._token = None if token is None else token.encode()
         self._any_host = any_host
+        self._names = LOCAL_NAMES if own is None or own in LOCAL_NAMES else (*LOCAL_NAMES, own)
         self._held = 0  # bytes of bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -87,6 +90,8 @@ class Guard:
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: dict[bytes, bytes] = dict(scope["headers"])
+        if sum(name == b"host" for name, _ in scope["headers"]) > 1:
+            raise Refusal(400, "several Host headers: send one")
         self._check_host(headers)
         self._check_token(scope["path"], headers)
         body = bytearray()
@@ -109,8 +114,8 @@ class Guard:
             return
         host = headers.get(b"host", b"").decode("latin-1").lower()
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
-        if name not in LOCAL_NAMES:
-            raise Refusal(421, f"host {name!r}: without a token this service answers to {', '.join(LOCAL_NAMES)} alone")
+        if name not in self._names:
+            raise Refusal(421, f"host {name!r}: without a token this service answers to {', '.join(self._names)} alone")
 
     def _check_token(self, path: str, headers: dict[bytes, bytes]) -> None:
         if self._token is None or path in OPEN:

@@ -100,7 +100,7 @@ def _nearest(service: Service, request: schemas.NearestRequest, features: motion
         there = service.moves.follow(row, names)
     truth = None
     if there is not None and request.motions:
-        rank, distance = gallery.rank(wanted, request.part, there) or (None, None)
+        rank, distance = gallery.rank(wanted, request.part, there, request.exclude, row) or (None, None)
         frame = gallery.describe(there)
         truth = {"frame": frame, "rank": rank, "distance": distance, "searched": len(gallery.rows)}
     return {"frames": [gallery.describe(one.row) | {"distance": one.distance} for one in found], "truth": truth}

@@ -72,8 +72,13 @@ def bind(host: str, port: int) -> socket.socket:
 
 def address_of(bound: socket.socket) -> str:
     """The address for a browser."""
-    host, port = bound.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+    return f"http://{host_of(bound)}:{bound.getsockname()[1]}/"
+
+
+def host_of(bound: socket.socket) -> str:
+    """The host in that address."""
+    host: str = bound.getsockname()[0]
+    return f"[{host}]" if ":" in host else host
 
 
 def run_server(service: Service, bound: socket.socket, token: str | None, on_start: Callable[[], None]) -> int:
@@ -100,7 +105,7 @@ def server_config(service: Service, bound: socket.socket, token: str | None) -> 
     """How uvicorn serves it."""
     limits = service.limits
     return uvicorn.Config(
-        make_app(service, token, any_host=not is_loopback(bound.getsockname()[0])),
+        make_app(service, token, any_host=not is_loopback(bound.getsockname()[0]), own=host_of(bound)),
         http=limited_protocol(limits),
         ws="none",
         loop="asyncio",

@@ -25,7 +25,7 @@ from egoequiv.serving.metrics import Metrics
 from egoequiv.serving.moves import Moves
 from egoequiv.serving.pair_index import PairIndex
 from egoequiv.serving.prepared import Prepared
-from egoequiv.serving.uploads import SMALL, count_pixels, from_base64, to_image
+from egoequiv.serving.uploads import SMALL, SMALL_BYTES, count_pixels, from_base64, to_image
 
 LARGEST = 1e6  # of a feature after a chain of motions: beyond it the motions were out of all proportion
 Motion = str | list[float]
@@ -226,7 +226,7 @@ class Service:
         if isinstance(picture, int):
             return self.frames().image(picture)
         content = from_base64(picture) if isinstance(picture, str) else picture
-        if count_pixels(content, self.limits.pixels) <= SMALL:
+        if count_pixels(content, self.limits.pixels) <= SMALL and len(content) <= SMALL_BYTES:
             return to_image(content, self.model.image_shape)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._decoder, to_image, content, self.model.image_shape)
