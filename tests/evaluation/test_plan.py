@@ -11,7 +11,7 @@ from egoequiv.evaluation.plan_models import Planned, fitted, measure_errors, rel
 from egoequiv.evaluation.plan_result import GREEDY, RANDOM, SAME
 from egoequiv.evaluation.plan_task import plan
 from egoequiv.evaluation.plan_walks import Errands, greedy_walks, random_walks
-from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid
+from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid, things_of
 from egoequiv.evaluation.task import Finding, TaskData, TaskOptions, silent
 from egoequiv.pairs import Split
 from egoequiv.store import FrameStore
@@ -125,6 +125,23 @@ def test_partners_differ_in_one_attribute_alone() -> None:
     assert found == {number: [number ^ 1] for number in range(TOYS * LIGHTS)}
     assert partners(store, np.arange(0, TOYS * LIGHTS, 2)) == ("", {})
     assert partners(replace(store, attributes={}), np.arange(4)) == ("", {})
+
+
+def test_intervals_are_over_things_where_recordings_show_the_same() -> None:
+    found = plan(lit_data(0.6), TaskOptions(), silent)  # two toys in two lights: four recordings
+    assert {value.note for value in found.values} == {"fewer than five things: no interval"}
+    store, z = lit_world(0.6)
+    found = plan(made_data(store, z, np.flatnonzero(store.recording >= 6)), TaskOptions(), silent)
+    assert not np.isfinite(found.values[0].interval).any()  # six recordings, of three toys
+    alone = made_data(replace(store, attributes={}), z, np.flatnonzero(store.recording >= 6))
+    assert np.isfinite(plan(alone, TaskOptions(), silent).values[0].interval).all()
+    assert any("intervals are over things" in note for note in found.notes)
+
+
+def test_a_recording_without_a_label_is_a_thing_of_its_own() -> None:
+    store, _ = lit_world(0.0)
+    labels = np.where(store.recording < 3, -1, store.labels)
+    assert things_of(replace(store, labels=labels)).tolist() == [-1, -2, -3, 1, 2, 2, 3, 3, 4, 4, 5, 5]
 
 
 def planned_world(noise: float = 0.0) -> tuple[TaskData, PoseGrid, Planned]:

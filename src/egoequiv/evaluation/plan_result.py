@@ -44,6 +44,7 @@ class Condition:
     grid: PoseGrid
     errands: list[Errands]
     outcomes: dict[str, Outcome]
+    things: Indices | None = None  # what each recording of the store shows, where some show the same
 
     @property
     def steps(self) -> Indices:
@@ -51,15 +52,22 @@ class Condition:
         return np.concatenate([own.steps for own in self.errands])
 
     @property
-    def recording(self) -> Indices:
-        """The recording that each walk is in, (N,)."""
-        return np.concatenate([np.full(len(own.start), self.grid.recordings[own.walked]) for own in self.errands])
+    def groups(self) -> Indices:
+        """The thing that each walk is round, or where these are not known the recording that it is in, (N,)."""
+        recording = np.concatenate([np.full(len(own.start), self.grid.recordings[own.walked]) for own in self.errands])
+        return recording if self.things is None else self.things[recording]
+
+    @property
+    def kind(self) -> str:
+        """What the groups are."""
+        return "recording" if self.things is None else "thing"
 
     def values(self) -> list[Value]:
         """Success, what stops by itself, and the excess of the way."""
         is_first = self.name == SAME
         ending, words = ("", "") if is_first else ("_other", f", {self.name}")
-        groups = len(np.unique(self.recording))
+        groups = self.groups
+        grouped: dict[str, Any] = {"groups": len(np.unique(groups)), "kind": self.kind}
         percent: dict[str, Any] = {"digits": 1, "is_percent": True, "family": "plan"}
         shares = {way: 100.0 * float(np.mean(one.arrived >= 0)) for way, one in self.outcomes.items()}
         stops = {way: 100.0 * float(np.mean(s)) for way, one in self.outcomes.items() if (s := one.stopped) is not None}
@@ -71,15 +79,15 @@ class Condition:
             measured(
                 Metric(name=f"success{ending}", title=f"success{words} %", **percent),
                 shares[RUN],
-                group_interval(100.0 * reached, self.recording, within=(0.0, 100.0)),
-                groups=groups,
+                group_interval(100.0 * reached, groups, within=(0.0, 100.0)),
+                **grouped,
                 baselines=_others(shares),
             ),
             measured(
                 Metric(name=f"stops{ending}", title=f"stops{words} %", **percent),
                 stops[RUN],
-                group_interval(100.0 * own.stopped, self.recording, within=(0.0, 100.0)),
-                groups=groups,
+                group_interval(100.0 * own.stopped, groups, within=(0.0, 100.0)),
+                **grouped,
                 baselines=_others(stops),
             ),
             measured(
@@ -92,8 +100,9 @@ class Condition:
                     is_detail=True,
                 ),
                 excess[RUN],
-                group_interval(excess_of(own.arrived, self.steps), self.recording[reached], within=(0.0, inf)),
-                groups=len(np.unique(self.recording[reached])),
+                group_interval(excess_of(own.arrived, self.steps), groups[reached], within=(0.0, inf)),
+                groups=len(np.unique(groups[reached])),
+                kind=self.kind,
                 baselines=_others(excess),
             ),
         ]

@@ -21,7 +21,7 @@ from egoequiv.evaluation.plan_conditions import (
 from egoequiv.evaluation.plan_models import OWN, Pairings, Planned, fitted, own_or_fitted, pixel_features
 from egoequiv.evaluation.plan_result import GREEDY, PIXELS, RANDOM, RUN, SAME, UNTRAINED, Condition, finding_of
 from egoequiv.evaluation.plan_walks import Errands
-from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid
+from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid, things_of
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.models.network import ALL
 
@@ -40,6 +40,7 @@ def plan(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Findi
     before = data.of_part(ALL).untrained_features
     untrained = None if before is None else fitted(data, whole, before)
     pairings, trained = _pairings(data, grid), _pairings(data, training)
+    things = things_of(data.store) if len(pairings) > 1 else None
     conditions = []
     for number, (name, pairs) in enumerate(pairings.items()):
         on_progress("walks", number, len(pairings))
@@ -55,7 +56,7 @@ def plan(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Findi
             outcomes[UNTRAINED] = walk(untrained)
         outcomes[GREEDY] = greedily(planned, grid, errands)
         outcomes[RANDOM] = at_random(grid, errands, options.seed)
-        conditions.append(Condition(name, grid, errands, outcomes))
+        conditions.append(Condition(name, grid, errands, outcomes, things))
     on_progress("walks", len(pairings), len(pairings))
     return finding_of(data.store, conditions, maps, _notes(data, pairings, maps, is_shared))
 
@@ -87,7 +88,9 @@ def _notes(data: TaskData, pairings: dict[str, Pairings], maps: str, is_shared: 
         notes.append(
             f"split {data.split.kind}: it divides recordings, so walks pass frames that the run was trained on"
         )
-    if len(pairings) == 1:
+    if len(pairings) > 1:
+        notes.append("intervals are over things: recordings with the same label are one")
+    else:
         notes.append(
             "no two validation recordings of one thing differ in one attribute: every goal is in the same recording"
         )

@@ -78,6 +78,14 @@ def pose_grid(store: FrameStore) -> PoseGrid:
     return PoseGrid(displacements, between, rows, np.arange(len(store.recording_names)))
 
 
+def things_of(store: FrameStore) -> Indices:
+    """What each recording shows, (R,): its label; one without a label is a thing of its own."""
+    _, first = np.unique(store.recording, return_index=True)
+    labels = np.full(len(store.recording_names), -1, np.int64)
+    labels[store.recording[first]] = store.labels[first]
+    return np.where(labels >= 0, labels, -1 - np.arange(len(labels)))
+
+
 def partners(store: FrameStore, recordings: Indices) -> tuple[str, dict[int, list[int]]]:
     """Recordings of the same thing that differ in one attribute, such as the lighting.
 
