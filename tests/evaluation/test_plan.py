@@ -127,6 +127,27 @@ def test_partners_differ_in_one_attribute_alone() -> None:
     assert partners(replace(store, attributes={}), np.arange(4)) == ("", {})
 
 
+def test_recordings_without_a_label_are_not_partners() -> None:
+    store, z = lit_world(0.0)
+    only_light = {"light": store.attributes["light"]}
+    unknown = replace(store, labels=np.full(len(store), -1), class_names=(), attributes=only_light)
+    assert partners(unknown, np.arange(TOYS * LIGHTS)) == ("", {})
+    found = plan(made_data(unknown, z, np.flatnonzero(store.recording >= 8)), TaskOptions(), silent)
+    assert list(found.details["conditions"]) == [SAME]
+    assert any("recordings without a label are not paired" in note for note in found.notes)
+
+
+def test_errors_of_a_condition_that_training_recordings_lack_are_said_to_be_of_another() -> None:
+    store, z = lit_world(0.0)
+    words = "no training recordings are paired by other light"
+    assert not any(words in note for note in plan(lit_data(), TaskOptions(), silent).notes)
+    light = np.where(store.recording < 8, "0", store.attributes["light"])
+    dim = replace(store, attributes={**store.attributes, "light": light})
+    found = plan(made_data(dim, z, np.flatnonzero(store.recording >= 8)), TaskOptions(), silent)
+    assert list(found.details["conditions"]) == [SAME, "other light"]
+    assert any(words in note for note in found.notes)
+
+
 def test_intervals_are_over_things_where_recordings_show_the_same() -> None:
     found = plan(lit_data(0.6), TaskOptions(), silent)  # two toys in two lights: four recordings
     assert {value.note for value in found.values} == {"fewer than five things: no interval"}

@@ -58,7 +58,7 @@ def plan(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Findi
         outcomes[RANDOM] = at_random(grid, errands, options.seed)
         conditions.append(Condition(name, grid, errands, outcomes, things))
     on_progress("walks", len(pairings), len(pairings))
-    return finding_of(data.store, conditions, maps, _notes(data, pairings, maps, is_shared))
+    return finding_of(data.store, conditions, maps, _notes(data, pairings, trained, maps, is_shared))
 
 
 def _walk(
@@ -82,7 +82,9 @@ def _pairings(data: TaskData, grid: PoseGrid) -> dict[str, Pairings]:
     return found
 
 
-def _notes(data: TaskData, pairings: dict[str, Pairings], maps: str, is_shared: bool) -> list[str]:
+def _notes(
+    data: TaskData, pairings: dict[str, Pairings], trained: dict[str, Pairings], maps: str, is_shared: bool
+) -> list[str]:
     notes = [SETTINGS if maps != OWN else f"the maps are those of the run; {SETTINGS}"]
     if is_shared:
         notes.append(
@@ -94,4 +96,11 @@ def _notes(data: TaskData, pairings: dict[str, Pairings], maps: str, is_shared: 
         notes.append(
             "no two validation recordings of one thing differ in one attribute: every goal is in the same recording"
         )
+    if (data.store.labels[data.split.validation] < 0).any():
+        notes.append("recordings without a label are not paired: whether two of them show the same thing is not known")
+    notes += [
+        f"no training recordings are paired by {name}: the errors for it are measured within single recordings"
+        for name in pairings
+        if name not in trained
+    ]
     return notes

@@ -87,7 +87,7 @@ def things_of(store: FrameStore) -> Indices:
 
 
 def partners(store: FrameStore, recordings: Indices) -> tuple[str, dict[int, list[int]]]:
-    """Recordings of the same thing that differ in one attribute, such as the lighting.
+    """Recordings of the same thing that differ in one attribute, such as the lighting; those without a label are none.
 
     Args:
         store: Its labels and attributes.
@@ -98,6 +98,8 @@ def partners(store: FrameStore, recordings: Indices) -> tuple[str, dict[int, lis
         an empty name where there are none.
     """
     first = np.array([int(np.flatnonzero(store.recording == number)[0]) for number in recordings], np.int64)
+    known = store.labels[first] >= 0
+    first, recordings = first[known], recordings[known]
     if not len(first):
         return "", {}
     found: dict[str, dict[int, list[int]]] = {}
