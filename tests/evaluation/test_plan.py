@@ -227,7 +227,28 @@ def test_errands_are_between_the_frames_that_are_measured() -> None:
     grid = pose_grid(store)
     frames = grid.rows[3, :5]
     (errands,) = errands_of(grid, [(3, 3)], frames, 100, seed=0)
+    np.testing.assert_array_equal(
+        errands.steps, grid.displacements.steps[grid.between[errands.start, errands.goal]]
+    )  # no place lacks a picture
     assert len(errands.start) == 20  # every ordered pair of five
     assert set(errands.start) == set(errands.goal) == set(range(5))
     assert (errands.start != errands.goal).all()
     assert errands_of(grid, [(2, 2)], frames, 100, seed=0) == []
+
+
+def test_goals_of_a_grid_with_holes_can_be_reached_and_the_shortest_way_goes_round_the_holes() -> None:
+    store, _ = turning_world(2)
+    grid = pose_grid(store)
+    azimuth, low = store.poses[grid.rows[0], 1], store.poses[grid.rows[0], 0] == store.poses[:, 0].min()
+    parted = grid.rows[0, np.isin(azimuth, [60, 240])]  # between azimuths 120, 180 and 300, 0 no way leads
+    (errands,) = errands_of(grid.only(np.setdiff1d(grid.rows, parted)), [(0, 0)], grid.rows[0], 1_000, seed=0)
+    side = np.isin(azimuth, [120, 180])
+    np.testing.assert_array_equal(side[errands.start], side[errands.goal])
+    assert len(errands.start) == 2 * 8 * 7
+
+    holes = np.concatenate([grid.rows[0, (azimuth == 60) & ~low], grid.rows[0, azimuth == 240]])
+    (errands,) = errands_of(grid.only(np.setdiff1d(grid.rows, holes)), [(0, 0)], grid.rows[0], 1_000, seed=0)
+    top = store.poses[grid.rows[0], 0] == store.poses[:, 0].max()
+    start, goal = (int(np.flatnonzero(top & (azimuth == one))[0]) for one in (0, 120))
+    (found,) = np.flatnonzero((errands.start == start) & (errands.goal == goal))
+    assert errands.steps[found] == 2 + 2 * (ELEVATIONS - 1)  # down, two to the right, and up again

@@ -7,6 +7,8 @@ from functools import cached_property
 from math import ceil
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
 
 from egoequiv.errors import DataError
 from egoequiv.pairs.candidates import Indices
@@ -55,6 +57,14 @@ class PoseGrid:
         """Where motions lead in a recording (its place among `recordings`), (C, G); -1 where it has no frame."""
         here = self.rows[recording] >= 0
         return np.where(here[self.after] & (self.after >= 0) & here[:, None], self.after, -1)
+
+    def steps_in(self, recording: int, starts: Indices) -> Indices:
+        """The moves of the shortest way in a recording from some places to each, (S, C); -1 where no way leads there."""
+        after = self.after_in(recording)
+        here, motion = np.nonzero(after >= 0)
+        moves = csr_array((np.ones(len(here)), (here, after[here, motion])), (len(after), len(after)))
+        steps = shortest_path(moves, unweighted=True, indices=starts)
+        return np.where(np.isfinite(steps), steps, -1).astype(np.int64)
 
 
 def pose_grid(store: FrameStore) -> PoseGrid:
