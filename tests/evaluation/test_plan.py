@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from egoequiv.errors import ConfigError
+from egoequiv.evaluation import plan_task
 from egoequiv.evaluation.plan_conditions import errands_of, prepare
 from egoequiv.evaluation.plan_models import Planned, fitted, measure_errors, reliable
 from egoequiv.evaluation.plan_result import GREEDY, RANDOM, SAME
@@ -146,6 +147,15 @@ def test_errors_of_a_condition_that_training_recordings_lack_are_said_to_be_of_a
     found = plan(made_data(dim, z, np.flatnonzero(store.recording >= 8)), TaskOptions(), silent)
     assert list(found.details["conditions"]) == [SAME, "other light"]
     assert any(words in note for note in found.notes)
+
+
+def test_a_baseline_whose_maps_cannot_be_fitted_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = np.random.default_rng(0).normal(size=(TOYS * LIGHTS * FRAMES, 100_000)).astype(np.float32)
+    monkeypatch.setattr(plan_task, "pixel_features", lambda store, train: wide)  # too many numbers for so few pairs
+    found = plan(lit_data(), TaskOptions(), silent)
+    assert found.values[0].value == 100
+    assert set(found.values[0].baselines) == {GREEDY, RANDOM}
+    assert any(note.startswith("pixels left out: ") and "too few for a map" in note for note in found.notes)
 
 
 def test_intervals_are_over_things_where_recordings_show_the_same() -> None:

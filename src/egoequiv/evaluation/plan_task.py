@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
-from egoequiv.errors import DataError
+from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.fitted_on import shared_recordings, training_frames
 from egoequiv.evaluation.plan_conditions import (
     Outcome,
@@ -25,6 +26,7 @@ from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid, things_
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.models.network import ALL
 
+T = TypeVar("T")
 SETTINGS = "the errors of predictions, which weigh features and views, are measured on training recordings alone"
 
 
@@ -37,8 +39,9 @@ def plan(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Findi
     frames = np.flatnonzero(np.isin(data.store.recording, measured)) if is_shared else data.split.validation
     grid = whole.only(frames)
     planned, maps = own_or_fitted(data, whole)
+    lacking: dict[str, str] = {}  # baselines whose maps cannot be fitted, and why
     before = data.of_part(ALL).untrained_features
-    untrained = None if before is None else fitted(data, whole, before)
+    untrained = None if before is None else _unless_too_few(UNTRAINED, lacking, partial(fitted, data, whole, before))
     pairings, trained = _pairings(data, grid), _pairings(data, training)
     things = things_of(data.store) if len(pairings) > 1 else None
     conditions = []
@@ -51,14 +54,27 @@ def plan(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Findi
         outcomes = {RUN: walk(planned)}
         if data.store.has_images:
             key = ("plan by pixels", name, options.seed, data.split.train, data.split.validation)
-            outcomes[PIXELS] = data.once(key, partial(_walk_by_pixels, walk, data, whole))
+            make = partial(_walk_by_pixels, walk, data, whole)
+            by_pixels = _unless_too_few(PIXELS, lacking, partial(data.once, key, make))
+            if by_pixels is not None:
+                outcomes[PIXELS] = by_pixels
         if untrained is not None:
             outcomes[UNTRAINED] = walk(untrained)
         outcomes[GREEDY] = greedily(planned, grid, errands)
         outcomes[RANDOM] = at_random(grid, errands, options.seed)
         conditions.append(Condition(name, grid, errands, outcomes, things))
     on_progress("walks", len(pairings), len(pairings))
-    return finding_of(data.store, conditions, maps, _notes(data, pairings, trained, maps, is_shared))
+    notes = [f"{name} left out: {why}" for name, why in lacking.items()]
+    return finding_of(data.store, conditions, maps, [*notes, *_notes(data, pairings, trained, maps, is_shared)])
+
+
+def _unless_too_few(name: str, lacking: dict[str, str], make: Callable[[], T]) -> T | None:
+    """What is made for a baseline; None where its maps cannot be fitted, which `lacking` then says of it."""
+    try:
+        return make()
+    except TooFewPairsError as problem:
+        lacking[name] = str(problem)
+        return None
 
 
 def _walk(

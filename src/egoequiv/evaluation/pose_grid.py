@@ -59,7 +59,7 @@ class PoseGrid:
         return np.where(here[self.after] & (self.after >= 0) & here[:, None], self.after, -1)
 
     def steps_in(self, recording: int, starts: Indices) -> Indices:
-        """The moves of the shortest way in a recording from some places to each, (S, C); -1 where no way leads there."""
+        """The moves of the shortest way in a recording from some places to each, (S, C); -1 where there is none."""
         after = self.after_in(recording)
         here, motion = np.nonzero(after >= 0)
         moves = csr_array((np.ones(len(here)), (here, after[here, motion])), (len(after), len(after)))
