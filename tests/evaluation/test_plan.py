@@ -7,9 +7,9 @@ import pytest
 
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation import plan_task
-from egoequiv.evaluation.plan_conditions import errands_of, prepare
+from egoequiv.evaluation.plan_conditions import Outcome, errands_of, prepare
 from egoequiv.evaluation.plan_models import Planned, fitted, measure_errors, reliable
-from egoequiv.evaluation.plan_result import GREEDY, RANDOM, SAME
+from egoequiv.evaluation.plan_result import GREEDY, RANDOM, RUN, SAME, Condition
 from egoequiv.evaluation.plan_task import plan
 from egoequiv.evaluation.plan_walks import Errands, greedy_walks, random_walks
 from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid, things_of
@@ -156,6 +156,23 @@ def test_a_baseline_whose_maps_cannot_be_fitted_is_left_out_and_said(monkeypatch
     assert found.values[0].value == 100
     assert set(found.values[0].baselines) == {GREEDY, RANDOM}
     assert any(note.startswith("pixels left out: ") and "too few for a map" in note for note in found.notes)
+
+
+def test_differences_to_baselines_are_paired_by_thing() -> None:
+    grid = pose_grid(lit_world(0.0)[0])
+    errands = [Errands(k, k, np.array([0, 1]), np.array([2, 3]), np.array([2, 2])) for k in range(10)]
+    own, other = np.full(20, 2), np.full(20, 2)
+    other[::4] = -1  # one of four walks of each thing
+    outcomes = {RUN: Outcome(own, own > 0), GREEDY: Outcome(other)}
+    condition = Condition(SAME, grid, errands, outcomes, np.arange(12) // 2)
+    gain = condition.gains()[GREEDY]
+    assert gain["difference"] == 25
+    assert gain["interval"] == pytest.approx([25, 25])  # things do not differ, though recordings do
+    alone = replace(condition, things=None).gains()[GREEDY]
+    assert alone["interval"][0] < 24 < 26 < alone["interval"][1]
+    said = [note for note in plan(lit_data(), TaskOptions(), silent).notes if note.startswith("success, other light")]
+    assert len(said) == 1
+    assert "less that of pixels: +" in said[0]
 
 
 def test_intervals_are_over_things_where_recordings_show_the_same() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nan
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from egoequiv.pairs.candidates import Indices
 from egoequiv.planning.belief import Floats
 from egoequiv.store import FrameStore
 
+T = TypeVar("T")
 RUN, PIXELS, UNTRAINED, GREEDY, RANDOM = "run", "pixels", "untrained network", "greedy walk", "random walk"
 SAME = "same recording"
 SHOWN = 6  # walks of the figure
@@ -107,6 +108,16 @@ class Condition:
             ),
         ]
 
+    def gains(self) -> dict[str, dict[str, Any]]:
+        """How much higher the success of the run is than that of each baseline, on the same walks."""
+        own = self.outcomes[RUN].arrived >= 0
+        found = {}
+        for way in _others(self.outcomes):
+            higher = 100.0 * (own.astype(np.float64) - (self.outcomes[way].arrived >= 0))
+            ends = group_interval(higher, self.groups, within=(-100.0, 100.0))
+            found[way] = {"difference": float(higher.mean()), "interval": list(ends)}
+        return found
+
     def by_distance(self) -> dict[str, list[dict[str, Any]]]:
         """The share of successful walks for each length of the shortest way."""
         steps = self.steps
@@ -149,7 +160,7 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else nan
 
 
-def _others(numbers: Mapping[str, float]) -> dict[str, float]:
+def _others(numbers: Mapping[str, T]) -> dict[str, T]:
     return {way: number for way, number in numbers.items() if way != RUN}
 
 
@@ -164,12 +175,15 @@ def finding_of(store: FrameStore, conditions: Sequence[Condition], maps: str, no
     counts = ", ".join(f"{len(one.steps):,} with the goal in the {one.name}" for one in conditions)
     lengths = np.concatenate([condition.steps for condition in conditions])
     title = f"walks to a goal view: {counts}, the shortest way {lengths.mean():.1f} moves"
+    gains = {one.name: one.gains() for one in conditions}
+    said = [f"success, {name}, less that of {_in_words(own)}" for name, own in gains.items()]
     details: dict[str, Any] = {
         "maps": maps,
         "conditions": {
             one.name: {
                 "walks": len(one.steps),
                 "by_distance": one.by_distance(),
+                "gains": gains[one.name],
             }
             for one in conditions
         },
@@ -177,9 +191,17 @@ def finding_of(store: FrameStore, conditions: Sequence[Condition], maps: str, no
     arrays: dict[str, NDArray[Any]] = {}
     for condition in conditions if store.has_images else ():
         arrays |= condition.strips(store)
-    return Finding(
-        values, [Grid.of(title, columns, rows, NOTES)], plain(details), arrays, notes=[*notes, *notes_of(values[:1])]
-    )
+    notes = [*said, *notes, *notes_of(values[:1])]
+    return Finding(values, [Grid.of(title, columns, rows, NOTES)], plain(details), arrays, notes=notes)
+
+
+def _in_words(gains: Mapping[str, Mapping[str, Any]]) -> str:
+    """The difference to each baseline, and its interval where there is one."""
+    texts = []
+    for way, gain in gains.items():
+        low, high = gain["interval"]
+        texts.append(f"{way}: {gain['difference']:+.1f}" + (f" [{low:+.1f}, {high:+.1f}]" if np.isfinite(low) else ""))
+    return "; ".join(texts)
 
 
 def _title(way: str, maps: str) -> str:
