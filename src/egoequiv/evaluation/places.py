@@ -121,7 +121,9 @@ def places(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fin
 def _distance(data: TaskData, pairs: PlacePairs, space: str) -> Array | None:
     """Distances of queries and references, (Q, R); None for a baseline that is not known."""
     if space == "pixels":
-        query, reference = (patch_normalised(one.store.images[one.rows]) for one in (pairs.query, pairs.reference))
+        both = (pairs.query, pairs.reference)
+        sides = tuple(min(one.store.image_shape[axis] for one in both) for axis in (0, 1))
+        query, reference = (patch_normalised(one.store.images[one.rows], sides) for one in both)
         return mean_differences(query, reference)
     if space == "untrained" and data.untrained is None:
         return None
