@@ -99,6 +99,8 @@ def test_mistakes_are_one_line(cli: Cli, run: Path, walks: tuple[Path, Path], tm
     assert "--tolerance 'far'" in error("--task", "places", "--query", walks[1], "--tolerance", "far")
     assert "does not exist" in error("--task", "places", "--query", tmp_path / "nothing")
     assert "loop closure needs times and positions" in error("--task", "places")
+    for place in (tmp_path / "first", walks[0]):  # the store of the run, and the log that it was made from
+        assert "loop closure needs times and positions" in error("--task", "places", "--query", place)
     assert "no positions in metres" in error("--task", "places", "--query", walks[1], "--tolerance", "3m")
     assert "--revisit must be" in error("--task", "places", "--revisit", "-1")
     assert "--revisit is for tasks" in error("--revisit", "10")

@@ -104,3 +104,11 @@ def test_distances_by_hand() -> None:
     one, other = np.array([[1, 0]], np.float32), np.array([[0, 2], [3, 0], [0, 0]], np.float32)
     np.testing.assert_allclose(cosine_distances(one, other), [[1, 0, 1]])
     np.testing.assert_allclose(mean_differences(one, other), [[1.5, 1, 0.5]])
+
+
+def test_images_of_two_sizes_are_compared_at_the_smaller_one() -> None:
+    large = np.random.default_rng(0).integers(0, 255, (3, 64, 64, 1), np.uint8)
+    small = np.random.default_rng(1).integers(0, 255, (2, 16, 24, 1), np.uint8)
+    assert patch_normalised(large, (16, 24)).shape == (3, 16 * 24)
+    assert mean_differences(patch_normalised(large, (16, 24)), patch_normalised(small)).shape == (3, 2)
+    np.testing.assert_array_equal(patch_normalised(small, (16, 24)), patch_normalised(small))

@@ -80,6 +80,16 @@ def test_features_that_say_nothing_find_nothing() -> None:
     assert found["recall@1"].value == found["recall@10"].value == found[AREA].value == 0
 
 
+@pytest.mark.parametrize("bad", [slice(None), slice(COUNT + 7, COUNT + 8)])
+def test_features_that_are_not_finite_are_refused(bad: slice) -> None:
+    data = two_traverses()
+    made = data.features.copy()
+    made[bad] = np.nan
+    number = 0 if bad.start is None else 7
+    with pytest.raises(DataError, match=f"frame {number} of recording-1 are not finite: the network has diverged"):
+        places(replace(data, made=made), TaskOptions(tolerance="0"), silent)
+
+
 def test_the_untrained_network_is_a_baseline(tmp_path: Path) -> None:
     import torch
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from egoequiv.errors import ConfigError
-from egoequiv.evaluation.plan_conditions import errands_of, prepare
+from egoequiv.evaluation import plan_task
+from egoequiv.evaluation.plan_conditions import Outcome, errands_of, prepare
 from egoequiv.evaluation.plan_models import Planned, fitted, measure_errors, reliable
-from egoequiv.evaluation.plan_result import GREEDY, RANDOM, SAME
+from egoequiv.evaluation.plan_result import GREEDY, RANDOM, RUN, SAME, Condition
 from egoequiv.evaluation.plan_task import plan
 from egoequiv.evaluation.plan_walks import Errands, greedy_walks, random_walks
-from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid
+from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid, things_of
 from egoequiv.evaluation.task import Finding, TaskData, TaskOptions, silent
 from egoequiv.pairs import Split
 from egoequiv.store import FrameStore
@@ -127,6 +128,70 @@ def test_partners_differ_in_one_attribute_alone() -> None:
     assert partners(replace(store, attributes={}), np.arange(4)) == ("", {})
 
 
+def test_recordings_without_a_label_are_not_partners() -> None:
+    store, z = lit_world(0.0)
+    only_light = {"light": store.attributes["light"]}
+    unknown = replace(store, labels=np.full(len(store), -1), class_names=(), attributes=only_light)
+    assert partners(unknown, np.arange(TOYS * LIGHTS)) == ("", {})
+    found = plan(made_data(unknown, z, np.flatnonzero(store.recording >= 8)), TaskOptions(), silent)
+    assert list(found.details["conditions"]) == [SAME]
+    assert any("recordings without a label are not paired" in note for note in found.notes)
+
+
+def test_errors_of_a_condition_that_training_recordings_lack_are_said_to_be_of_another() -> None:
+    store, z = lit_world(0.0)
+    words = "no training recordings are paired by other light"
+    assert not any(words in note for note in plan(lit_data(), TaskOptions(), silent).notes)
+    light = np.where(store.recording < 8, "0", store.attributes["light"])
+    dim = replace(store, attributes={**store.attributes, "light": light})
+    found = plan(made_data(dim, z, np.flatnonzero(store.recording >= 8)), TaskOptions(), silent)
+    assert list(found.details["conditions"]) == [SAME, "other light"]
+    assert any(words in note for note in found.notes)
+
+
+def test_a_baseline_whose_maps_cannot_be_fitted_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = np.random.default_rng(0).normal(size=(TOYS * LIGHTS * FRAMES, 100_000)).astype(np.float32)
+    monkeypatch.setattr(plan_task, "pixel_features", lambda store, train: wide)  # too many numbers for so few pairs
+    found = plan(lit_data(), TaskOptions(), silent)
+    assert found.values[0].value == 100
+    assert set(found.values[0].baselines) == {GREEDY, RANDOM}
+    assert any(note.startswith("pixels left out: ") and "too few for a map" in note for note in found.notes)
+
+
+def test_differences_to_baselines_are_paired_by_thing() -> None:
+    grid = pose_grid(lit_world(0.0)[0])
+    errands = [Errands(k, k, np.array([0, 1]), np.array([2, 3]), np.array([2, 2])) for k in range(10)]
+    own, other = np.full(20, 2), np.full(20, 2)
+    other[::4] = -1  # one of four walks of each thing
+    outcomes = {RUN: Outcome(own, own > 0), GREEDY: Outcome(other)}
+    condition = Condition(SAME, grid, errands, outcomes, np.arange(12) // 2)
+    gain = condition.gains()[GREEDY]
+    assert gain["difference"] == 25
+    assert gain["interval"] == pytest.approx([25, 25])  # things do not differ, though recordings do
+    alone = replace(condition, things=None).gains()[GREEDY]
+    assert alone["interval"][0] < 24 < 26 < alone["interval"][1]
+    said = [note for note in plan(lit_data(), TaskOptions(), silent).notes if note.startswith("success, other light")]
+    assert len(said) == 1
+    assert "less that of pixels: +" in said[0]
+
+
+def test_intervals_are_over_things_where_recordings_show_the_same() -> None:
+    found = plan(lit_data(0.6), TaskOptions(), silent)  # two toys in two lights: four recordings
+    assert {value.note for value in found.values} == {"fewer than five things: no interval"}
+    store, z = lit_world(0.6)
+    found = plan(made_data(store, z, np.flatnonzero(store.recording >= 6)), TaskOptions(), silent)
+    assert not np.isfinite(found.values[0].interval).any()  # six recordings, of three toys
+    alone = made_data(replace(store, attributes={}), z, np.flatnonzero(store.recording >= 6))
+    assert np.isfinite(plan(alone, TaskOptions(), silent).values[0].interval).all()
+    assert any("intervals are over things" in note for note in found.notes)
+
+
+def test_a_recording_without_a_label_is_a_thing_of_its_own() -> None:
+    store, _ = lit_world(0.0)
+    labels = np.where(store.recording < 3, -1, store.labels)
+    assert things_of(replace(store, labels=labels)).tolist() == [-1, -2, -3, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+
+
 def planned_world(noise: float = 0.0) -> tuple[TaskData, PoseGrid, Planned]:
     data = lit_data(noise)
     grid = pose_grid(data.store)
@@ -189,7 +254,28 @@ def test_errands_are_between_the_frames_that_are_measured() -> None:
     grid = pose_grid(store)
     frames = grid.rows[3, :5]
     (errands,) = errands_of(grid, [(3, 3)], frames, 100, seed=0)
+    np.testing.assert_array_equal(
+        errands.steps, grid.displacements.steps[grid.between[errands.start, errands.goal]]
+    )  # no place lacks a picture
     assert len(errands.start) == 20  # every ordered pair of five
     assert set(errands.start) == set(errands.goal) == set(range(5))
     assert (errands.start != errands.goal).all()
     assert errands_of(grid, [(2, 2)], frames, 100, seed=0) == []
+
+
+def test_goals_of_a_grid_with_holes_can_be_reached_and_the_shortest_way_goes_round_the_holes() -> None:
+    store, _ = turning_world(2)
+    grid = pose_grid(store)
+    azimuth, low = store.poses[grid.rows[0], 1], store.poses[grid.rows[0], 0] == store.poses[:, 0].min()
+    parted = grid.rows[0, np.isin(azimuth, [60, 240])]  # between azimuths 120, 180 and 300, 0 no way leads
+    (errands,) = errands_of(grid.only(np.setdiff1d(grid.rows, parted)), [(0, 0)], grid.rows[0], 1_000, seed=0)
+    side = np.isin(azimuth, [120, 180])
+    np.testing.assert_array_equal(side[errands.start], side[errands.goal])
+    assert len(errands.start) == 2 * 8 * 7
+
+    holes = np.concatenate([grid.rows[0, (azimuth == 60) & ~low], grid.rows[0, azimuth == 240]])
+    (errands,) = errands_of(grid.only(np.setdiff1d(grid.rows, holes)), [(0, 0)], grid.rows[0], 1_000, seed=0)
+    top = store.poses[grid.rows[0], 0] == store.poses[:, 0].max()
+    start, goal = (int(np.flatnonzero(top & (azimuth == one))[0]) for one in (0, 120))
+    (found,) = np.flatnonzero((errands.start == start) & (errands.goal == goal))
+    assert errands.steps[found] == 2 + 2 * (ELEVATIONS - 1)  # down, two to the right, and up again

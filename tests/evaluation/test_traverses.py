@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -103,3 +104,16 @@ def test_which_traverses_are_compared(drives: FrameStore, tmp_path: Path) -> Non
         choose_pairs(drives, TaskOptions(query=str(tmp_path), reference=a), 1.0)
     with pytest.raises(ConfigError, match="measured in metres"):
         choose_pairs(drives, TaskOptions(reference=a, query=a, tolerance="2"), 1.0)
+
+
+def test_a_store_that_is_named_by_its_place_is_compared_with_its_own_past(tmp_path: Path) -> None:
+    one = ingest(drive_source(1), tmp_path / "store", size=(8, 8))
+    copytree(one.path, tmp_path / "copy")
+    for place in (one.path, tmp_path / "copy"):
+        for options in (TaskOptions(query=str(place)), TaskOptions(query=str(place), reference=str(one.path))):
+            pairs = choose_pairs(one, options, 1.0)
+            assert pairs.revisit_s is not None  # not a store beside itself, where every frame finds itself
+            assert pairs.query.store is one  # so that what the run has seen of it is known
+    elsewhere = ingest(drive_source(2), tmp_path / "other", size=(8, 8))
+    both = TaskOptions(query=str(one.path), reference=str(tmp_path / "copy"))
+    assert choose_pairs(elsewhere, both, 1.0).revisit_s is not None

@@ -17,6 +17,7 @@ from egoequiv.models import EgoNet, NetSpec, initialise
 from egoequiv.pose import ColumnsSpace
 from egoequiv.sources.formats import guess_format
 from egoequiv.store import fit_image, ingest
+from egoequiv.store.inputs import open_inputs
 
 
 def test_version_3_is_read_although_its_metadata_is_wrong(real_data: Path) -> None:
@@ -86,3 +87,10 @@ def test_features_are_appended_to_a_copy(real_data: Path, tmp_path: Path, name: 
     images = [fit_image(image, 16, 24, 1) for image in last.images(range(20, 25))]  # type: ignore[arg-type]
     np.testing.assert_allclose(new.recordings[1].poses[20:25], model.embed(np.stack(images)), atol=1e-4)
     assert pq.read_schema(next(copy.rglob(f"{table}.parquet"))).names[-1] == COLUMN
+
+
+def test_a_video_that_is_named_is_read_alone(real_data: Path) -> None:
+    [video] = sorted((real_data / "lerobot_v21").glob("videos/*/observation.images.cam_high/episode_000010.mp4"))
+    opened = open_inputs([str(video)])
+    assert len(opened.frames) == 1
+    assert len(opened) == 290

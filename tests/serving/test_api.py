@@ -18,6 +18,8 @@ def test_features_of_frames_pictures_and_files_are_the_same(
     body = {"views": [{"frame": 7}, {"image": text_of(file)}, {"image": f"data:image/png;base64,{text_of(file)}"}]}
     by_json = client.post("/v1/embed", json=body).json()["features"]
     by_file = client.post("/v1/embed/files", files=[("images", ("a.png", file))] * 2).json()["features"]
+    unknown = client.post("/v1/embed/files", files={"images": ("a.png", file)}, data={"part": "colour"})
+    assert unknown.status_code == 422
     assert len(by_json) == 3
     assert len(by_file) == 2
     np.testing.assert_allclose(

@@ -26,10 +26,13 @@ def export(
 
     Example: egoequiv export run -o model
     """
+    from egoequiv.evaluation.measurement import FOLDER
     from egoequiv.exporting import export_run
 
     with progress_bar() as progress:
         files = export_run(run, out, checkpoint.value, progress)
+    if not any((run / FOLDER).glob("*")):
+        say(f"note: the model card has no numbers yet: egoequiv evaluate {run}, and export again")
     sizes = {path.name: path.stat().st_size for path in files}
     if as_json:
         print_json({"folder": str(out), "checkpoint": checkpoint.value, "files": sizes})

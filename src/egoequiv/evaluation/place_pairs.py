@@ -18,6 +18,7 @@ from egoequiv.evaluation.traverses import (
 )
 from egoequiv.pairs.places import usual_place_m
 from egoequiv.store import FrameStore
+from egoequiv.store.frame_store import META
 from egoequiv.store.logs import is_store
 
 HOW = "name two traverses with --reference and --query: recordings of the store, or other stores"
@@ -76,8 +77,8 @@ def choose_pairs(store: FrameStore, options: TaskOptions, max_gap_s: float) -> P
     """
     own = traverses_of(store)
     if options.query is not None:
-        query = _named(options.query, own, "--query")
-        reference = _reference(options.reference, own, query)
+        query = _named(options.query, store, own, "--query")
+        reference = _reference(options.reference, store, own, query)
     elif options.reference is not None:
         raise ConfigError(f"--reference {options.reference} needs a --query: {HOW}")
     elif len(own) == 2:
@@ -86,7 +87,7 @@ def choose_pairs(store: FrameStore, options: TaskOptions, max_gap_s: float) -> P
         reference = query = next(iter(own.values()))
     else:
         raise DataError(f"{store.place} has {len(own)} recordings: {HOW}")
-    if reference.store is query.store and reference.name == query.name:
+    if reference.name == query.name and is_same_store(reference.store, query.store):
         return _loop(query, options, max_gap_s)
     longest = max(len(reference), len(query))
     tolerance = _tolerance(reference, query, options, max_gap_s)
@@ -120,10 +121,21 @@ def _tolerance(reference: Traverse, query: Traverse, options: TaskOptions, max_g
     return Tolerance(USUAL_FRAMES, False)
 
 
-def _reference(name: str | None, own: dict[str, Traverse], query: Traverse) -> Traverse:
+def is_same_store(one: FrameStore, other: FrameStore) -> bool:
+    """Whether two stores have the same frames: one that was opened twice, a copy, or the same log ingested again."""
+    if one is other or one.path.resolve() == other.path.resolve():
+        return True
+    pictures = one.meta.get("images_blake2b")
+    if one.has_images and pictures is not None and pictures == other.meta.get("images_blake2b"):
+        return True
+    have = all(store.known_fingerprint or (store.path / META).is_file() for store in (one, other))
+    return have and one.fingerprint() == other.fingerprint()
+
+
+def _reference(name: str | None, store: FrameStore, own: dict[str, Traverse], query: Traverse) -> Traverse:
     """The traverse that is searched: the one named, or the only one of the store beside the query."""
     if name is not None:
-        return _named(name, own, "--reference")
+        return _named(name, store, own, "--reference")
     others = [one for one in own.values() if one is not query]
     if len(others) == 1:
         return others[0]
@@ -132,13 +144,14 @@ def _reference(name: str | None, own: dict[str, Traverse], query: Traverse) -> T
     raise ConfigError(f"--query alone leaves {len(others)} recordings to search: give --reference, one of {_some(own)}")
 
 
-def _named(name: str, own: dict[str, Traverse], option: str) -> Traverse:
-    """A recording of the store by its name, or the only one of another store."""
+def _named(name: str, store: FrameStore, own: dict[str, Traverse], option: str) -> Traverse:
+    """A recording of the store by its name, or the only one of another store, or of this one by its place."""
     if name in own:
         return own[name]
     if not is_store(name):
         raise ConfigError(f"{option} {name}: neither a store nor a recording of this one, which has {_some(own)}")
-    found = traverses_of(FrameStore.open(name))
+    named = FrameStore.open(name)
+    found = own if is_same_store(named, store) else traverses_of(named)
     if len(found) != 1:
         raise DataError(f"{option} {name} has {len(found)} recordings, expected one: ingest the one that is meant")
     return next(iter(found.values()))

@@ -16,14 +16,15 @@ HEIGHT, WIDTH, PATCH = 32, 64, 8
 LEAST_STD = 1.0  # gray levels: less is noise of the camera
 
 
-def patch_normalised(images: NDArray[np.uint8]) -> NDArray[np.float32]:
+def patch_normalised(images: NDArray[np.uint8], sides: tuple[int, ...] | None = None) -> NDArray[np.float32]:
     """Images (N, H, W, C) as SeqSLAM compares them, (N, P): gray, at most 32 x 64 pixels, patch by patch normalised.
 
-    Patches have 8 x 8 pixels, and the sides of smaller images are brought to whole patches.
+    Patches have 8 x 8 pixels, and the sides of smaller images are brought to whole patches. `sides`, in place of those
+    of the images, are for images that are compared with smaller ones.
     """
     height, width = (
         min(most, max(side // PATCH * PATCH, PATCH))
-        for most, side in zip((HEIGHT, WIDTH), images.shape[1:3], strict=True)
+        for most, side in zip((HEIGHT, WIDTH), sides or images.shape[1:3], strict=True)
     )
     found = np.empty((len(images), height * width), np.float32)
     for row, image in enumerate(images):

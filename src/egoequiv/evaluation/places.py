@@ -9,9 +9,11 @@ from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
+from egoequiv.evaluation.feature_files import check_finite
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.findings import cell
 from egoequiv.evaluation.metric import Metric, Value
@@ -119,7 +121,9 @@ def places(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fin
 def _distance(data: TaskData, pairs: PlacePairs, space: str) -> Array | None:
     """Distances of queries and references, (Q, R); None for a baseline that is not known."""
     if space == "pixels":
-        query, reference = (patch_normalised(one.store.images[one.rows]) for one in (pairs.query, pairs.reference))
+        both = (pairs.query, pairs.reference)
+        sides = tuple(min(one.store.image_shape[axis] for one in both) for axis in (0, 1))
+        query, reference = (patch_normalised(one.store.images[one.rows], sides) for one in both)
         return mean_differences(query, reference)
     if space == "untrained" and data.untrained is None:
         return None
@@ -131,10 +135,13 @@ def _distance(data: TaskData, pairs: PlacePairs, space: str) -> Array | None:
 def _features(data: TaskData, net: EgoNet, traverse: Traverse) -> Any:
     """The features of a traverse (N, D); those of the run's own store are computed once for all tasks."""
     if traverse.store is not data.store:
-        return embed(net, traverse.store, traverse.rows, fit=True, part=data.part)
-    every = data.features if net is data.net else data.untrained_features
-    assert every is not None
-    return every[traverse.rows]
+        found = embed(net, traverse.store, traverse.rows, fit=True, part=data.part)
+    else:
+        every = data.features if net is data.net else data.untrained_features
+        assert every is not None
+        found = every[traverse.rows]
+    check_finite(found, pa.table({"recording": [traverse.name] * len(traverse), "frame": traverse.numbers}))
+    return found
 
 
 def _values(scores: Mapping[tuple[str, bool], PlaceScores], with_prior: bool, chance: float) -> list[Value]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nan
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from egoequiv.pairs.candidates import Indices
 from egoequiv.planning.belief import Floats
 from egoequiv.store import FrameStore
 
+T = TypeVar("T")
 RUN, PIXELS, UNTRAINED, GREEDY, RANDOM = "run", "pixels", "untrained network", "greedy walk", "random walk"
 SAME = "same recording"
 SHOWN = 6  # walks of the figure
@@ -44,6 +45,7 @@ class Condition:
     grid: PoseGrid
     errands: list[Errands]
     outcomes: dict[str, Outcome]
+    things: Indices | None = None  # what each recording of the store shows, where some show the same
 
     @property
     def steps(self) -> Indices:
@@ -51,15 +53,22 @@ class Condition:
         return np.concatenate([own.steps for own in self.errands])
 
     @property
-    def recording(self) -> Indices:
-        """The recording that each walk is in, (N,)."""
-        return np.concatenate([np.full(len(own.start), self.grid.recordings[own.walked]) for own in self.errands])
+    def groups(self) -> Indices:
+        """The thing that each walk is round, or where these are not known the recording that it is in, (N,)."""
+        recording = np.concatenate([np.full(len(own.start), self.grid.recordings[own.walked]) for own in self.errands])
+        return recording if self.things is None else self.things[recording]
+
+    @property
+    def kind(self) -> str:
+        """What the groups are."""
+        return "recording" if self.things is None else "thing"
 
     def values(self) -> list[Value]:
         """Success, what stops by itself, and the excess of the way."""
         is_first = self.name == SAME
         ending, words = ("", "") if is_first else ("_other", f", {self.name}")
-        groups = len(np.unique(self.recording))
+        groups = self.groups
+        grouped: dict[str, Any] = {"groups": len(np.unique(groups)), "kind": self.kind}
         percent: dict[str, Any] = {"digits": 1, "is_percent": True, "family": "plan"}
         shares = {way: 100.0 * float(np.mean(one.arrived >= 0)) for way, one in self.outcomes.items()}
         stops = {way: 100.0 * float(np.mean(s)) for way, one in self.outcomes.items() if (s := one.stopped) is not None}
@@ -71,15 +80,15 @@ class Condition:
             measured(
                 Metric(name=f"success{ending}", title=f"success{words} %", **percent),
                 shares[RUN],
-                group_interval(100.0 * reached, self.recording, within=(0.0, 100.0)),
-                groups=groups,
+                group_interval(100.0 * reached, groups, within=(0.0, 100.0)),
+                **grouped,
                 baselines=_others(shares),
             ),
             measured(
                 Metric(name=f"stops{ending}", title=f"stops{words} %", **percent),
                 stops[RUN],
-                group_interval(100.0 * own.stopped, self.recording, within=(0.0, 100.0)),
-                groups=groups,
+                group_interval(100.0 * own.stopped, groups, within=(0.0, 100.0)),
+                **grouped,
                 baselines=_others(stops),
             ),
             measured(
@@ -92,11 +101,22 @@ class Condition:
                     is_detail=True,
                 ),
                 excess[RUN],
-                group_interval(excess_of(own.arrived, self.steps), self.recording[reached], within=(0.0, inf)),
-                groups=len(np.unique(self.recording[reached])),
+                group_interval(excess_of(own.arrived, self.steps), groups[reached], within=(0.0, inf)),
+                groups=len(np.unique(groups[reached])),
+                kind=self.kind,
                 baselines=_others(excess),
             ),
         ]
+
+    def gains(self) -> dict[str, dict[str, Any]]:
+        """How much higher the success of the run is than that of each baseline, on the same walks."""
+        own = self.outcomes[RUN].arrived >= 0
+        found = {}
+        for way in _others(self.outcomes):
+            higher = 100.0 * (own.astype(np.float64) - (self.outcomes[way].arrived >= 0))
+            ends = group_interval(higher, self.groups, within=(-100.0, 100.0))
+            found[way] = {"difference": float(higher.mean()), "interval": list(ends)}
+        return found
 
     def by_distance(self) -> dict[str, list[dict[str, Any]]]:
         """The share of successful walks for each length of the shortest way."""
@@ -140,7 +160,7 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else nan
 
 
-def _others(numbers: Mapping[str, float]) -> dict[str, float]:
+def _others(numbers: Mapping[str, T]) -> dict[str, T]:
     return {way: number for way, number in numbers.items() if way != RUN}
 
 
@@ -155,12 +175,15 @@ def finding_of(store: FrameStore, conditions: Sequence[Condition], maps: str, no
     counts = ", ".join(f"{len(one.steps):,} with the goal in the {one.name}" for one in conditions)
     lengths = np.concatenate([condition.steps for condition in conditions])
     title = f"walks to a goal view: {counts}, the shortest way {lengths.mean():.1f} moves"
+    gains = {one.name: one.gains() for one in conditions}
+    said = [f"success, {name}, less that of {_in_words(own)}" for name, own in gains.items()]
     details: dict[str, Any] = {
         "maps": maps,
         "conditions": {
             one.name: {
                 "walks": len(one.steps),
                 "by_distance": one.by_distance(),
+                "gains": gains[one.name],
             }
             for one in conditions
         },
@@ -168,9 +191,17 @@ def finding_of(store: FrameStore, conditions: Sequence[Condition], maps: str, no
     arrays: dict[str, NDArray[Any]] = {}
     for condition in conditions if store.has_images else ():
         arrays |= condition.strips(store)
-    return Finding(
-        values, [Grid.of(title, columns, rows, NOTES)], plain(details), arrays, notes=[*notes, *notes_of(values[:1])]
-    )
+    notes = [*said, *notes, *notes_of(values[:1])]
+    return Finding(values, [Grid.of(title, columns, rows, NOTES)], plain(details), arrays, notes=notes)
+
+
+def _in_words(gains: Mapping[str, Mapping[str, Any]]) -> str:
+    """The difference to each baseline, and its interval where there is one."""
+    texts = []
+    for way, gain in gains.items():
+        low, high = gain["interval"]
+        texts.append(f"{way}: {gain['difference']:+.1f}" + (f" [{low:+.1f}, {high:+.1f}]" if np.isfinite(low) else ""))
+    return "; ".join(texts)
 
 
 def _title(way: str, maps: str) -> str:

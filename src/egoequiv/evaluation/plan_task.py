@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
-from egoequiv.errors import DataError
+from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.fitted_on import shared_recordings, training_frames
 from egoequiv.evaluation.plan_conditions import (
     Outcome,
@@ -21,10 +22,11 @@ from egoequiv.evaluation.plan_conditions import (
 from egoequiv.evaluation.plan_models import OWN, Pairings, Planned, fitted, own_or_fitted, pixel_features
 from egoequiv.evaluation.plan_result import GREEDY, PIXELS, RANDOM, RUN, SAME, UNTRAINED, Condition, finding_of
 from egoequiv.evaluation.plan_walks import Errands
-from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid
+from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid, things_of
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.models.network import ALL
 
+T = TypeVar("T")
 SETTINGS = "the errors of predictions, which weigh features and views, are measured on training recordings alone"
 
 
@@ -37,9 +39,11 @@ def plan(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Findi
     frames = np.flatnonzero(np.isin(data.store.recording, measured)) if is_shared else data.split.validation
     grid = whole.only(frames)
     planned, maps = own_or_fitted(data, whole)
+    lacking: dict[str, str] = {}  # baselines whose maps cannot be fitted, and why
     before = data.of_part(ALL).untrained_features
-    untrained = None if before is None else fitted(data, whole, before)
+    untrained = None if before is None else _unless_too_few(UNTRAINED, lacking, partial(fitted, data, whole, before))
     pairings, trained = _pairings(data, grid), _pairings(data, training)
+    things = things_of(data.store) if len(pairings) > 1 else None
     conditions = []
     for number, (name, pairs) in enumerate(pairings.items()):
         on_progress("walks", number, len(pairings))
@@ -50,14 +54,27 @@ def plan(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Findi
         outcomes = {RUN: walk(planned)}
         if data.store.has_images:
             key = ("plan by pixels", name, options.seed, data.split.train, data.split.validation)
-            outcomes[PIXELS] = data.once(key, partial(_walk_by_pixels, walk, data, whole))
+            make = partial(_walk_by_pixels, walk, data, whole)
+            by_pixels = _unless_too_few(PIXELS, lacking, partial(data.once, key, make))
+            if by_pixels is not None:
+                outcomes[PIXELS] = by_pixels
         if untrained is not None:
             outcomes[UNTRAINED] = walk(untrained)
         outcomes[GREEDY] = greedily(planned, grid, errands)
         outcomes[RANDOM] = at_random(grid, errands, options.seed)
-        conditions.append(Condition(name, grid, errands, outcomes))
+        conditions.append(Condition(name, grid, errands, outcomes, things))
     on_progress("walks", len(pairings), len(pairings))
-    return finding_of(data.store, conditions, maps, _notes(data, pairings, maps, is_shared))
+    notes = [f"{name} left out: {why}" for name, why in lacking.items()]
+    return finding_of(data.store, conditions, maps, [*notes, *_notes(data, pairings, trained, maps, is_shared)])
+
+
+def _unless_too_few(name: str, lacking: dict[str, str], make: Callable[[], T]) -> T | None:
+    """What is made for a baseline; None where its maps cannot be fitted, which `lacking` then says of it."""
+    try:
+        return make()
+    except TooFewPairsError as problem:
+        lacking[name] = str(problem)
+        return None
 
 
 def _walk(
@@ -81,14 +98,25 @@ def _pairings(data: TaskData, grid: PoseGrid) -> dict[str, Pairings]:
     return found
 
 
-def _notes(data: TaskData, pairings: dict[str, Pairings], maps: str, is_shared: bool) -> list[str]:
+def _notes(
+    data: TaskData, pairings: dict[str, Pairings], trained: dict[str, Pairings], maps: str, is_shared: bool
+) -> list[str]:
     notes = [SETTINGS if maps != OWN else f"the maps are those of the run; {SETTINGS}"]
     if is_shared:
         notes.append(
             f"split {data.split.kind}: it divides recordings, so walks pass frames that the run was trained on"
         )
-    if len(pairings) == 1:
+    if len(pairings) > 1:
+        notes.append("intervals are over things: recordings with the same label are one")
+    else:
         notes.append(
             "no two validation recordings of one thing differ in one attribute: every goal is in the same recording"
         )
+    if (data.store.labels[data.split.validation] < 0).any():
+        notes.append("recordings without a label are not paired: whether two of them show the same thing is not known")
+    notes += [
+        f"no training recordings are paired by {name}: the errors for it are measured within single recordings"
+        for name in pairings
+        if name not in trained
+    ]
     return notes

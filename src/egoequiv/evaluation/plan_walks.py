@@ -43,11 +43,16 @@ class Errands:
 def draw_errands(
     grid: PoseGrid, walked: int, seen: int, may_begin: Flags, may_end: Flags, count: int, rng: np.random.Generator
 ) -> Errands:
-    """So many errands at random, from and to places that are allowed, (C,) each; start and goal are not one place."""
-    starts, goals = np.nonzero(may_begin[:, None] & may_end[None] & (grid.between > 0))
+    """So many errands at random, from and to places that are allowed, (C,) each, between which a way leads.
+
+    Start and goal are not one place. Where the recording lacks pictures, the shortest way goes round these places.
+    """
+    begin = np.flatnonzero(may_begin)
+    steps = grid.steps_in(walked, begin)
+    starts, goals = np.nonzero(may_end[None] & (grid.between[begin] > 0) & (steps > 0))
     chosen = rng.choice(len(starts), min(count, len(starts)), replace=False)
     start, goal = starts[chosen], goals[chosen]
-    return Errands(walked, seen, start, goal, grid.displacements.steps[grid.between[start, goal]])
+    return Errands(walked, seen, begin[start], goal, steps[start, goal])
 
 
 @dataclass(frozen=True, eq=False)

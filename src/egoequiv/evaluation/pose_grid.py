@@ -7,6 +7,8 @@ from functools import cached_property
 from math import ceil
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
 
 from egoequiv.errors import DataError
 from egoequiv.pairs.candidates import Indices
@@ -56,6 +58,14 @@ class PoseGrid:
         here = self.rows[recording] >= 0
         return np.where(here[self.after] & (self.after >= 0) & here[:, None], self.after, -1)
 
+    def steps_in(self, recording: int, starts: Indices) -> Indices:
+        """The moves of the shortest way in a recording from some places to each, (S, C); -1 where there is none."""
+        after = self.after_in(recording)
+        here, motion = np.nonzero(after >= 0)
+        moves = csr_array((np.ones(len(here)), (here, after[here, motion])), (len(after), len(after)))
+        steps = shortest_path(moves, unweighted=True, indices=starts)
+        return np.where(np.isfinite(steps), steps, -1).astype(np.int64)
+
 
 def pose_grid(store: FrameStore) -> PoseGrid:
     """The grid of a store; an error where poses are of another kind."""
@@ -78,8 +88,16 @@ def pose_grid(store: FrameStore) -> PoseGrid:
     return PoseGrid(displacements, between, rows, np.arange(len(store.recording_names)))
 
 
+def things_of(store: FrameStore) -> Indices:
+    """What each recording shows, (R,): its label; one without a label is a thing of its own."""
+    _, first = np.unique(store.recording, return_index=True)
+    labels = np.full(len(store.recording_names), -1, np.int64)
+    labels[store.recording[first]] = store.labels[first]
+    return np.where(labels >= 0, labels, -1 - np.arange(len(labels)))
+
+
 def partners(store: FrameStore, recordings: Indices) -> tuple[str, dict[int, list[int]]]:
-    """Recordings of the same thing that differ in one attribute, such as the lighting.
+    """Recordings of the same thing that differ in one attribute, such as the lighting; those without a label are none.
 
     Args:
         store: Its labels and attributes.
@@ -90,6 +108,8 @@ def partners(store: FrameStore, recordings: Indices) -> tuple[str, dict[int, lis
         an empty name where there are none.
     """
     first = np.array([int(np.flatnonzero(store.recording == number)[0]) for number in recordings], np.int64)
+    known = store.labels[first] >= 0
+    first, recordings = first[known], recordings[known]
     if not len(first):
         return "", {}
     found: dict[str, dict[int, list[int]]] = {}

@@ -24,5 +24,9 @@ def features(pictures: list[str]) -> np.ndarray:
 if __name__ == "__main__":
     if len(sys.argv) == 1:
         sys.exit(__doc__)
-    for picture, row in zip(sys.argv[1:], features(sys.argv[1:]), strict=True):
+    try:
+        rows = features(sys.argv[1:])
+    except OSError as problem:  # no such file, or no picture
+        sys.exit(str(problem))
+    for picture, row in zip(sys.argv[1:], rows, strict=True):
         print(picture, *row)

@@ -6,7 +6,7 @@ import json
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, File, Query, UploadFile
+from fastapi import APIRouter, File, Form, UploadFile
 from fastapi.responses import Response
 
 from egoequiv.evaluation.next_view import NextViewSelector
@@ -38,7 +38,7 @@ def _add_features(router: APIRouter, service: Service) -> None:
     @router.post("/embed/files", response_model=schemas.Features, summary="Features of uploaded picture files")
     async def embed_files(
         images: Annotated[list[UploadFile], File(description="Picture files.", max_length=1024)],
-        part: Annotated[str, Query(min_length=1, max_length=200)] = ALL,
+        part: Annotated[str, Form(min_length=1, max_length=200)] = ALL,
     ) -> Response:
         own = service.model.parts[service.check_part(part)]
         features = await service.features([await image.read() for image in images])

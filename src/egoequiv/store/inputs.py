@@ -20,11 +20,13 @@ from egoequiv.files import readable
 from egoequiv.sources import Recording
 from egoequiv.sources.check import check_source
 from egoequiv.sources.decoded import decoded_frames
+from egoequiv.sources.lerobot import is_lerobot
 from egoequiv.sources.logged import LoggedRecording, PictureFiles, seconds_since_first
 from egoequiv.sources.recording import Decoded
 from egoequiv.sources.sequences import in_order_of_capture
 from egoequiv.sources.table_frames import PICTURE_SUFFIXES, frame_stamps
 from egoequiv.sources.trees import FolderTree
+from egoequiv.sources.video_frames import SUFFIXES as VIDEO_SUFFIXES
 from egoequiv.store.frame_store import ATTRIBUTE_PREFIX, FILE, LOG_FRAME, FrameStore
 from egoequiv.store.logs import is_store
 
@@ -208,6 +210,8 @@ def _pictures(found: Sequence[tuple[str, str]], notes: list[str]) -> Iterator[Fr
 def _log(
     place: str, path: str, name: str | None, settings: Mapping[str, Any], opened: OpenedInputs
 ) -> Iterator[Frames]:
+    if name is None and path.lower().endswith(VIDEO_SUFFIXES) and is_lerobot(Path(path)):
+        name = "video"  # the file that was named, not the data set that it is a part of
     source, opened.titles[path] = open_log(path, name, **settings)
     check_source(source)
     if not source.has_images:

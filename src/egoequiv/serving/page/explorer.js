@@ -440,18 +440,20 @@ async function showAdvice() {
   if (start !== state.start) return;
   const votes = Object.values(found.votes).reduce((sum, one) => sum + one, 0);
   $("advice-guess").replaceChildren("This looks like ", make("b", { textContent: found.guess }), ` (${found.votes[found.guess]} of ${votes} votes, uncertainty ${number(found.uncertainty_bits)} bits). Expected uncertainty after each move:`);
+  const bits = found.suggestions.map((one) => number(one.uncertainty_bits));
+  const isBest = (one) => number(one.uncertainty_bits) === bits[0] && new Set(bits).size > 1; // none where all are equal
   const most = Math.max(found.uncertainty_bits, ...found.suggestions.map((one) => one.uncertainty_bits), 0.01);
-  $("advice").replaceChildren(...found.suggestions.map((one, place) => {
+  $("advice").replaceChildren(...found.suggestions.map((one) => {
     const filled = make("span");
     filled.style.width = `${(100 * one.uncertainty_bits) / most}%`;
     const bar = make("span", { className: "bar" }, filled);
-    const button = make("button", { type: "button" }, make("span", { textContent: `${glyphOf(one.motion)} ${one.motion}${place === 0 ? " (best)" : ""}` }), bar, make("span", { className: "bits", textContent: `${number(one.uncertainty_bits)} bits` }));
+    const button = make("button", { type: "button" }, make("span", { textContent: `${glyphOf(one.motion)} ${one.motion}${isBest(one) ? " (best)" : ""}` }), bar, make("span", { className: "bits", textContent: `${number(one.uncertainty_bits)} bits` }));
     button.setAttribute("aria-label", `${one.motion}: ${number(one.uncertainty_bits)} bits expected, ${one.guess}`);
     button.addEventListener("click", safely(() => (one.leads_to === null ? walk(one.motion) : goTo({ frame: one.leads_to }))));
     return make("li", {}, button);
   }));
-  const best = found.suggestions[0];
-  for (const button of $("pad").children) button.classList.toggle("best", button.dataset.motion === best?.motion);
+  const best = new Set(found.suggestions.filter(isBest).map((one) => one.motion));
+  for (const button of $("pad").children) button.classList.toggle("best", best.has(button.dataset.motion));
 }
 
 // --- Pairs --------------------------------------------------------------------------------------------------------
