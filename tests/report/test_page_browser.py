@@ -1,30 +1,13 @@
 """The report in a real browser: it opens without an error, every figure is drawn, and the tables sort."""
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from egoequiv.report.page import to_html
 from egoequiv.report.sections import build_report
 from report.made import made_experiment
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        reason = "no chromium, so the report is not looked at in a browser; install it: apt-get install chromium"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 def background(page: Page) -> str:

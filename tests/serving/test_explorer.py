@@ -1,13 +1,11 @@
 """The explorer in a real browser: walk, drop, plan, deep links, keys, a token, and what is shown when things fail."""
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from egoequiv.serving.service import Service
 from egoequiv.store import FrameStore
@@ -22,20 +20,6 @@ DROP = """([target, bytes, name, type]) => {
     document.querySelector(target).dispatchEvent(event);
   }
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        reason = "no chromium, so the explorer is not looked at in a browser; install it: apt-get install chromium"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

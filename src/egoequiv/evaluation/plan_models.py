@@ -94,7 +94,7 @@ class Errors:
     """How far composed maps are off between recordings: squared for each displacement, and their covariance."""
 
     spread: Floats  # (K,)
-    covariance: NDArray[np.float64] = field(repr=False)  # (E, E), of errors divided by their spread
+    covariance: NDArray[np.float64] = field(repr=False)  # (E, E), of all errors, scaled to a mean variance of 1
 
 
 def own_or_fitted(data: TaskData, grid: PoseGrid) -> tuple[Planned, str]:
