@@ -1,4 +1,4 @@
-"""An export gives the features of its run on 1,000 real images: ONNX, torch.export and torch."""
+"""A run, its export and the service give the same features of 1,000 real images: ONNX, torch.export and torch."""
 
 from pathlib import Path
 
@@ -6,12 +6,16 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from egoequiv.evaluation.run_model import open_run_model
 from egoequiv.exporting import export_run, open_model
+from egoequiv.models.motion_model import MotionModel
+from egoequiv.serving.service import Service
 from egoequiv.sources import norb
 from egoequiv.store import ingest
 from egoequiv.training import train
+from serving.known import client_of, png
 
 CLOSE = 1e-5
 
@@ -40,5 +44,16 @@ def test_thousand_images_of_norb(method: str, norb_files: Path, tmp_path: Path) 
     for after, before in (by_onnx, by_torch):
         np.testing.assert_allclose(before, features, atol=CLOSE)
         np.testing.assert_allclose(after, expected, atol=CLOSE)
-    for engine in ("onnx", "torch"):
-        np.testing.assert_allclose(open_model(tmp_path / "model", engine).embed(images), features, atol=CLOSE)
+    for opened in (open_model(tmp_path / "model", "onnx"), open_model(tmp_path / "model", "torch"), model):
+        np.testing.assert_allclose(opened.embed(images), features, atol=CLOSE)
+        np.testing.assert_allclose(_served(opened, images), features, atol=CLOSE)
+
+
+def _served(model: MotionModel, images: NDArray[np.uint8], count: int = 50) -> NDArray[np.float32]:
+    """Features by the service, so many pictures in each request."""
+    found = []
+    with client_of(Service(model, "run")) as client:
+        for start in range(0, len(images), count):
+            files = [("images", ("a.png", png(image))) for image in images[start : start + count]]
+            found += client.post("/v1/embed/files", files=files).json()["features"]
+    return np.array(found, np.float32)
