@@ -1,4 +1,5 @@
 # Each target makes .venv and installs what it needs first, so that a fresh clone needs nothing but Python, make and cc.
+# Modules are compiled when they are first imported: most of those that are installed never are.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -8,13 +9,15 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --dura
 
 FUZZED := OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m
 
-.PHONY: demo test test-fast lint bench fuzz fuzz-kill browser compiled clean
+.PHONY: demo test all-tests test-fast lint bench fuzz fuzz-kill browser compiled clean
 
 demo: $(READY)
 	$(BIN)/egoequiv demo -o demo
 
-# What the tests wait for does not depend on each other: `make -j 3 test` does it side by side.
-test: $(READY) lint browser compiled
+# `make -j 3 test` does all that does not depend on each other side by side: lint is done while the tests run.
+test: lint all-tests
+
+all-tests: $(READY) browser compiled
 	$(PYTEST)
 
 test-fast: $(READY)
@@ -25,8 +28,9 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Compiled here once, not by each worker of the tests.
+# Compiled here once, not by each worker of the tests: the modules that are imported, and the worlds.
 compiled: $(READY)
+	PYTHONPATH=tests $(BIN)/python -c 'from fuzz.running import import_everything; import_everything()'
 	$(BIN)/python -c 'from egoequiv.catalog import open_source; \
 	  [open_source(world).recordings[0].image(0) for world in ("drive", "places", "turntable")]'
 
@@ -52,5 +56,5 @@ clean:
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev]' -c constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[all,dev]' -c constraints.txt
 	touch $(READY)

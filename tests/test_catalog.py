@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from egoequiv.catalog import SOURCES, WRITERS, open_source
+from egoequiv.catalog import SOURCES, WRITERS, find_writer, open_source
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.sources import Source
 from egoequiv.sources.formats import FORMATS
@@ -85,7 +85,17 @@ def test_the_catalog_is_complete() -> None:
     assert {*formats, "scenes", "turntable", "drive", "places"} == set(SOURCES)
     old = {"norb", "kitti", "kitti-odometry"}  # described in the guide
     assert all((ROOT / "docs" / "formats" / f"{name}.md").is_file() for name in formats if name not in old)
-    assert {name: reader for name, (reader, _) in WRITERS.items()} == {"drive": "kitti", "places": "scenes"}
+    assert {name: find_writer(name)[0] for name in WRITERS} == {"drive": "kitti", "places": "scenes"}
+    with pytest.raises(ConfigError, match=r"world 'turntable' cannot be written as files; choose one of drive, places"):
+        find_writer("turntable")
+
+
+def test_worlds_are_named_as_any_code_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert open_source("egoequiv_worlds:turntable", **FEW).settings == open_source("turntable", **FEW).settings
+    monkeypatch.setitem(SOURCES, "drive", "no_such_worlds:drive")
+    with pytest.raises(ConfigError, match="no_such_worlds:drive: there is no module") as caught:
+        open_source("drive")
+    assert "\n" not in str(caught.value)
 
 
 def of_files(path: Path, takes: int = 2) -> Source:

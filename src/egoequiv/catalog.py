@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.errors import ConfigError
-from egoequiv.names import Door, what_is
+from egoequiv.names import Door, load_code, what_is
 from egoequiv.signatures import checked_settings, takes
 from egoequiv.sources import (
     Source,
@@ -29,10 +29,12 @@ from egoequiv.sources import (
 )
 from egoequiv.sources.formats import FORMATS, guess_format
 from egoequiv.user_code import is_built_in, user_code
-from egoequiv.worlds import drive, places, turntable, write_class_folders, write_kitti_raw
 
-# A source reads the files below its first argument, `path`; a world makes its own frames and has none.
-SOURCES: dict[str, Callable[..., Source]] = {
+Writer = Callable[[Source, Path, Callable[[int, int], None] | None], None]
+
+# A source reads the files below its first argument, `path`; a world makes its own frames and has none. The embedded
+# worlds are a package of their own. They are named as code of users is, and imported when they are named.
+SOURCES: dict[str, Callable[..., Source] | str] = {
     "norb": norb,
     "kitti": kitti,
     "kitti-odometry": kitti_odometry,
@@ -48,15 +50,15 @@ SOURCES: dict[str, Callable[..., Source]] = {
     "phone": phone,
     "video": video,
     "table": table,
-    "turntable": turntable,
-    "drive": drive,
-    "places": places,
+    "turntable": "egoequiv_worlds:turntable",
+    "drive": "egoequiv_worlds:drive",
+    "places": "egoequiv_worlds:places",
 }
 
 # Worlds that can be written as files: the source that reads them back, and the writer.
-WRITERS: dict[str, tuple[str, Callable[[Source, Path, Callable[[int, int], None] | None], None]]] = {
-    "drive": ("kitti", write_kitti_raw),
-    "places": ("scenes", write_class_folders),
+WRITERS: dict[str, tuple[str, str]] = {
+    "drive": ("kitti", "egoequiv_worlds:write_kitti_raw"),
+    "places": ("scenes", "egoequiv_worlds:write_class_folders"),
 }
 
 
@@ -82,6 +84,8 @@ def open_source(name: str | Callable[..., Source], path: str | Path | None = Non
 
     """
     found = DOOR.find(name) if isinstance(name, str) else name
+    if isinstance(found, str):
+        found = DOOR.find(found)
     what = f"source {name!r}" if isinstance(name, str) else f"source {getattr(name, '__name__', name)!r}"
     if isinstance(found, Source):
         if path is not None or settings:
@@ -101,6 +105,14 @@ def open_source(name: str | Callable[..., Source], path: str | Path | None = Non
     if not isinstance(source, Source):
         raise ConfigError(f"{what}: expected a function that returns an egoequiv.Source, it returns {what_is(source)}")
     return source
+
+
+def find_writer(world: str) -> tuple[str, Writer]:
+    """The name of the source that reads the files of a world, and the function that writes them."""
+    if world not in WRITERS:
+        raise ConfigError(f"world {world!r} cannot be written as files; choose one of {', '.join(WRITERS)}")
+    reader, code = WRITERS[world]
+    return reader, load_code(code)
 
 
 def open_log(path: str | Path, source: str | None = None, **settings: Any) -> tuple[Source, str]:

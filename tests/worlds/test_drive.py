@@ -17,9 +17,9 @@ from egoequiv.errors import ConfigError
 from egoequiv.pose import DRIVING_POSES, PlanarSpace
 from egoequiv.sources.oxts import FIELDS, packet_column, packet_poses
 from egoequiv.sources.recording import Image, Source
-from egoequiv.worlds.drive import DriveRecording, drive
-from egoequiv.worlds.street.areas import AREAS
-from egoequiv.worlds.street.motion import Motion, motion
+from egoequiv_worlds.drive import DriveRecording, drive
+from egoequiv_worlds.street.areas import AREAS
+from egoequiv_worlds.street.motion import Motion, motion
 
 pytestmark = pytest.mark.slow  # the renderer is compiled first, which takes long
 
@@ -269,8 +269,8 @@ def test_a_stop_gives_nearly_the_same_picture(drives: list[DriveRecording]) -> N
 
 
 def test_nothing_stands_in_the_way(drives: list[DriveRecording]) -> None:
-    from egoequiv.worlds.street.scene import scene
-    from egoequiv.worlds.street.shapes import PAVING, SHADE
+    from egoequiv_worlds.render.faces import PAVING, SHADE
+    from egoequiv_worlds.street.renderer import scene
 
     for recording in drives:
         faces = scene(recording.drive).faces
@@ -290,5 +290,5 @@ def test_driving_on_changes_the_picture_smoothly(drives: list[DriveRecording]) -
 
 
 def test_importing_the_world_does_not_import_numba() -> None:
-    check = "import egoequiv.worlds.drive, sys; assert not {'torch', 'numba', 'pyarrow'} & set(sys.modules)"
+    check = "import egoequiv_worlds.drive, sys; assert not {'torch', 'numba', 'pyarrow'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", check], check=True)

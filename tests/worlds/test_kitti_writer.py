@@ -15,11 +15,10 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.sources.oxts import parse_packet
 from egoequiv.sources.recording import Source
 from egoequiv.store import ingest
-from egoequiv.worlds import turntable
-from egoequiv.worlds.drive import DriveRecording, drive
-from egoequiv.worlds.kitti_writer import IMU_UP_M, calibration_text, stamp_text, write_kitti_raw
-from egoequiv.worlds.street.camera import CAMERA_AHEAD_M, CAMERA_UP_M
-from egoequiv.worlds.street.oxts import packet_text
+from egoequiv_worlds import turntable
+from egoequiv_worlds.drive import DriveRecording, drive
+from egoequiv_worlds.kitti_writer import IMU_UP_M, calibration_text, stamp_text, write_kitti_raw
+from egoequiv_worlds.street.sensors import CAMERA_AHEAD_M, CAMERA_UP_M, packet_text
 
 pytestmark = pytest.mark.slow  # the renderer is compiled first, which takes long
 

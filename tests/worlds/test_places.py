@@ -17,8 +17,8 @@ from egoequiv.errors import ConfigError
 from egoequiv.pose import NoMotion
 from egoequiv.sources.recording import Image, Recording, Source
 from egoequiv.store.writer import fit_image
-from egoequiv.worlds.place.classes import COMPOSITIONS
-from egoequiv.worlds.places import PLACES, places
+from egoequiv_worlds.place.classes import COMPOSITIONS
+from egoequiv_worlds.places import PLACES, places
 
 pytestmark = pytest.mark.slow  # the renderer is compiled first, which takes long
 
@@ -181,5 +181,5 @@ def test_names_are_in_order_and_fit_folders() -> None:
 
 
 def test_importing_the_world_does_not_import_numba() -> None:
-    check = "import egoequiv.worlds.places, sys; assert 'numba' not in sys.modules"
+    check = "import egoequiv_worlds.places, sys; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", check], check=True)

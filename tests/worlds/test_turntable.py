@@ -14,8 +14,8 @@ import pytest
 from egoequiv.errors import ConfigError
 from egoequiv.pose import GridSpace
 from egoequiv.sources.recording import Image, Source
-from egoequiv.worlds import turntable
-from egoequiv.worlds.toys.catalogue import CATEGORIES, Toy
+from egoequiv_worlds import turntable
+from egoequiv_worlds.toys.catalogue import CATEGORIES, Toy
 
 
 def small(**changes: Any) -> Source:
@@ -183,7 +183,7 @@ def test_instances_past_the_last_design_are_toys_of_their_own() -> None:
 
 
 def test_importing_the_worlds_does_not_import_numba() -> None:
-    program = "import sys, egoequiv.worlds as w; w.turntable(); sys.exit('numba' in sys.modules)"
+    program = "import sys, egoequiv_worlds as w; w.turntable(); sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

@@ -22,12 +22,9 @@ def render(
 
     Example: egoequiv render drive -o kitti_raw --set seconds=10
     """
-    from egoequiv.catalog import WRITERS, open_source
-    from egoequiv.errors import ConfigError
+    from egoequiv.catalog import find_writer, open_source
 
-    if world not in WRITERS:
-        raise ConfigError(f"world {world!r} cannot be written as files; choose one of {', '.join(WRITERS)}")
-    source_name, write = WRITERS[world]
+    source_name, write = find_writer(world)
     source = open_source(world, **parse_settings(settings or []))
     with progress_bar() as progress:
         write(source, out, lambda done, total: progress("frames", done, total))

@@ -80,7 +80,7 @@ FORMATS: tuple[Format, ...] = (
 
 
 def guess_format(path: Path) -> Format:
-    """The format that a path looks like; an error lists all that was looked for."""
+    """The format that a path looks like; an error lists those that are known."""
     path = Path(path)
     try:
         if not path.exists():
@@ -90,8 +90,10 @@ def guess_format(path: Path) -> Format:
                 return one
     except OSError as problem:
         raise DataError(f"{path} cannot be read: {problem.strerror or problem}") from problem
-    looked = "; ".join(f"{one.source}: {one.looks_for}" for one in FORMATS)
+    if path.is_dir() and not any(path.iterdir()):
+        raise DataError(f"{path} is an empty folder")
+    known = ", ".join(dict.fromkeys(one.source for one in FORMATS))
     raise DataError(
-        f"{path}: its format is not known. Looked for {looked}. If it is one of these, name it: egoequiv ingest SOURCE "
-        f"{path}; a format of your own takes a function of a few lines ({EXTEND_PAGE})"
+        f"{path}: its format is not known. Known are {known}; `egoequiv ingest --list` says what each looks for. If it "
+        f"is one of these, name it: egoequiv ingest SOURCE {path}; one of your own takes a few lines ({EXTEND_PAGE})"
     )

@@ -1,0 +1,148 @@
+"""The driving world: a car with a camera and a GPS/IMU in four kinds of area, like KITTI's raw recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import ConfigError
+from egoequiv.pose import DRIVING_POSES, PlanarSpace
+from egoequiv.pose.camera import Lens
+from egoequiv.sources.oxts import packet_poses
+from egoequiv.sources.recording import Image, Recording, Source
+from egoequiv_worlds.settings import check_number
+from egoequiv_worlds.street.areas import AREAS, Drive
+from egoequiv_worlds.street.motion import motion
+from egoequiv_worlds.street.sensors import RATE_HZ, focal_px, packets
+
+DATE = "2031-05-01"
+FRAME_NS = 1_000_000_000 // RATE_HZ
+STAMP_NS = 10_000  # stamps are whole multiples of this
+JITTER_STAMPS = 150  # how many of them a stamp may be late at most
+LONGEST_S = 600.0
+MOST_DRIVES = 9999  # their names have four digits
+
+
+@dataclass(frozen=True, eq=False)
+class DriveRecording(Recording):
+    """One drive through one area; it holds how to draw the pictures, not the pictures."""
+
+    drive: Drive
+    width: int
+    height: int
+    color: bool
+    stamps_ns: NDArray[np.int64]  # (N,), since midnight of DATE; camera and GPS/IMU are triggered together
+    packets: NDArray[np.float64]  # (N, 30), as the GPS/IMU gives them
+    name: str
+    poses: NDArray[np.float64]  # (N, 9), DRIVING_POSES
+    times_s: NDArray[np.float64] | None
+    labels: Sequence[str] | None
+    attributes: Mapping[str, str]
+    lens: Lens | None = None
+
+    def image(self, frame: int) -> Image:
+        """Draw one frame, (height, width) gray or (height, width, 3) colour."""
+        from egoequiv_worlds.street.renderer import picture  # here, because it imports numba, which takes a second
+
+        time_s = float(self.stamps_ns[frame] - self.stamps_ns[0]) / 1e9
+        return picture(self.drive, time_s, self.width, self.height, self.color)
+
+    def around(self, frame: int, poses: NDArray[np.float64]) -> StandingRecording:
+        """Views near a frame, as the traffic is then: (N, 2) metres ahead along the lane, and degrees to its left."""
+        return StandingRecording(
+            driven=self,
+            time_s=float(self.stamps_ns[frame] - self.stamps_ns[0]) / 1e9,
+            name=self.name,
+            poses=poses,
+            times_s=None,
+            labels=None,
+            attributes=self.attributes,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class StandingRecording(Recording):
+    """Views from places along the lane of a drive at one moment; it holds how to draw them, not the pictures."""
+
+    driven: DriveRecording
+    time_s: float
+    name: str
+    poses: NDArray[np.float64]  # (N, 2), forward_m along the lane from the car, yaw_deg to the left of the lane
+    times_s: NDArray[np.float64] | None
+    labels: Sequence[str] | None
+    attributes: Mapping[str, str]
+
+    def image(self, frame: int) -> Image:
+        """Draw one view, (height, width) gray or (height, width, 3) colour."""
+        from egoequiv_worlds.street.renderer import picture_along  # here, because it imports numba
+
+        own, (ahead_m, turn_deg) = self.driven, self.poses[frame]
+        size = (own.width, own.height, own.color)
+        return picture_along(own.drive, self.time_s, float(ahead_m), float(np.deg2rad(turn_deg)), *size, frame)
+
+
+def drive(
+    *,
+    seed: int = 0,
+    drives_per_area: int = 6,
+    seconds: float = 30.0,
+    width: int = 310,
+    height: int = 94,
+    color: bool = False,
+) -> Source:
+    """Drives through a procedural campus, city, residential area and country road at 10 frames a second.
+
+    The camera looks ahead along the car; the poses are computed from its noisy GPS/IMU in the same way as KITTI's. The
+    same seed gives the same pictures, byte for byte; another seed gives other routes, buildings, light and traffic.
+    """
+    least = {"seed": 0, "drives_per_area": 1, "width": 32, "height": 16}
+    for (name, smallest), value in zip(least.items(), (seed, drives_per_area, width, height), strict=True):
+        check_number("drive", name, value, smallest)
+    if len(AREAS) * drives_per_area > MOST_DRIVES:
+        most = MOST_DRIVES // len(AREAS)
+        raise ConfigError(f"drive: drives_per_area must be at most {most}, found {drives_per_area}")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 1.0 <= seconds <= LONGEST_S:
+        raise ConfigError(f"drive: seconds must be a number from 1 to {LONGEST_S:g}, found {seconds!r}")
+    if not isinstance(color, bool):
+        raise ConfigError(f"drive: color must be true or false, found {color!r}")
+    drives = [Drive(area, k, int(seed), float(seconds)) for area in AREAS for k in range(drives_per_area)]
+    settings = {
+        "seed": seed,
+        "drives_per_area": drives_per_area,
+        "seconds": seconds,
+        "width": width,
+        "height": height,
+        "color": color,
+    }
+    recordings = [_recording(each, number, width, height, color) for number, each in enumerate(drives, 1)]
+    return Source("drive", PlanarSpace(), recordings, settings, pose_names=DRIVING_POSES)
+
+
+def _recording(drive: Drive, number: int, width: int, height: int, color: bool) -> DriveRecording:
+    date, stamps_ns = DATE.replace("-", "_"), _stamps_ns(drive, number)
+    times_s = (stamps_ns - stamps_ns[0]) / 1e9
+    measured = packets(drive, motion(drive, times_s))
+    return DriveRecording(
+        drive=drive,
+        width=width,
+        height=height,
+        color=color,
+        stamps_ns=stamps_ns,
+        packets=measured,
+        name=f"{date}_drive_{number:04d}",
+        poses=packet_poses(measured, times_s),
+        times_s=times_s,
+        labels=(drive.area,) * len(times_s),
+        attributes={"location": drive.area, "date": date},
+        lens=Lens.of_pixels((focal_px(width), focal_px(width)), None, (height, width), origin="the embedded drive"),
+    )
+
+
+def _stamps_ns(drive: Drive, number: int) -> NDArray[np.int64]:
+    """When the frames were taken, in nanoseconds since midnight; no sensor keeps its rate exactly."""
+    late = drive.generator(1).integers(0, JITTER_STAMPS, round(drive.seconds * RATE_HZ))
+    start_s = 7 * 3600 + (number * 97) % (12 * 3600)
+    return start_s * 10**9 + FRAME_NS * np.arange(len(late), dtype=np.int64) + STAMP_NS * late

@@ -1,0 +1,146 @@
+"""An empty room: walls, floor, ceiling, light, and the camera in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import atan2, pi
+
+from egoequiv_worlds.place import furniture
+from egoequiv_worlds.place.dice import Dice
+from egoequiv_worlds.place.weather import finish
+from egoequiv_worlds.render.camera import Camera
+from egoequiv_worlds.render.scene import Lamp, Light, Scene, Sky
+from egoequiv_worlds.render.solids import Paint, Spot, grid, mottled, plain, scaled, stripes
+
+BACK, LEFT, RIGHT = "back", "left", "right"
+BEHIND_M = 8.0  # how far the room goes on behind the camera
+
+
+@dataclass(frozen=True)
+class Room:
+    """An empty room, as wide as x goes from -width / 2 to width / 2, as deep as z goes from 0."""
+
+    scene: Scene
+    width_m: float
+    height_m: float
+    depth_m: float
+
+    def wall(self, name: str, along_m: float = 0.0) -> Spot:
+        """A spot at the foot of a wall that looks into the room, `along_m` to the side of the wall's middle."""
+        if name == BACK:
+            return self.scene.spot(-along_m, self.depth_m, pi)
+        side = -1.0 if name == LEFT else 1.0
+        return self.scene.spot(side * self.width_m / 2, self.depth_m / 2 + side * along_m, -side * pi / 2)
+
+    def somewhere(self, dice: Dice, name: str, spread: float) -> Spot:
+        """A spot at the foot of a wall, at most a share of the wall's length from its middle."""
+        return self.wall(name, dice.between(-spread, spread) * self.span_m(name))
+
+    def look_at(self, spot: Spot, dice: Dice) -> None:
+        """Turn the camera to about where a spot is."""
+        camera = self.scene.camera
+        bearing = atan2(spot.x - camera.x, spot.z - camera.z)
+        self.scene.camera = replace(camera, yaw_rad=bearing + dice.between(-0.25, 0.25))
+
+    def span_m(self, name: str) -> float:
+        """The length of a wall."""
+        return self.width_m if name == BACK else self.depth_m
+
+
+def make_room(
+    dice: Dice,
+    size_m: tuple[float, float, float],
+    floor: Paint,
+    horizon: tuple[float, float],
+    brightness: tuple[float, float],
+    ceiling: Paint | None = None,
+) -> Room:
+    """A room with walls, a camera in its front part that keeps the horizon between two shares, and light."""
+    width_m, height_m, depth_m = size_m
+    camera = Camera(
+        x=dice.between(-0.38, 0.38) * width_m,
+        y=dice.between(1.2, 1.9),
+        z=dice.between(0.02, 0.12) * depth_m,
+        horizon=dice.between(*horizon),
+        tilt=dice.between(-0.02, 0.02),
+        width=dice.between(0.5, 0.72),
+    )
+    towards = -1.2 * camera.x / depth_m
+    camera = replace(camera, yaw_rad=towards + dice.between(-0.22, 0.22))
+    sky = Sky((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
+    scene = Scene(camera, sky, _room_light(dice, width_m, height_m, depth_m), finish(dice, *brightness))
+    room = Room(scene, width_m, height_m, depth_m)
+    middle = scene.spot(0, depth_m / 2)
+    color = dice.gray(0.4, 0.8, 0.3)
+    wall = plain(color, 0.06)
+    if dice.chance(0.15):
+        wall = stripes(color, dice.near(color, 0.3), dice.between(0.1, 0.5), 0.5)
+    slab = (width_m + 2, 0.2, depth_m + 2 * BEHIND_M)
+    middle.box(0, -0.2, 0, slab, floor, casts=False)
+    middle.box(0, height_m, 0, slab, ceiling or plain(dice.gray(0.75, 0.9), 0.05), casts=False)
+    room.wall(BACK).box(0, 0, -0.1, (width_m + 0.3, height_m, 0.2), wall, casts=False)
+    for side in (-0.5, 0.5):
+        middle.box(side * (width_m + 0.2), 0, -BEHIND_M / 2, (0.2, height_m, depth_m + BEHIND_M), wall, casts=False)
+    board = plain(dice.gray(0.4, 0.8), 0.05)
+    for name in (BACK, LEFT, RIGHT):
+        room.wall(name).box(0, 0, 0.0, (room.span_m(name), 0.09, 0.04), board, casts=False)
+    return room
+
+
+def _room_light(dice: Dice, width_m: float, height_m: float, depth_m: float) -> Light:
+    bright, warm = dice.between(0.25, 0.7), dice.between(0.75, 1.0)
+    above = (bright, bright * (0.5 + 0.5 * warm), bright * warm)
+    direct = dice.between(0.15, 0.9)
+    spots = []
+    if dice.chance(0.6):
+        place = (dice.between(-0.3, 0.3) * width_m, height_m - 0.4, dice.between(0.3, 0.8) * depth_m)
+        spots.append(Lamp(*place, (0.9, 0.8 * warm, 0.75 * warm), dice.between(0.5, 1.4)))
+    return Light(
+        elevation_rad=dice.between(0.75, 1.4),
+        azimuth_rad=dice.between(0.0, 2.0 * pi),
+        sun=(direct, direct * (0.5 + 0.5 * warm), direct * warm),
+        above=(0.8 * above[0], 0.8 * above[1], 0.8 * above[2]),
+        below=above,
+        softness=dice.between(1.5, 3.5),
+        shadow_m=max(width_m, depth_m) * 0.75,
+        lamps=tuple(spots),
+        room=(-width_m / 2, 0.0, -100.0, width_m / 2, height_m, depth_m),
+    )
+
+
+def some_floor(dice: Dice) -> Paint:
+    """Parquet, tiles, carpet or lino."""
+    kind = dice.count(0, 3)
+    if kind == 0:
+        base = furniture.wood(dice).color
+        return grid(base, scaled(base, 0.5), 0.14, 1.2, 0.05, 0.25)
+    if kind == 1:
+        return grid(
+            dice.gray(0.2, 0.8, 0.3), dice.gray(0.2, 0.6), dice.between(0.25, 0.5), dice.between(0.25, 0.5), 0.05
+        )
+    color = dice.vivid(0.1, 0.6)
+    return mottled(color, scaled(color, 0.8), dice.between(0.1, 0.5), 1.0)
+
+
+def rug(room: Room, dice: Dice) -> None:
+    """A carpet on the floor."""
+    size = (dice.between(1.5, 3.2), 0.012, dice.between(1.2, 2.4))
+    x, z = dice.between(-0.2, 0.2) * room.width_m, dice.between(0.4, 0.7) * room.depth_m
+    room.scene.spot(x, z, dice.between(-0.2, 0.2)).box(0, 0, 0, size, furniture.cloth(dice), casts=False)
+
+
+def pictures(room: Room, dice: Dice, count: int) -> None:
+    """Pictures on the walls."""
+    for _ in range(count):
+        name = dice.one_of((BACK, LEFT, RIGHT))
+        spot = room.wall(name, dice.between(-0.38, 0.38) * room.span_m(name))
+        furniture.picture(spot, dice, dice.between(1.3, 1.6))
+
+
+def ceiling_lights(room: Room, dice: Dice) -> None:
+    glow = plain((0.95, 0.96, 1.0), 0.0).glowing(dice.between(1.0, 4.0))
+    long = dice.chance(0.5)
+    size = (0.3, 0.03, 1.3) if long else (0.6, 0.03, 0.6)
+    for x in (-0.25, 0.25):
+        for k in range(int(room.depth_m / 2.0)):
+            room.scene.spot(x * room.width_m, 1.2 + 2.0 * k).box(0, room.height_m - 0.02, 0, size, glow, casts=False)

@@ -1,0 +1,1 @@
+"""How the worlds are drawn: geometry, noise, patterns, visibility and light."""

@@ -1,0 +1,109 @@
+"""What the car carries: its camera, and a GPS/IMU that measures with noise."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from egoequiv.sources.oxts import EARTH_RADIUS_M, FIELDS
+from egoequiv_worlds.render.arrays import Array
+from egoequiv_worlds.street.areas import Drive
+from egoequiv_worlds.street.motion import Motion
+
+CAMERA_UP_M = 1.65  # above the road
+CAMERA_AHEAD_M = 1.08  # of the GPS/IMU
+FOCAL_SHARE = 721.5 / 1242.0  # KITTI's focal length over the width of its pictures
+
+ORIGIN_DEG = (48.5, 9.05)  # latitude and longitude near which all drives begin
+ALTITUDE_M = 330.0
+GRAVITY_MPS2 = 9.81
+RATE_HZ = 10
+DRIFT_S = 8.0  # how slowly the error of the position changes
+DRIFT_M, JITTER_M = 0.035, 0.008
+ANGLE_DRIFT_RAD, ANGLE_JITTER_RAD = 0.0007, 0.0003
+SPEED_JITTER_MPS = 0.03
+RATE_JITTER = 0.004  # radians a second
+SHAKE_MPS2 = 0.12
+ACCURACY = {"posacc": 0.03, "velacc": 0.015}
+STATUS = {"navstat": 4, "numsats": 9, "posmode": 6, "velmode": 6, "orimode": 6}
+
+
+def focal_px(width: int) -> float:
+    """The focal length of pictures of a width, in pixels; the principal point is in their middle."""
+    return FOCAL_SHARE * width
+
+
+def packet_text(packet: Array) -> str:
+    """One packet (30,) as the line of its file."""
+    return " ".join(f"{value:.14g}" for value in packet)
+
+
+def packets(drive: Drive, motion: Motion) -> Array:
+    """What the sensor measures of a motion: packets (N, 30), each number as it is written to its file."""
+    rng, count = drive.generator(30), len(motion.yaw_rad)
+    places = motion.places_m - motion.places_m[0]
+    error = np.stack([_drift(rng, count, DRIFT_M) + JITTER_M * rng.standard_normal(count) for _ in range(3)], axis=1)
+    start_deg = np.array(ORIGIN_DEG) + drive.generator(31).uniform(-0.02, 0.02, 2)
+    lat, lon = latitude_longitude(places + error[:, :2], start_deg)
+    angles = [
+        true + _drift(rng, count, ANGLE_DRIFT_RAD) + ANGLE_JITTER_RAD * rng.standard_normal(count)
+        for true in (motion.roll_rad, motion.pitch_rad, motion.yaw_rad)
+    ]
+    forward, left, up = motion.speed_mps + SPEED_JITTER_MPS * rng.standard_normal(count), *_noise(rng, 2, count, 0.02)
+    yaw = angles[2]
+    shake = _noise(rng, 3, count, SHAKE_MPS2)
+    pull = motion.speed_mps * motion.yaw_rate
+    rates = _noise(rng, 3, count, RATE_JITTER)
+    columns: dict[str, Array | float] = {
+        "lat": lat,
+        "lon": lon,
+        "alt": ALTITUDE_M + 2.0 * error[:, 2],
+        "roll": angles[0],
+        "pitch": angles[1],
+        "yaw": (yaw + np.pi) % (2 * np.pi) - np.pi,
+        "vn": forward * np.sin(yaw) + left * np.cos(yaw),
+        "ve": forward * np.cos(yaw) - left * np.sin(yaw),
+        "vf": forward,
+        "vl": left,
+        "vu": up,
+        **dict(zip(("ax", "ay", "az"), _in_the_car(motion, pull, shake), strict=True)),
+        "af": motion.acceleration_mps2 + shake[0],
+        "al": pull + shake[1],
+        "au": GRAVITY_MPS2 + shake[2],
+        **{name: rates[k] + (motion.yaw_rate if k == 2 else 0.0) for k, name in enumerate(("wx", "wy", "wz"))},
+        **{name: rates[k] + (motion.yaw_rate if k == 2 else 0.0) for k, name in enumerate(("wf", "wl", "wu"))},
+        **ACCURACY,
+        **STATUS,
+    }
+    exact = np.stack([np.broadcast_to(np.asarray(columns[name], np.float64), count) for name in FIELDS], axis=1)
+    return np.array([[float(word) for word in packet_text(packet).split()] for packet in exact])
+
+
+def latitude_longitude(places_m: Array, start_deg: Array) -> tuple[Array, Array]:
+    """Degrees of places (N, 2) east and north of a start, by KITTI's Mercator projection at the start's scale."""
+    radius = EARTH_RADIUS_M * np.cos(np.radians(start_deg[0]))
+    lon = start_deg[1] + np.degrees(places_m[:, 0] / radius)
+    start_north = np.log(np.tan(np.radians(90.0 + start_deg[0]) / 2))
+    lat = np.degrees(2 * np.arctan(np.exp(start_north + places_m[:, 1] / radius))) - 90.0
+    return lat, lon
+
+
+def _in_the_car(motion: Motion, pull: Array, shake: Array) -> tuple[Array, Array, Array]:
+    """What the accelerometers measure along the car's own axes: with pitch and roll they measure part of gravity."""
+    return (
+        motion.acceleration_mps2 - GRAVITY_MPS2 * np.sin(motion.pitch_rad) + shake[0],
+        pull + GRAVITY_MPS2 * np.sin(motion.roll_rad) + shake[1],
+        GRAVITY_MPS2 * np.cos(motion.pitch_rad) * np.cos(motion.roll_rad) + shake[2],
+    )
+
+
+def _drift(rng: np.random.Generator, count: int, size: float) -> Array:
+    """A slow random walk around zero of a given standard deviation."""
+    sigma = DRIFT_S * RATE_HZ / 2
+    white = rng.standard_normal(count + 8 * int(sigma))
+    slow = gaussian_filter1d(white, sigma)[4 * int(sigma) :][:count]
+    return np.asarray(size * slow * np.sqrt(2 * sigma * np.sqrt(np.pi)))  # what the filter took of the deviation
+
+
+def _noise(rng: np.random.Generator, rows: int, count: int, size: float) -> Array:
+    return size * rng.standard_normal((rows, count))
