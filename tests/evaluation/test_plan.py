@@ -1,13 +1,22 @@
 """The task `plan`, on features whose maps are known."""
 
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation import plan_task
-from egoequiv.evaluation.plan_conditions import Outcome, errands_of, prepare
+from egoequiv.evaluation.plan_conditions import (
+    STEP_COSTS,
+    Outcome,
+    errands_of,
+    prepare,
+    tried_errands,
+    with_step_cost,
+)
 from egoequiv.evaluation.plan_models import Planned, fitted, measure_errors, reliable
 from egoequiv.evaluation.plan_result import GREEDY, RANDOM, RUN, SAME, Condition
 from egoequiv.evaluation.plan_task import plan
@@ -78,6 +87,90 @@ def test_errors_are_not_measured_in_the_recordings_that_are_walked_in() -> None:
     np.testing.assert_array_equal(ways[0].spread, ways[1].spread)
 
 
+def test_the_cost_of_a_step_is_chosen_in_training_recordings_for_every_way_to_plan() -> None:
+    data, grid, planned = planned_world(0.6)
+    training = grid.only(data.split.train)
+    errands = tried_errands(training, [(0, 0), (2, 3), (4, 4)], 0)
+    assert {int(training.recordings[own.walked]) for own in errands} == {0, 2, 4}
+    weighted, way = prepare(planned, training, [(0, 0), (2, 3)], 0)
+    made: list[int] = []
+    chosen = with_step_cost(weighted, way, training, errands, made.append)
+    assert sum(made) == len(STEP_COSTS) * sum(len(own.start) for own in errands)
+    reached = []
+    for cost in STEP_COSTS:
+        walks = [
+            replace(way, step_cost=cost).walk(
+                weighted.places(training, own.walked),
+                own,
+                weighted.z[training.rows[own.seen, own.goal]],
+                is_told=True,
+            )
+            for own in errands
+        ]
+        reached.append(sum(int((walk.arrived >= 0).sum()) for walk in walks))
+    assert reached[STEP_COSTS.index(chosen.step_cost)] == max(reached) > min(reached)
+    assert with_step_cost(weighted, way, training, [], made.append).step_cost == way.step_cost
+    found = plan(data, TaskOptions(), silent)
+    for condition in found.details["conditions"].values():
+        assert set(condition["step_costs"]) == {RUN, "pixels"}
+        assert set(condition["step_costs"].values()) <= set(STEP_COSTS)
+    assert sum(note.startswith("cost of a step, ") for note in found.notes) == 2
+
+
+def _keep(seen: list[tuple[str, int, int]], what: str, done: int, total: int) -> None:
+    seen.append((what, done, total))
+
+
+def test_progress_counts_all_walks_of_all_ways_and_ends_at_the_total() -> None:
+    data = lit_data(0.6)
+    for seen in ([], []):  # the second time the walks by pixels are known
+        found = plan(data, TaskOptions(), partial(_keep, seen))
+        totals = {total for _, _, total in seen}
+        done = [count for _, count, _ in seen]
+        assert len(totals) == 1
+        assert done == sorted(done)
+        assert (done[0], done[-1]) == (0, totals.pop())
+        assert done[-1] > 2 * 2 * sum(one["walks"] for one in found.details["conditions"].values())
+        assert len(set(done)) > 20
+
+
+def test_features_or_maps_that_are_not_finite_are_one_line() -> None:
+    store, z = lit_world(0.0)
+    z[7] = np.nan
+    with data_error("features of frame 7 are not finite"):
+        plan(made_data(store, z, np.flatnonzero(store.recording >= 8)), TaskOptions(), silent)
+    _, _, planned = planned_world()
+    with data_error("composed maps of motions are not finite"):
+        replace(planned, maps=np.full_like(planned.maps, np.inf))
+
+
+def test_settings_come_from_other_things_than_those_walked_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, z = turning_world(14, 0.3)
+    store = replace(store, labels=np.full(len(store), -1), class_names=())  # each recording is a thing of its own
+    walked: list[set[int]] = []
+    drawn = plan_task.errands_of
+
+    def draw(grid: PoseGrid, *given: Any) -> list[Errands]:
+        walked.append(set(grid.recordings.tolist()))
+        return drawn(grid, *given)
+
+    tuned: list[set[int]] = []
+    tried = plan_task.tried_errands
+    monkeypatch.setattr(plan_task, "errands_of", draw)
+    monkeypatch.setattr(
+        plan_task,
+        "tried_errands",
+        lambda grid, *given: tuned.append(set(grid.recordings.tolist())) or tried(grid, *given),
+    )
+    found = plan(made_data(store, z, np.flatnonzero(store.recording >= 2)), TaskOptions(), silent)
+    assert (walked, tuned) == ([set(range(2, 14)) - tuned[0]], tuned)
+    assert (len(tuned[0]), len(walked[0])) == (3, 9)
+    assert any("are from 3 other validation recordings, of things that are not walked around" in n for n in found.notes)
+    few = plan(made_data(store, z, np.flatnonzero(store.recording >= 5)), TaskOptions(), silent)  # 9 things
+    assert tuned[1] == set(range(5))
+    assert any("are from training recordings" in note for note in few.notes)
+
+
 def test_a_split_that_divides_recordings_walks_over_training_frames_and_says_so() -> None:
     store, z = lit_world(0.0)
     validation = np.sort(np.random.default_rng(0).choice(len(store), len(store) // 3, replace=False))
@@ -140,7 +233,7 @@ def test_recordings_without_a_label_are_not_partners() -> None:
 
 def test_errors_of_a_condition_that_training_recordings_lack_are_said_to_be_of_another() -> None:
     store, z = lit_world(0.0)
-    words = "no training recordings are paired by other light"
+    words = "no recordings for the settings are paired by other light"
     assert not any(words in note for note in plan(lit_data(), TaskOptions(), silent).notes)
     light = np.where(store.recording < 8, "0", store.attributes["light"])
     dim = replace(store, attributes={**store.attributes, "light": light})

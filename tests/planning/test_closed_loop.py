@@ -5,9 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from egoequiv.errors import DataError
+from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.motion_model import Features
 from egoequiv.planning import Planner, measure_spread
+from egoequiv.planning.averaging import average_in
 from egoequiv.planning.belief import Belief, guess_spread
 from egoequiv.planning.closed_loop import Places, walk_all
 from egoequiv.planning.displacements import do_commute, net_displacements
@@ -139,6 +140,116 @@ def test_errors_are_measured_between_frames_of_one_recording() -> None:
         measure_spread(planner, z[:2], poses[:2], np.array([0, 1]))
     with pytest.raises(DataError, match="commute"):
         measure_spread(Planner(CarModel()), z[:2], poses[:2], np.array([0, 1]))
+
+
+def ring_belief(cost: float | np.ndarray = 0.0, walks: int = 1) -> Belief:
+    """Walks that look from the same place of the ring at a goal three steps to the right."""
+    model = RingModel()
+    found = net_displacements(ring_space(), model.motions, 12, LARGEST)
+    z = model.embed(np.stack([picture(2, 0), picture(2, 3)]))
+    spread = 0.1 + 0.0 * found.steps
+    belief = Belief(found, spread, np.repeat(z[1:], walks, axis=0), step_cost=cost)
+    belief.see(np.repeat(found.predict(model, z[:1]), walks, axis=0))
+    return belief
+
+
+def test_a_closed_ring_is_walked_round_the_other_way() -> None:
+    belief = ring_belief()
+    names = belief.displacements.motions
+    right, left, up = (names.index(name) for name in ("right", "left", "up"))
+    assert belief.displacements.rings[[right, left, up]].tolist() == [TURNS, TURNS, 0]
+    assert belief.displacements.opposite[[right, left]].tolist() == [left, right]
+    best = belief.best()
+    assert belief.next_motion(best)[0] == right
+    belief.block(np.array([right]))
+    assert not belief.is_out.any()  # nothing is beyond a place of a ring
+    assert belief.best()[0] == best[0]
+    assert belief.counts_to(best)[0, [right, left]].tolist() == [0, TURNS - 3]
+    assert belief.next_motion(best)[0] == left
+    for _ in range(TURNS - 3):  # it does not turn back halfway
+        assert belief.next_motion(belief.best())[0] == left
+        belief.move(np.array([left]))
+    assert belief.next_motion(belief.best())[0] == -1
+
+    belief = ring_belief()
+    belief.block(np.array([right]))
+    belief.block(np.array([left]))  # closed on both sides: the places beyond are out
+    assert belief.is_out.any()
+    assert belief.best()[0] != best[0]
+    belief.block(np.array([up]))
+    assert belief.is_out[0, belief.displacements.next_places[0, up]]
+
+
+def test_an_arc_of_a_ring_is_walked_back_and_what_is_beyond_both_ends_is_out() -> None:
+    belief = ring_belief()
+    found = belief.displacements
+    right, left = (found.motions.index(name) for name in ("right", "left"))
+    belief.block(np.array([right]))
+    for _ in range(3):
+        belief.move(np.array([left]))
+    back = np.array([found.next_places[0, right]])  # to a place that was just passed
+    assert belief.counts_to(back)[0, [right, left]].tolist() == [1, 0]
+    belief.block(np.array([left]))
+    ring = found.along(right)[(found.counts[:, [k for k in range(4) if k not in (right, left)]] == 0).all(axis=1)]
+    same = np.flatnonzero((found.counts[:, [k for k in range(4) if k not in (right, left)]] == 0).all(axis=1))
+    is_out = {int(turn): bool(belief.is_out[0, place]) for turn, place in zip(ring, same, strict=True)}
+    assert {turn for turn, out in is_out.items() if not out} == {0, TURNS - 1, TURNS - 2, TURNS - 3}
+    assert belief.counts_to(back)[0, [right, left]].tolist() == [1, 0]
+
+
+def test_a_planner_goes_round_a_gap_of_a_ring() -> None:
+    model, world = RingModel(), RingWorld(2, 0)
+
+    def move(motion: str) -> np.ndarray | None:
+        if motion == "right" and world.turn == 1:  # a gap between 1 and 2
+            return None
+        return world.move(motion)
+
+    planner = Planner(model, largest=LARGEST, spread=np.full(len(Planner(model, largest=LARGEST).displacements), 0.1))
+    walk = planner.reach(world.view(), picture(2, 4), move)
+    assert walk.status == "there"
+    assert (world.height, world.turn) == (2, 4)
+    assert walk.blocked == ((1, "right"),)
+    assert walk.motions == ("right", *["left"] * (TURNS - 3))
+
+
+def test_the_cost_of_a_step_is_of_each_walk() -> None:
+    belief = ring_belief(np.array([0.0, 1e3]), walks=2)
+    far, near = belief.best()
+    assert belief.displacements.steps[far] == 3
+    assert belief.displacements.steps[near] == 1  # any place at all that is nearer
+    belief.keep(np.array([False, True]))
+    assert belief.best()[0] == near
+
+
+@pytest.mark.parametrize("cost", [-1.0, float("nan"), float("inf")])
+def test_a_cost_of_a_step_that_is_no_cost_is_refused(cost: float) -> None:
+    with pytest.raises(ConfigError, match="cost of a step"):
+        Planner(RingModel(), step_cost=cost)
+
+
+def test_features_that_are_not_finite_are_one_line() -> None:
+    class Diverged(RingModel):
+        def embed(self, images: np.ndarray) -> Features:
+            return np.full_like(super().embed(images), np.nan)
+
+    with pytest.raises(DataError, match="features of the view are not finite"):
+        Planner(Diverged()).plan(picture(0, 0), picture(1, 1))
+
+
+def test_the_mean_of_predictions_is_that_of_plain_arrays() -> None:
+    rng = np.random.default_rng(0)
+    mean, predicted = rng.normal(size=(3, 5, 4)).astype(np.float32), rng.normal(size=(2, 6, 4)).astype(np.float32)
+    rows, onward = np.array([1, 0, 1]), rng.integers(0, 6, (3, 5))
+    share, goal = rng.uniform(0.1, 1, (3, 5)).astype(np.float32), rng.normal(size=(3, 4)).astype(np.float32)
+    share[1, 2] = 0
+    wanted = mean + share[..., None] * (predicted[rows[:, None], onward] - mean)
+    squared = np.full((3, 5), np.inf)
+    average_in(mean, squared, predicted, rows, onward, share, goal)
+    np.testing.assert_allclose(mean, wanted, rtol=1e-5, atol=1e-6)
+    assert np.isinf(squared[1, 2])
+    known = share > 0
+    np.testing.assert_allclose(squared[known], np.square(wanted - goal[:, None]).sum(axis=2)[known], rtol=1e-4)
 
 
 def test_a_guess_of_errors_grows_with_the_way_and_levels_off() -> None:

@@ -142,6 +142,8 @@ def test_wrong_looks_and_settings_are_one_line() -> None:
         planner.plan(np.zeros((2, 2, 1), np.uint8), picture(0, 0))
     with pytest.raises(DataError, match="expected 5 finite features"):
         planner.plan(np.full(5, np.nan), picture(0, 0))
+    with pytest.raises(ConfigError, match=r"found .my-run.: open a run or an export"):
+        Planner("my-run")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="at least one step"):
         Planner(RingModel(), most_steps=0)
     with pytest.raises(ConfigError, match="0 or more"):

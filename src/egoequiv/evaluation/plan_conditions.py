@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,9 +13,12 @@ from egoequiv.evaluation.pose_grid import PoseGrid
 from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.planning.belief import Flags, Floats
 
-MEASURED = 40  # pairs of training recordings, at most
+MEASURED = 40  # pairs of recordings for the settings, at most
+STEP_COSTS = (0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0)  # of which one is chosen on recordings for the settings
+TRIED, TRIED_EACH = 20, 20  # pairs of recordings that it is chosen on, and walks in each
 WALKS, MOST_EACH = 1_000, 100  # in all, and in each recording at most
 RECORDINGS = 200  # at most
+OnWalks = Callable[[int], None]  # called with the number of walks that were made
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +29,13 @@ class Outcome:
         arrived: The moves to the goal, (N,); -1 where the walk did not come to it within its moves.
         stopped: Whether a walk that is not told says `there` at the goal within its moves, (N,); None where it cannot.
         paths: Some walks as places in order, (W, T); -1 after the end.
+        step_cost: Of the plans, as chosen for it; None without plans.
     """
 
     arrived: Indices
     stopped: Flags | None = None
     paths: Indices | None = None
+    step_cost: float | None = None
 
 
 def errands_of(grid: PoseGrid, pairings: Pairings, frames: Indices, each: int, seed: int) -> list[Errands]:
@@ -52,14 +58,75 @@ def walks_each(pairings: Pairings) -> int:
     return min(max(WALKS // max(min(len(pairings), RECORDINGS), 1), 1), MOST_EACH)
 
 
-def prepare(planned: Planned, training: PoseGrid, pairings: Pairings, seed: int) -> tuple[Planned, Planning]:
-    """Measure errors on training recordings: how far predictions are off, and which features they say reliably."""
+def prepare(planned: Planned, tuning: PoseGrid, pairings: Pairings, seed: int) -> tuple[Planned, Planning]:
+    """Measure errors: how far predictions are off, and which features they say reliably."""
     some = thinned(np.array(pairings, np.int64).reshape(-1, 2), MEASURED, [seed, 0x9A2]).tolist()
-    weighted = reliable(planned, measure_errors(planned, training, some))
-    return weighted, Planning(training.displacements, measure_errors(weighted, training, some).spread)
+    weighted = reliable(planned, measure_errors(planned, tuning, some))
+    return weighted, Planning(tuning.displacements, measure_errors(weighted, tuning, some).spread)
 
 
-def by_plans(planned: Planned, way: Planning, grid: PoseGrid, errands: list[Errands]) -> Outcome:
+@dataclass(frozen=True, eq=False)
+class Routes:
+    """What is walked under one condition: errands that are reported, and those that a setting is chosen on.
+
+    Args:
+        tuning: The places of recordings for the settings.
+        tuned: Pairs of them, as in the condition.
+        grid: The places that are reported.
+        errands: On it.
+        tried: On those for the settings.
+        seed: Of what is drawn at random.
+    """
+
+    tuning: PoseGrid
+    tuned: Pairings
+    grid: PoseGrid
+    errands: list[Errands]
+    tried: list[Errands]
+    seed: int
+
+    @property
+    def walks(self) -> int:
+        """How many are reported."""
+        return sum(len(own.start) for own in self.errands)
+
+    @property
+    def planned_walks(self) -> int:
+        """How many are made by one way to plan."""
+        return 2 * self.walks + len(STEP_COSTS) * sum(len(own.start) for own in self.tried)
+
+    def by_plans(self, planned: Planned, on_walks: OnWalks) -> Outcome:
+        """Walk by plans, with all settings from the recordings for them."""
+        weighted, way = prepare(planned, self.tuning, self.tuned, self.seed)
+        way = with_step_cost(weighted, way, self.tuning, self.tried, on_walks)
+        return by_plans(weighted, way, self.grid, self.errands, on_walks)
+
+
+def tried_errands(tuning: PoseGrid, pairings: Pairings, seed: int) -> list[Errands]:
+    """Errands in recordings on which the cost of a step is chosen, the same for all features."""
+    some = thinned(np.array(pairings, np.int64).reshape(-1, 2), TRIED, [seed, 0x9A4]).tolist()
+    return errands_of(tuning, some, tuning.rows[tuning.rows >= 0], TRIED_EACH, seed)
+
+
+def with_step_cost(
+    planned: Planned, way: Planning, tuning: PoseGrid, errands: list[Errands], on_walks: OnWalks
+) -> Planning:
+    """The same with the cost of a step by which most walks come to their goal; of equal ones with the fewest moves."""
+    reached, moves = np.zeros(len(STEP_COSTS)), np.zeros(len(STEP_COSTS))
+    for own in errands:
+        every = own.repeated(len(STEP_COSTS))
+        costs = np.repeat(STEP_COSTS, len(own.start))
+        goals = planned.z[tuning.rows[own.seen, every.goal]]
+        found = replace(way, step_cost=costs).walk(planned.places(tuning, own.walked), every, goals, is_told=True)
+        arrived = found.arrived.reshape(len(STEP_COSTS), -1)
+        reached += (arrived >= 0).sum(axis=1)
+        moves += np.where(arrived >= 0, arrived, every.most_moves.reshape(arrived.shape)).sum(axis=1)
+        on_walks(len(every.start))
+    best = int(np.lexsort((moves, -reached))[0])
+    return replace(way, step_cost=STEP_COSTS[best]) if errands else way
+
+
+def by_plans(planned: Planned, way: Planning, grid: PoseGrid, errands: list[Errands], on_walks: OnWalks) -> Outcome:
     """Walk by plans: told where the goal is reached, and not told."""
     arrived, stopped, paths = [], [], []
     for own in errands:
@@ -70,11 +137,12 @@ def by_plans(planned: Planned, way: Planning, grid: PoseGrid, errands: list[Erra
         arrived.append(told.arrived)
         stopped.append(alone.says_there & (alone.ended == own.goal))
         paths.append(told.path[:1])
+        on_walks(2 * len(own.start))
     longest = max(path.shape[1] for path in paths)
     strips = np.concatenate(
         [np.pad(path, ((0, 0), (0, longest - path.shape[1])), constant_values=-1) for path in paths]
     )
-    return Outcome(np.concatenate(arrived), np.concatenate(stopped), strips)
+    return Outcome(np.concatenate(arrived), np.concatenate(stopped), strips, float(way.step_cost))
 
 
 def greedily(planned: Planned, grid: PoseGrid, errands: list[Errands]) -> Outcome:

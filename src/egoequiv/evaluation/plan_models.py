@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import TooFewPairsError
+from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.equivariance import apply_map, fit_change
 from egoequiv.evaluation.fitted_on import MOST_FITTED
 from egoequiv.evaluation.forward_maps import Affine, learned_forward_maps
@@ -28,6 +28,7 @@ from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
 
 COMPONENTS = 64  # of pixels, at most
+VIEWS = 50  # of a recording, at most: errors are measured of predictions from them
 SHRUNK = 0.1  # towards equal weights of all features: the share of the covariance of errors that is not believed
 OWN, FITTED = "own maps", "fitted maps"
 Pairings = Sequence[tuple[int, int]]  # of recordings: where one walks, and where the goal was seen
@@ -60,6 +61,10 @@ class Planned:
 
     z: Features
     maps: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.maps).all():
+            raise DataError("the composed maps of motions are not finite; the network has diverged, train it again")
 
     def weighted(self, weights: NDArray[np.float64]) -> Planned:
         """The same in other coordinates of the features, (E, E): maps take z W to z(gx) W."""
@@ -136,16 +141,17 @@ def pixel_features(store: FrameStore, train: Indices) -> Features:
 
 
 def measure_errors(planned: Planned, grid: PoseGrid, pairings: Pairings) -> Errors:
-    """How far predictions from one recording are from what another shows, or the same one, at every displacement."""
+    """How far predictions from some views are from what another recording shows, or the same one, where they lead."""
     width, dim = planned.maps.shape[0], planned.z.shape[1]
     place = {int(number): k for k, number in enumerate(grid.recordings)}
     total, count = np.zeros(width), np.zeros(width)
     outer = np.zeros((dim, dim))
-    for walked, seen in pairings:
-        rows, goals = grid.rows[place[walked]], grid.rows[place[seen]]
-        target = np.where(grid.reached >= 0, goals[grid.reached], -1)  # (C, K) frames
-        is_known = (target >= 0) & (rows >= 0)[:, None]
-        error = planned.predict(planned.z[np.maximum(rows, 0)]) - planned.z[np.maximum(target, 0)]
+    for number, (walked, seen) in enumerate(pairings):
+        views = thinned(np.flatnonzero(grid.rows[place[walked]] >= 0), VIEWS, [number, 0x91B])
+        rows, goals, reached = grid.rows[place[walked], views], grid.rows[place[seen]], grid.reached[views]
+        target = np.where(reached >= 0, goals[reached], -1)  # (V, K) frames
+        is_known = target >= 0
+        error = planned.predict(planned.z[rows]) - planned.z[np.maximum(target, 0)]
         error[~is_known] = 0
         total += np.square(error).sum(axis=(0, 2), dtype=np.float64)
         count += is_known.sum(axis=0)

@@ -118,6 +118,10 @@ class Condition:
             found[way] = {"difference": float(higher.mean()), "interval": list(ends)}
         return found
 
+    def step_costs(self) -> dict[str, float]:
+        """The cost of a step by each way to plan, as chosen for it."""
+        return {way: one.step_cost for way, one in self.outcomes.items() if one.step_cost is not None}
+
     def by_distance(self) -> dict[str, list[dict[str, Any]]]:
         """The share of successful walks for each length of the shortest way."""
         steps = self.steps
@@ -177,12 +181,16 @@ def finding_of(store: FrameStore, conditions: Sequence[Condition], maps: str, no
     title = f"walks to a goal view: {counts}, the shortest way {lengths.mean():.1f} moves"
     gains = {one.name: one.gains() for one in conditions}
     said = [f"success, {name}, less that of {_in_words(own)}" for name, own in gains.items()]
+    for one in conditions:
+        costs = ", ".join(f"{way} {cost:g}" for way, cost in one.step_costs().items())
+        said.append(f"cost of a step, {one.name}: {costs}")
     details: dict[str, Any] = {
         "maps": maps,
         "conditions": {
             one.name: {
                 "walks": len(one.steps),
                 "by_distance": one.by_distance(),
+                "step_costs": one.step_costs(),
                 "gains": gains[one.name],
             }
             for one in conditions

@@ -1,10 +1,9 @@
-"""The task `plan`: walk to a goal view on a grid of poses, by plans of composed maps."""
+"""The task `plan`: walk to a goal view where every move has a picture, by plans of composed maps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 
@@ -12,81 +11,124 @@ from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.fitted_on import shared_recordings, training_frames
 from egoequiv.evaluation.plan_conditions import (
     Outcome,
+    Routes,
     at_random,
-    by_plans,
     errands_of,
     greedily,
-    prepare,
+    tried_errands,
     walks_each,
 )
 from egoequiv.evaluation.plan_models import OWN, Pairings, Planned, fitted, own_or_fitted, pixel_features
 from egoequiv.evaluation.plan_result import GREEDY, PIXELS, RANDOM, RUN, SAME, UNTRAINED, Condition, finding_of
-from egoequiv.evaluation.plan_walks import Errands
 from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid, things_of
+from egoequiv.evaluation.rendered_grid import NOTE, can_render, rendered_grid
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.models.network import ALL
+from egoequiv.pairs.candidates import Indices
 
-T = TypeVar("T")
-SETTINGS = "the errors of predictions, which weigh features and views, are measured on training recordings alone"
+SETTINGS = "for every way to plan, the errors of predictions, which weigh features and views, and the cost of a step"
+FEWEST, EVERY = 10, 5  # things in validation, of which every fifth is kept for the settings
 
 
 def plan(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
-    """The task: settings from training recordings, walks in those of validation."""
+    """The task: walks in validation recordings, with settings from others that the run has not learned from either."""
+    notes: list[str] = []
+    if can_render(data.store):
+        data, notes = rendered_grid(data, on_progress), [NOTE]
     whole = pose_grid(data.store)
-    training = whole.only(training_frames(data))
+    data.look(np.arange(len(data.store)))  # an error where features are not finite
     is_shared = shared_recordings(data) > 0
     measured = np.unique(data.store.recording[data.split.validation])
     frames = np.flatnonzero(np.isin(data.store.recording, measured)) if is_shared else data.split.validation
-    grid = whole.only(frames)
-    planned, maps = own_or_fitted(data, whole)
-    lacking: dict[str, str] = {}  # baselines whose maps cannot be fitted, and why
-    before = data.of_part(ALL).untrained_features
-    untrained = None if before is None else _unless_too_few(UNTRAINED, lacking, partial(fitted, data, whole, before))
-    pairings, trained = _pairings(data, grid), _pairings(data, training)
+    tuning, grid, said = _divided(data, whole, frames, is_shared)
+    pairings, tuned = _pairings(data, grid), _pairings(data, tuning)
+    routes = {
+        name: Routes(
+            tuning,
+            pairs := tuned.get(name, tuned[SAME]),
+            grid,
+            errands_of(grid, reported, data.split.validation, walks_each(reported), options.seed),
+            tried_errands(tuning, pairs, options.seed),
+            options.seed,
+        )
+        for name, reported in pairings.items()
+    }
+    if not all(own.errands for own in routes.values()):
+        raise DataError(f"{data.store.place}: no two validation frames of one recording are at different places")
+    plans, maps, lacking = _plans(data, whole)
     things = things_of(data.store) if len(pairings) > 1 else None
-    conditions = []
-    for number, (name, pairs) in enumerate(pairings.items()):
-        on_progress("walks", number, len(pairings))
-        errands = errands_of(grid, pairs, data.split.validation, walks_each(pairs), options.seed)
-        if not errands:
-            raise DataError(f"{data.store.place}: no two validation frames of one recording are at different places")
-        walk = partial(_walk, training, trained.get(name, trained[SAME]), grid, errands, options.seed)
-        outcomes = {RUN: walk(planned)}
-        if data.store.has_images:
-            key = ("plan by pixels", name, options.seed, data.split.train, data.split.validation)
-            make = partial(_walk_by_pixels, walk, data, whole)
-            by_pixels = _unless_too_few(PIXELS, lacking, partial(data.once, key, make))
-            if by_pixels is not None:
-                outcomes[PIXELS] = by_pixels
-        if untrained is not None:
-            outcomes[UNTRAINED] = walk(untrained)
-        outcomes[GREEDY] = greedily(planned, grid, errands)
-        outcomes[RANDOM] = at_random(grid, errands, options.seed)
-        conditions.append(Condition(name, grid, errands, outcomes, things))
-    on_progress("walks", len(pairings), len(pairings))
-    notes = [f"{name} left out: {why}" for name, why in lacking.items()]
-    return finding_of(data.store, conditions, maps, [*notes, *_notes(data, pairings, trained, maps, is_shared)])
+    conditions = [
+        Condition(name, grid, routes[name].errands, outcomes, things)
+        for name, outcomes in _walk(data, routes, plans, on_progress).items()
+    ]
+    notes += [f"{name} left out: {why}" for name, why in lacking.items()]
+    notes += [f"the maps are those of the run; {said}" if maps == OWN else said]
+    return finding_of(data.store, conditions, maps, [*notes, *_notes(data, pairings, tuned, is_shared)])
 
 
-def _unless_too_few(name: str, lacking: dict[str, str], make: Callable[[], T]) -> T | None:
-    """What is made for a baseline; None where its maps cannot be fitted, which `lacking` then says of it."""
-    try:
-        return make()
-    except TooFewPairsError as problem:
-        lacking[name] = str(problem)
-        return None
+def _divided(data: TaskData, whole: PoseGrid, frames: Indices, is_shared: bool) -> tuple[PoseGrid, PoseGrid, str]:
+    """Recordings for the settings and recordings to walk in, of other things; and a note on the former.
+
+    A run predicts recordings that it learned from better than others, so that settings from them suit these alone.
+    Where validation shows few things, or divides recordings, there is no choice.
+    """
+    grid = whole.only(frames)
+    things = things_of(data.store)[grid.recordings]
+    every = np.unique(things)
+    if is_shared or len(every) < FEWEST:
+        return whole.only(training_frames(data)), grid, f"{SETTINGS} are from training recordings"
+    kept = np.isin(things, every[::EVERY])
+    note = f"{SETTINGS} are from {kept.sum()} other validation recordings, of things that are not walked around"
+    return grid.only(grid.rows[kept]), grid.only(grid.rows[~kept]), note
+
+
+def _plans(data: TaskData, grid: PoseGrid) -> tuple[dict[str, Planned], str, dict[str, str]]:
+    """What walks plan with, by way to walk; whose maps the run's are; and which baselines lack maps, and why."""
+    planned, maps = own_or_fitted(data, grid)
+    found, lacking = {RUN: planned}, {}
+    before = data.of_part(ALL).untrained_features
+    for name, make in (
+        (PIXELS, partial(_pixels, data, grid) if data.store.has_images else None),
+        (UNTRAINED, None if before is None else partial(fitted, data, grid, before)),
+    ):
+        try:
+            found |= {} if make is None else {name: make()}
+        except TooFewPairsError as problem:
+            lacking[name] = str(problem)
+    return found, maps, lacking
+
+
+def _pixels(data: TaskData, grid: PoseGrid) -> Planned:
+    """Pixels with fitted maps; the same for all runs on these frames."""
+    train = data.split.train
+    return data.once(("pixels to plan with", train), lambda: fitted(data, grid, pixel_features(data.store, train)))
 
 
 def _walk(
-    training: PoseGrid, pairings: Pairings, grid: PoseGrid, errands: list[Errands], seed: int, planned: Planned
-) -> Outcome:
-    return by_plans(*prepare(planned, training, pairings, seed), grid, errands)
+    data: TaskData, routes: Mapping[str, Routes], plans: Mapping[str, Planned], on_progress: OnProgress
+) -> dict[str, dict[str, Outcome]]:
+    """What became of the walks, by condition and way to walk; walks by pixels are the same for all runs."""
+    total = sum(len(plans) * own.planned_walks + 2 * own.walks for own in routes.values())
+    done = 0
 
+    def on_walks(count: int) -> None:
+        nonlocal done
+        done += count
+        on_progress("walks", done, total)
 
-def _walk_by_pixels(walk: Callable[[Planned], Outcome], data: TaskData, grid: PoseGrid) -> Outcome:
-    """Pixels with fitted maps."""
-    z = data.once(("pixels to plan with", data.split.train), partial(pixel_features, data.store, data.split.train))
-    return walk(fitted(data, grid, z))
+    found: dict[str, dict[str, Outcome]] = {}
+    on_walks(0)
+    for name, own in routes.items():
+        outcomes = found.setdefault(name, {})
+        for way, planned in plans.items():
+            key, before = ("plan by pixels", name, own.seed, data.split.train, data.split.validation), done
+            walk = partial(own.by_plans, planned, on_walks)
+            outcomes[way] = data.once(key, walk) if way == PIXELS else walk()
+            on_walks(before + own.planned_walks - done)
+        outcomes[GREEDY] = greedily(plans[RUN], own.grid, own.errands)
+        outcomes[RANDOM] = at_random(own.grid, own.errands, own.seed)
+        on_walks(2 * own.walks)
+    return found
 
 
 def _pairings(data: TaskData, grid: PoseGrid) -> dict[str, Pairings]:
@@ -98,10 +140,8 @@ def _pairings(data: TaskData, grid: PoseGrid) -> dict[str, Pairings]:
     return found
 
 
-def _notes(
-    data: TaskData, pairings: dict[str, Pairings], trained: dict[str, Pairings], maps: str, is_shared: bool
-) -> list[str]:
-    notes = [SETTINGS if maps != OWN else f"the maps are those of the run; {SETTINGS}"]
+def _notes(data: TaskData, pairings: dict[str, Pairings], tuned: dict[str, Pairings], is_shared: bool) -> list[str]:
+    notes = []
     if is_shared:
         notes.append(
             f"split {data.split.kind}: it divides recordings, so walks pass frames that the run was trained on"
@@ -115,8 +155,8 @@ def _notes(
     if (data.store.labels[data.split.validation] < 0).any():
         notes.append("recordings without a label are not paired: whether two of them show the same thing is not known")
     notes += [
-        f"no training recordings are paired by {name}: the errors for it are measured within single recordings"
+        f"no recordings for the settings are paired by {name}: the errors for it are measured within single recordings"
         for name in pairings
-        if name not in trained
+        if name not in tuned
     ]
     return notes

@@ -10,7 +10,7 @@ import numpy as np
 from egoequiv.evaluation.pose_grid import PoseGrid
 from egoequiv.models.motion_model import Features
 from egoequiv.pairs.candidates import Indices
-from egoequiv.planning.belief import Flags, Floats
+from egoequiv.planning.belief import STEP_COST, Flags, Floats
 from egoequiv.planning.closed_loop import Places, Walks, walk_all
 from egoequiv.planning.displacements import Displacements
 
@@ -33,6 +33,11 @@ class Errands:
     start: Indices
     goal: Indices
     steps: Indices
+
+    def repeated(self, times: int) -> Errands:
+        """All of them so many times, one round after the other."""
+        start, goal, steps = (np.tile(each, times) for each in (self.start, self.goal, self.steps))
+        return Errands(self.walked, self.seen, start, goal, steps)
 
     @property
     def most_moves(self) -> Indices:
@@ -57,10 +62,17 @@ def draw_errands(
 
 @dataclass(frozen=True, eq=False)
 class Planning:
-    """How plans are made: the displacements, and how far predictions are off after each, on training recordings."""
+    """How plans are made, all of it from recordings that are not walked in.
+
+    Args:
+        displacements: The net motions.
+        spread: How far predictions are off after each, (K,).
+        step_cost: What a further step costs; one number, or one for each walk, (N,).
+    """
 
     displacements: Displacements
     spread: Floats
+    step_cost: float | Floats = STEP_COST
 
     def walk(self, places: Places, errands: Errands, goals: Features, *, is_told: bool) -> Walks:
         """Walk all errands; `goals` are the features of their goal views, (N, E)."""
@@ -73,6 +85,7 @@ class Planning:
             goals,
             errands.most_moves,
             is_told=is_told,
+            step_cost=self.step_cost,
         )
 
 

@@ -71,9 +71,11 @@ def pose_grid(store: FrameStore) -> PoseGrid:
     """The grid of a store; an error where poses are of another kind."""
     space = store.space
     if not isinstance(space, GridSpace) or len(store) == 0:
+        source, kind = store.meta.get("source", "frames"), space.describe()["kind"]
         raise DataError(
-            f"{store.place}: planning is measured where every move has a picture, on a grid of poses, and this store "
-            f"has poses of the kind {space.describe()['kind']}"
+            f"{store.place}: planning is measured where every move has a picture: on a grid of poses, or in the "
+            f"embedded drive by forward and yaw (space=planar); this store is of {source!r}, with poses "
+            f"of the kind {kind}"
         )
     poses, place = np.unique(np.round(store.poses, 6), axis=0, return_inverse=True)
     place = place.ravel()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from egoequiv.models.motion_model import Features
-from egoequiv.planning.belief import Belief, Flags, Floats
+from egoequiv.planning.belief import STEP_COST, Belief, Flags, Floats
 from egoequiv.planning.displacements import Displacements, Numbers
 
 
@@ -51,6 +51,7 @@ def walk_all(
     most_moves: Numbers,
     *,
     is_told: bool,
+    step_cost: float | Floats = STEP_COST,
 ) -> Walks:
     """Walk from each start to each goal.
 
@@ -64,8 +65,9 @@ def walk_all(
         most_moves: (N,).
         is_told: Whether a walk ends when it comes to its goal; a place where it does not end is then not the goal.
             Otherwise it ends where it says so itself.
+        step_cost: See `Belief`.
     """
-    belief = Belief(displacements, spread, goal_features)
+    belief = Belief(displacements, spread, goal_features, step_cost=step_cost)
     here, moves = start.copy(), np.zeros(len(start), np.int64)
     arrived, says_there = np.where(here == goal, 0, -1), np.zeros(len(start), bool)
     path = [here.copy()]

@@ -84,11 +84,27 @@ class Displacements:
         moved = [self.space.compose(self.vectors, np.broadcast_to(self.vectors[k], self.vectors.shape)) for k in single]
         return np.stack([self.find(vectors) for vectors in moved], axis=1)
 
-    def way(self, number: int) -> tuple[str, ...]:
-        """The motions of a displacement: those it takes most of first."""
-        counts = self.counts[number]
-        order = np.argsort(-counts, kind="stable")
-        return tuple(self.motions[g] for g in order for _ in range(counts[g]))
+    @cached_property
+    def rings(self) -> Numbers:
+        """How many times each motion leads once round, back to where it began, (G,); 0 where it does not."""
+        found = np.zeros(len(self.motions), np.int64)
+        for g in range(len(self.motions)):
+            place, taken = int(self.next_places[0, g]), 1
+            while place > 0 and taken <= len(self):
+                place, taken = int(self.next_places[place, g]), taken + 1
+            found[g] = taken if place == 0 else 0
+        return found
+
+    def along(self, motion: int) -> Numbers:
+        """How often a motion leads to each displacement round its ring, (K,), from 0 to less than once round."""
+        found: Numbers = (self.counts[:, motion] - self.counts[:, self.opposite[motion]]) % self.rings[motion]
+        return found
+
+    @cached_property
+    def opposite(self) -> Numbers:
+        """The motion that undoes each, (G,); -1 for none."""
+        undone = self.next_places[np.maximum(self.next_places[0], 0)] == 0  # (G, G)
+        return np.where(undone.any(axis=1), undone.argmax(axis=1), -1)
 
     def predict(self, model: MotionModel, features: Features) -> Features:
         """The features after each displacement, (N, E) -> (N, K, E), by composed maps."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.motion_model import Features, Motion, MotionModel
-from egoequiv.planning.belief import Floats
+from egoequiv.planning.belief import STEP_COST, Floats
 from egoequiv.planning.displacements import Displacements, do_commute, net_displacements
 from egoequiv.planning.trips import BeamTrip, ExactTrip, Plan, Status, Trip
 
@@ -56,6 +57,7 @@ class Planner:
         largest: The largest net motion along each component, (M,), such as the extent of a grid; None: no limit.
         spread: The mean squared error of predicted features after each of `displacements`, (K,), as measured on some
             recordings: walks then find their goal more often. None: the place with the nearest features is the goal.
+        step_cost: With `spread`, how much better a place must fit for each step that it is further away.
 
     Example:
         planner = Planner(open_run_model("my-run"))
@@ -71,7 +73,12 @@ class Planner:
         there: float | None = None,
         largest: Motion | None = None,
         spread: Floats | None = None,
+        step_cost: float = STEP_COST,
     ) -> None:
+        if not isinstance(model, MotionModel):
+            raise ConfigError(
+                f"expected a model, found {model!r}: open a run or an export with egoequiv.open_model(path)"
+            )
         if most_steps < 1:
             raise ConfigError(f"a plan needs at least one step, found most_steps={most_steps}")
         if there is not None and not there >= 0:
@@ -85,7 +92,9 @@ class Planner:
         places = 0 if self.displacements is None else len(self.displacements)
         if spread is not None and (spread.shape != (places,) or not (spread >= 0).all()):
             raise ConfigError(f"expected the spread of {places} displacements, 0 or more each, found {spread.shape}")
-        self.spread = spread
+        if not 0 <= step_cost < inf:
+            raise ConfigError(f"the cost of a step must be a number, 0 or more, found {step_cost}")
+        self.spread, self.step_cost = spread, step_cost
 
     def features(self, look: Look) -> Features:
         """The mapped features (E,) of an image (H, W, C); features are returned as they are."""
@@ -97,7 +106,10 @@ class Planner:
         if look.dtype != np.uint8 or look.shape != tuple(self.model.image_shape):
             shape = " x ".join(map(str, self.model.image_shape))
             raise DataError(f"expected an image of uint8, {shape}, or {dim} features; found {look.dtype} {look.shape}")
-        return self.model.embed(look[None])[0, self.model.mapped]
+        found = self.model.embed(look[None])[0, self.model.mapped]
+        if not np.isfinite(found).all():
+            raise DataError("the features of the view are not finite; the network has diverged, train it again")
+        return found
 
     def plan(self, view: Look, goal: Look) -> Plan:
         """The motions from a view to a goal.

@@ -80,7 +80,13 @@ class ExactTrip(Trip):
         if self.belief is None:
             measured = self.planner.spread
             spread = guess_spread(self.displacements, predicted[0], self.goal) if measured is None else measured
-            self.belief = Belief(self.displacements, spread, self.goal[None], is_measured=measured is not None)
+            self.belief = Belief(
+                self.displacements,
+                spread,
+                self.goal[None],
+                is_measured=measured is not None,
+                step_cost=self.planner.step_cost,
+            )
         self.belief.see(predicted)
         if self.planner.there is not None:
             self.belief.rule_out_here(np.ones(1, bool))
@@ -97,9 +103,10 @@ class ExactTrip(Trip):
         first = int(self.belief.next_motion(best)[0])
         if first < 0:
             return Plan("there", (), distance, distance)
-        way = list(self.displacements.way(int(best[0])))
-        way.remove(self.displacements.motions[first])
-        return Plan("go", (self.displacements.motions[first], *way), distance, expected)
+        counts = self.belief.counts_to(best)[0]
+        counts[first] -= 1
+        order = [first, *(g for g in np.argsort(-counts, kind="stable") for _ in range(counts[g]))]
+        return Plan("go", tuple(self.displacements.motions[g] for g in order), distance, expected)
 
     def block(self, motion: str) -> Plan:
         assert self.belief is not None
