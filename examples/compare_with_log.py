@@ -17,6 +17,7 @@ from scipy.spatial.transform import Rotation
 from egoequiv.catalog import open_log, open_source
 from egoequiv.odometry.sfm import sfm_poses
 from egoequiv.odometry.steps import key_frames
+from egoequiv.odometry.visual import CONFIDENCE
 from egoequiv.odometry.watch import Watched, watch
 from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.sources import Source
@@ -64,44 +65,59 @@ def compare_both(source: Source, name: str) -> str:
     (seen,) = watch(short)
     told = seen.steps.rotation_known
     by_two = np.column_stack([seen.steps.direction, seen.steps.rotation_deg])
-    rows = [row_of(f"{name}, visual", by_two, logged, seen.steps.first, seen.steps.second, told)]
+    stated = seen.steps.rotation_error_deg
+    rows = [row_of(f"{name}, visual", by_two, logged, seen.steps.first, seen.steps.second, told, stated)]
     keys = key_frames(part)
-    poses = np.full((count, 7), np.nan)
-    for one in sfm_poses(short).recordings:
+    poses, stated = np.full((count, 7), np.nan), np.full(count, np.nan)
+    by_model = sfm_poses(short)
+    for one in by_model.recordings:
         assert isinstance(one, RecordingPart)
         poses[one.frames.start : one.frames.stop] = one.poses[:, :7]
+        stated[one.frames.start : one.frames.stop] = one.poses[:, by_model.pose_columns.index(CONFIDENCE[0])]
     told = np.isfinite(poses[keys]).all(axis=1)
     told = told[:-1] & told[1:]
     filled = np.where(np.isnan(poses), [0, 0, 0, 0, 0, 0, 1], poses)
     by_all = SE3Space().difference(filled[keys[:-1]], filled[keys[1:]])
-    return "\n".join([*rows, row_of(f"{name}, sfm", by_all, logged, keys[:-1], keys[1:], told)])
+    return "\n".join([*rows, row_of(f"{name}, sfm", by_all, logged, keys[:-1], keys[1:], told, stated[keys[:-1]])])
 
 
 def row_of(
-    name: str, motion: np.ndarray, logged: np.ndarray, first: np.ndarray, second: np.ndarray, told: np.ndarray
+    name: str,
+    motion: np.ndarray,
+    logged: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    told: np.ndarray,
+    stated: np.ndarray,
 ) -> str:
-    """Motions (S, 6) of steps against the poses (N, 7) of the log; directions where the log and the pictures move."""
+    """Motions (S, 6) of steps against the poses (N, 7) of the log; directions where the log and the pictures move.
+
+    The last column says how many times the stated error (S,), a standard error of each axis, the difference is.
+    """
     true = SE3Space().difference(logged[first], logged[second])
     turn = Rotation.from_rotvec(true[told, 3:], degrees=True).inv() * Rotation.from_rotvec(
         motion[told, 3:], degrees=True
     )
-    middle, most = np.percentile(np.rad2deg(turn.magnitude()), [50, 90])
+    error = np.rad2deg(turn.magnitude())
+    middle, most = np.percentile(error, [50, 90])
+    times = np.median(error / stated[told])
     way, own = np.linalg.norm(true[:, :3], axis=1), np.linalg.norm(motion[:, :3], axis=1)
     moves = way > 0.2 * np.median(way[way > 0])
     known = moves & told & (own > 0)
     cosine = (true[known, :3] * motion[known, :3]).sum(axis=1) / (way[known] * own[known])
     off, far = np.percentile(np.rad2deg(np.arccos(np.clip(cosine, -1, 1))), [50, 90])
     shares = f"{len(first):,} | {100 * told.mean():.0f} % | {middle:.2f}° | {most:.2f}°"
-    return f"| {name} | {shares} | {100 * known.sum() / moves.sum():.0f} % | {off:.1f}° | {far:.1f}° |"
+    return f"| {name} | {shares} | {100 * known.sum() / moves.sum():.0f} % | {off:.1f}° | {far:.1f}° | {times:.1f} |"
 
 
 def main() -> None:
     logs = sys.argv[1:]
     if logs[:1] == ["--sfm"]:
         print(
-            "| log | steps | told | rotation error, median | 90 % | direction told | direction error, median | 90 % |"
+            "| log | steps | told | rotation error, median | 90 % | direction told | direction error, median | 90 % "
+            "| rotation error over the stated one, median |"
         )
-        print("|---|---|---|---|---|---|---|---|")
+        print("|---|---|---|---|---|---|---|---|---|")
         for path in logs[1:]:
             print(compare_both(open_log(path)[0], path.rstrip("/").rpartition("/")[2]))
         return

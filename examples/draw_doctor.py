@@ -5,7 +5,7 @@ from egoequiv.doctor.examine import examine
 from egoequiv.doctor.faults import FAULTS
 from egoequiv.report.figures.doctor import rates_figure
 from egoequiv.sources.recording import Source
-from egoequiv.worlds import drive
+from egoequiv_worlds import drive
 
 
 def late_drive(offset_s: float = 0.4) -> Source:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from egoequiv.pose import CAMERA_POSES
-from egoequiv.worlds import drive
+from egoequiv_worlds import drive
 from logs.table import write_csv
 from running import Cli, make_cli
 
@@ -28,7 +28,7 @@ def cli(
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A drive round a corner: pictures, and poses in a table."""
     folder = tmp_path_factory.mktemp("doctor") / "log"
-    recording = drive(seed=2, drives_per_area=1, seconds=16.0).recordings[0]
+    recording = drive(seed=2, drives_per_area=1, seconds=16.0, width=414, height=125).recordings[0]
     folder.mkdir()
     frames = range(60, 160)
     for frame in frames:
@@ -40,6 +40,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_sound_log(log: Path, cli: Cli, tmp_path: Path) -> None:
     told = cli("doctor", log, "-o", tmp_path / "page.html", "--fov", 81)
     assert told.out.startswith("No fault in 1 recording (100 frames)")
@@ -48,6 +49,7 @@ def test_a_sound_log(log: Path, cli: Cli, tmp_path: Path) -> None:
     assert page.count("data:image/svg+xml") == 1  # the curves; there is no worst moment
 
 
+@pytest.mark.slow
 def test_a_log_with_wrong_axes_and_clock(log: Path, cli: Cli, tmp_path: Path) -> None:
     read = ("--read", "axes=opencv", "--read", "offset_s=0.7")
     told = cli("doctor", log, "-o", tmp_path / "page.html", "--fov", 81, *read, "--json", code=1)
@@ -63,6 +65,7 @@ def test_a_log_with_wrong_axes_and_clock(log: Path, cli: Cli, tmp_path: Path) ->
     cli("doctor", log, "-o", tmp_path / "page.html", "--fov", 81, *again)  # what it says to type is right
 
 
+@pytest.mark.slow
 def test_a_store(log: Path, cli: Cli, tmp_path: Path) -> None:
     cli("ingest", "table", log, "-o", tmp_path / "store")
     told = cli("doctor", tmp_path / "store", "-o", tmp_path / "page.html", "--fov", 81, "--json")

@@ -54,6 +54,7 @@ def found_by(cli: Cli, log: Path, run: Path, page: Path, code: int) -> dict[str,
     return dict(found)
 
 
+@pytest.mark.slow
 def test_a_sound_log_and_one_of_another_drive(cli: Cli, run: Path, tmp_path: Path) -> None:
     sound = make_drive(7, LEGS, kind=0, labels=None)
     wrong = Misread("wrong", sound.poses, sound.times_s, real=make_drive(8, LEGS[::-1]).poses)

@@ -10,14 +10,19 @@ import pytest
 
 from egoequiv.store import FrameStore
 from egoequiv.store import motion as store_motion
-from egoequiv.worlds import drive
+from egoequiv_worlds import drive
 from logs.video import moving_pictures, write_video
 from running import Cli, make_cli
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
-    monkeypatch.setenv("EGOEQUIV_CACHE", str(tmp_path / "cache"))
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cache: Path) -> Cli:
+    monkeypatch.setenv("EGOEQUIV_CACHE", str(cache))  # pictures are watched once for all tests
     return make_cli(monkeypatch, capsys)
 
 
@@ -33,6 +38,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_ingest_finds_poses_and_does_it_once(clips: Path, tmp_path: Path, cli: Cli) -> None:
     told = cli("ingest", "video", clips, "-o", tmp_path / "store", "--poses", "visual", "--fov", 81, "--size", "24x64")
     store = FrameStore.open(tmp_path / "store")
@@ -53,6 +59,7 @@ def test_ingest_finds_poses_and_does_it_once(clips: Path, tmp_path: Path, cli: C
     assert (tmp_path / "twice" / "index.parquet").read_bytes() == (tmp_path / "store" / "index.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_structure_from_motion_finds_poses_and_does_it_once(clips: Path, tmp_path: Path, cli: Cli) -> None:
     (clip,) = clips.glob("residential.mkv")
     command = ("ingest", "video", clip, "-o", tmp_path / "store", "--poses", "sfm", "--fov", 81, "--size", "24x64")
@@ -65,6 +72,7 @@ def test_structure_from_motion_finds_poses_and_does_it_once(clips: Path, tmp_pat
     cli("train", tmp_path / "store", "-o", tmp_path / "run", "--poses", "sfm", code=2)
 
 
+@pytest.mark.slow
 def test_train_goes_from_a_video_to_rho(clips: Path, tmp_path: Path, cli: Cli) -> None:
     run = ("train", clips, "-o", tmp_path / "run", "--fov", 81, "--iterations", 2, "--set", "clusters=3")
     told = cli(*run, "--set", "keep=2", "--json")

@@ -13,7 +13,7 @@ from egoequiv.doctor.glance import Glances, glance
 from egoequiv.errors import BrokenFrameError
 from egoequiv.pose import DRIVING_POSES
 from egoequiv.sources import Recording
-from egoequiv.worlds import drive
+from egoequiv_worlds import drive
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,6 +77,9 @@ def test_duplicated_and_reordered_pictures() -> None:
 
 def test_swapped_halves_and_shuffled_recordings() -> None:
     made = swapped_halves(CASE)
+    assert rows_of(made) == [*range(50, 100), *range(50)]
+    assert np.array_equal(made.poses, CASE.recording.poses)
+    made = FAULTS["other half"](CASE)
     assert rows_of(made) == list(range(50, 100))
     assert np.array_equal(made.poses, CASE.recording.poses[:50])
     short, long = numbered(60), numbered(80)

@@ -58,7 +58,7 @@ def seen(poses: Array, noise_deg: float = 0.05, seed: int = 0) -> VisualSteps:
         direction=motion[:, :3] / length,
         rotation_error_deg=np.full(count, noise_deg),
         direction_error_deg=np.full(count, 2.0),
-        length_ratio=np.ones(count),
+        length_ratio=np.concatenate([[np.nan], length[1:, 0] / length[:-1, 0]])[:count],
         matches=np.full(count, 200),
         inliers=np.full(count, 150),
         flow=np.full(count, 0.02),
@@ -114,7 +114,7 @@ def inverted(poses: Array) -> Array:
     return np.concatenate([-back.apply(poses[:, :3]), back.as_quat()], axis=1)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_sound_log_has_no_fault(seed: int) -> None:
     assert faults(compared(seed=seed)) == {}
     assert faults(compared(seed=seed, timed=False)) == {}
@@ -125,7 +125,7 @@ def test_only_a_clock_that_is_wrong_is_corrected() -> None:
     assert check_motion(compared(late_s=0.3)).offset_s == pytest.approx(0.3, abs=0.01)
 
 
-@pytest.mark.parametrize("late_s", [-1.0, -0.3, -0.1, 0.05, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("late_s", [-1.0, -0.1, 0.05, 0.5])
 def test_an_offset_is_found_with_its_sign(late_s: float) -> None:
     found = faults(compared(late_s=late_s, settings={"offset_s": "0.2"}))
     assert set(found) == {"clock offset"}
@@ -145,7 +145,8 @@ def test_the_interval_of_an_offset_covers_the_truth() -> None:
     assert inside >= 20
 
 
-@pytest.mark.parametrize("matrix", rotations_of_axes(), ids=axes_in_words)
+# Every third of the 24: all of them are compared each time.
+@pytest.mark.parametrize("matrix", rotations_of_axes()[::3], ids=axes_in_words)
 def test_other_axes_are_named(matrix: Array) -> None:
     found, _ = frame_of_reference(compared(in_camera_axes(matrix), settings={"axes": "ros"}))
     assert found.is_fault != np.array_equal(matrix, np.eye(3))
@@ -245,13 +246,62 @@ def test_frames_dropped_without_a_trace() -> None:
     steps = seen(way.poses(times[kept]))
     motion = logged_motion(Logged(way.poses(times), times), CAMERA_POSES)  # type: ignore[arg-type]
     found = faults(Comparison("walk", steps, motion))
-    assert set(found) == {"clock drift"}
+    assert set(found) == {"clock drift", "step lengths"}
     assert dict(found["clock drift"].values)["drift"] == pytest.approx(0.05, abs=0.015)
 
 
 def test_a_motion_that_has_nothing_to_do_with_the_pictures() -> None:
     found = faults(compared().with_motion(compared(seed=9).motion))
     assert "agreement" in found
+
+
+def test_pictures_that_turn_while_the_log_does_not() -> None:
+    """Steps that only the pictures turn count as well as those that only the log turns."""
+    sound = compared()
+    still = replace(sound.motion, turned_deg=0.05 * sound.motion.turned_deg, poses=None)
+    found = check_motion(sound.with_motion(still)).findings[-1]
+    assert found.check == "agreement"
+    assert found.is_fault
+    assert dict(found.values)["share"] == 0.0
+    assert dict(check_motion(sound).findings[-1].values)["share"] > 0.85
+
+
+def test_a_camera_that_hardly_turns_but_looks_backwards() -> None:
+    """Too few turning steps say that the clock is right; the direction of travel says that the camera is not."""
+    times = np.arange(0, 6, 1 / HZ)
+    poses = Way(0).poses(times)
+    poses[:, 3:] = Rotation.from_rotvec(0.02 * Rotation.from_quat(poses[:, 3:]).as_rotvec()).as_quat()
+    logged = in_camera_axes(np.diag([-1.0, -1.0, 1.0]))(poses)
+    motion = logged_motion(Logged(logged, times), CAMERA_POSES)  # type: ignore[arg-type]
+    found = faults(Comparison("straight", seen(poses), motion))
+    assert "backwards" in found["axes and signs"].text
+
+
+def test_one_strong_turn_is_enough_to_see_its_sign() -> None:
+    """The gain of a few seconds is far larger than that of the rest, so it varies; that is no reason to doubt it."""
+    times = np.arange(0, 15, 1 / HZ)
+    angles = np.zeros((len(times), 3))
+    angles[:, 0] = 35 / (1 + np.exp(-4 * (times - 12))) + 0.4 * np.sin(2 * times)
+    angles[:, 1] = 0.3 * np.sin(3 * times)
+    turned = [Rotation.from_euler("zyx", angles * [sign, 1, 1], degrees=True) for sign in (1.0, -1.0)]
+    poses, flipped = (  # it drives where it looks
+        np.concatenate([one.apply([1.0, 0.0, 0.0]).cumsum(axis=0), one.as_quat()], axis=1) for one in turned
+    )
+    motion = logged_motion(Logged(flipped, times), CAMERA_POSES)  # type: ignore[arg-type]
+    found = faults(Comparison("turn", seen(poses), motion))
+    assert "sign of yaw" in found["axes and signs"].text
+
+
+def test_a_guessed_lens_makes_turns_longer_but_does_not_tilt_them() -> None:
+    steps = replace(compared().steps.part(np.arange(3)), rotation_deg=np.tile([0.0, 0.0, 10.0], (3, 1)))
+    longer, tilted = np.tile([0.0, 0.0, 11.5], (3, 1)), np.tile([0.0, 1.5, 10.0], (3, 1))
+    known, guessed = (Comparison("r", steps, compared().motion, is_known) for is_known in (True, False))
+    assert known.rotation_fit(longer) == pytest.approx(known.rotation_fit(tilted))
+    assert (guessed.rotation_fit(longer) > guessed.rotation_fit(tilted) + 3).all()
+    # By hand: 1.5 off of a tolerance of 15 % of 10 degrees, 0.05 and 0.05; (2 + 3) / 2 of the logarithms.
+    scale = 2 * (1.5**2 + 0.05**2 + 0.05**2)
+    by_hand = 2.5 * (np.log1p(100 / scale) - np.log1p(1.5**2 / scale))
+    assert guessed.rotation_fit(longer) == pytest.approx(by_hand)
 
 
 def columns(names: tuple[str, ...], sign: float = 1.0) -> LoggedMotion:
@@ -278,7 +328,8 @@ def test_columns_of_known_and_unknown_units() -> None:
 def test_what_cannot_be_told() -> None:
     sound = compared()
     nothing = replace(sound.motion, turned_deg=np.full_like(sound.motion.turned_deg, np.nan), poses=None)
-    assert not any(one.can_tell for one in check_motion(sound.with_motion(nothing)).findings)
+    told = [one.check for one in check_motion(sound.with_motion(nothing)).findings if one.can_tell]
+    assert told == ["step lengths"]  # which needs no rotation
     still = replace(sound.motion, turned_deg=0 * sound.motion.turned_deg, poses=None)
     steps = replace(sound.steps, rotation_deg=np.random.default_rng(0).normal(0, 0.05, (len(sound.steps), 3)))
     found = check_motion(replace(sound, steps=steps, motion=still)).findings
@@ -373,6 +424,7 @@ def test_poses_from_the_pictures_are_not_compared_with_them() -> None:
     assert not logged_motion(Logged(poses, np.arange(20.0)), names).has_rotation  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_for_a_long_recording() -> None:
     import tracemalloc
 

@@ -26,7 +26,7 @@ from egoequiv.pose import DRIVING_POSES, PlanarSpace
 from egoequiv.pose.camera import Lens
 from egoequiv.report.fault_tables import fault_blocks, save_fault_tables
 from egoequiv.sources import Source
-from egoequiv.worlds import drive
+from egoequiv_worlds import drive
 
 
 def plain(count: int, name: str = "r", hz: float = 10.0) -> Kept:
@@ -41,6 +41,7 @@ def verdict(piece: str, score: float, offset_s: float = math.nan, recording: str
         rivals={"pixel difference": 1 - score, "mean flow": math.nan},
         offset_s=offset_s,
         step_s=0.1,
+        turned_deg=30.0,
     )
 
 
@@ -95,7 +96,7 @@ def test_auroc_by_hand_and_beside_scikit_learn() -> None:
 def test_rows_of_faults_alarms_and_offsets_by_hand() -> None:
     names = [f"p{k}" for k in range(6)]
     sound = [verdict(name, score) for name, score in zip(names, (0, 0, 0, 0.5, 0, 1.5), strict=True)]
-    sound[0] = sound[0].model_copy(update={"scores": {"axes and signs": 0.0, "agreement": math.nan}})
+    sound[0] = sound[0].model_copy(update={"scores": {"axes and signs": 0.0, "agreement": math.nan}, "turned_deg": 4.9})
     faulty = [verdict(name, score) for name, score in zip(names[:5], (2.0, math.nan, 0.8, 3.0, 4.0), strict=True)]
     faulty[2] = verdict("p2", 0.8, order=1.2)
     row = fault_row("log", Trial("wrong", "wrong", ("axes and signs",)), [by_trial(untouched=sound, wrong=faulty)])
@@ -141,12 +142,15 @@ def test_the_plain_checks_follow_pictures_that_follow_the_log() -> None:
     assert math.isnan(one_less_correlation(np.arange(9.0), np.ones(9)))
 
 
+@pytest.mark.slow
 def test_pictures_that_are_looked_at_once_show_the_steps_of_the_odometry(two_drives: Source, tmp_path: Path) -> None:
     part = cut_recordings(two_drives.recordings, None)[0].part
     lens = Lens.of_view(80.0, (48, 160))
     seen = Pictures(part, lens).seen(part, np.arange(len(part)))
     steps = visual_steps(part, lens, key_frames(part))
     assert np.allclose(seen.steps.rotation_deg, steps.rotation_deg, equal_nan=True)
+    assert np.allclose(seen.steps.length_ratio, steps.length_ratio, equal_nan=True)
+    assert np.isfinite(steps.length_ratio).mean() > 0.5
     middle = seen.at(np.arange(40, 90))
     assert len(middle.glances) == 50
     assert np.array_equal(middle.steps.first, np.arange(49))
@@ -176,6 +180,7 @@ def test_every_trial_names_checks_that_there_are() -> None:
     assert "needs poses" in made[0]
 
 
+@pytest.mark.slow
 def test_the_experiment_on_two_drives_and_how_it_goes_on(
     two_drives: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

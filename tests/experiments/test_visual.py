@@ -76,6 +76,7 @@ def half_seen(source: Source, **_: object) -> Source:
     return Source(source.name, ScaleFreeSpace(), parts)
 
 
+@pytest.mark.slow
 def test_both_kinds_of_poses_have_the_same_frames_and_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "visual_poses", half_seen)
     options = VisualOptions(tmp_path, repeats=1, iterations=20, engine=LocalEngine(1))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from egoequiv.pose.camera import Lens
-from egoequiv.worlds import drive
-from egoequiv.worlds.drive import DriveRecording
-from egoequiv.worlds.street.camera import FOCAL_SHARE
+from egoequiv_worlds import drive
+from egoequiv_worlds.drive import DriveRecording
+from egoequiv_worlds.street.sensors import FOCAL_SHARE
 from logs.video import write_video
 
 SIZE = (120, 320)

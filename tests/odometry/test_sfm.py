@@ -20,7 +20,7 @@ from egoequiv.odometry.visual import CONFIDENCE
 from egoequiv.pose import CAMERA_POSES, DRIVING_POSES, NoMotion, PlanarSpace, ScaleFreeSpace, SE3Space
 from egoequiv.sources.check import check_source
 from egoequiv.sources.recording import Image, Recording, Source
-from egoequiv.worlds.drive import DriveRecording
+from egoequiv_worlds.drive import DriveRecording
 from logs.video import write_video
 from odometry.conftest import LENS
 from odometry.test_steps import true_yaw_deg
@@ -39,6 +39,7 @@ def clip(residential: DriveRecording, tmp_path_factory: pytest.TempPathFactory) 
     return path
 
 
+@pytest.mark.slow
 def test_a_video_gets_the_poses_of_its_drive_but_where_it_is_black(
     clip: Path, residential: DriveRecording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +88,7 @@ def short_source(residential: DriveRecording) -> Source:
     return Source("drive", PlanarSpace(), [recording], pose_names=DRIVING_POSES)
 
 
+@pytest.mark.slow
 def test_lengths_of_the_log_are_metres_and_poses_are_the_same_again(residential: DriveRecording) -> None:
     source = short_source(residential)
     found, again = (sfm_poses(source, lens=LENS, scale=scale) for scale in ("log", None))

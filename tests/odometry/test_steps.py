@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from egoequiv.odometry.steps import VisualSteps, key_frames, visual_steps
-from egoequiv.worlds.drive import DriveRecording
-from egoequiv.worlds.street.motion import motion
+from egoequiv_worlds.drive import DriveRecording
+from egoequiv_worlds.street.motion import motion
 from odometry.conftest import LENS
 
 

@@ -17,7 +17,7 @@ from egoequiv.pose import CAMERA_POSES, DRIVING_POSES, PlanarSpace, ScaleFreeSpa
 from egoequiv.sources.check import check_source
 from egoequiv.sources.recording import Source
 from egoequiv.store import ingest
-from egoequiv.worlds.drive import DriveRecording
+from egoequiv_worlds.drive import DriveRecording
 from logs.video import write_video
 from odometry.conftest import LENS
 from odometry.test_steps import true_yaw_deg
@@ -27,6 +27,7 @@ def yaw_deg(poses: np.ndarray) -> np.ndarray:
     return np.rad2deg(np.unwrap(Rotation.from_quat(poses[:, 3:7]).as_euler("ZYX")[:, 0]))
 
 
+@pytest.mark.slow
 def test_a_video_gets_the_poses_of_its_drive(drive_video: Path, residential: DriveRecording, tmp_path: Path) -> None:
     source = visual_poses(open_source("video", drive_video), lens=LENS, cache=tmp_path)
     check_source(source)

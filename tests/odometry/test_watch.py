@@ -47,6 +47,7 @@ def short(drive_video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return Path(shutil.copy(drive_video, tmp_path / "drive.mkv"))
 
 
+@pytest.mark.slow
 def test_pieces_are_as_good_as_one_go(short: Path, tmp_path: Path) -> None:
     source = open_source("video", short)
     done: list[tuple[int, int]] = []
@@ -63,6 +64,7 @@ def test_pieces_are_as_good_as_one_go(short: Path, tmp_path: Path) -> None:
     assert done[-1] == (60, 60)
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_not_done_again(short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, cache = open_source("video", short), tmp_path / "cache"
     first = watch(source, lens=LENS, cache=cache)[0]
@@ -79,6 +81,7 @@ def test_what_is_kept_is_not_done_again(short: Path, tmp_path: Path, monkeypatch
     assert {file: file.read_bytes() for file in cache.rglob("*.npz")} == bytes_before
 
 
+@pytest.mark.slow
 def test_other_pictures_and_another_lens_are_watched_again(short: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     watch(open_source("video", short), lens=LENS, cache=cache)

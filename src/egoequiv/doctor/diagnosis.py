@@ -12,8 +12,17 @@ from egoequiv.doctor.evidence import Comparison
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.frames_of_reference import frame_of_reference
 from egoequiv.doctor.offset import clock_drift, clock_offset, own_fit
+from egoequiv.doctor.step_lengths import step_lengths
 
-MOTION_CHECKS = ("right recording", "order of parts", "axes and signs", "clock offset", "clock drift", "agreement")
+MOTION_CHECKS = (
+    "right recording",
+    "order of parts",
+    "axes and signs",
+    "step lengths",
+    "clock offset",
+    "clock drift",
+    "agreement",
+)
 
 
 @dataclass(frozen=True)
@@ -52,16 +61,17 @@ def check_motion(comparison: Comparison, all_recordings: Sequence[Comparison] = 
         told = f"not told before this is corrected: {misplaced.check}"
         rest = tuple(Finding(check, name, np.nan, told) for check in MOTION_CHECKS[3:])
         return MotionChecks((other, order, axes, *rest), corrected, 0.0)
+    lengths = step_lengths(corrected)
     if axes.is_fault:
         drift = clock_drift(corrected)
     if drift.is_fault:
         told = f"not told before this is corrected: {drift.check}"
         offset, agrees = (Finding(check, name, np.nan, told) for check in ("clock offset", "agreement"))
-        return MotionChecks((other, order, axes, offset, drift, agrees), corrected, 0.0)
+        return MotionChecks((other, order, axes, lengths, offset, drift, agrees), corrected, 0.0)
     offset = clock_offset(corrected)
     told_s = dict(offset.values).get("offset_s")
     best_s = own_fit(corrected)[2] if told_s is None else told_s  # agreement is judged at the best offset there is
-    findings = (other, order, axes, offset, drift, agreement(corrected, best_s))
+    findings = (other, order, axes, lengths, offset, drift, agreement(corrected, best_s))
     return MotionChecks(findings, corrected, best_s if offset.is_fault else 0.0)
 
 

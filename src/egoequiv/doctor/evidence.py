@@ -44,9 +44,16 @@ class Comparison:
 
     @cached_property
     def tolerance_deg(self) -> Array:
-        """(S,) by how much a rotation from pictures may be wrong."""
-        size = np.linalg.norm(self.steps.rotation_deg, axis=1)
-        share = (_LENS if self.is_lens_known else _GUESSED_LENS) * size
+        """(S,) by how much a rotation from pictures may be wrong, along its own axis."""
+        return self._tolerance(_LENS if self.is_lens_known else _GUESSED_LENS)
+
+    @cached_property
+    def tilt_deg(self) -> Array:
+        """(S,) the same across its axis: a wrong field of view makes turns longer or shorter, and hardly tilts them."""
+        return self._tolerance(_LENS)
+
+    def _tolerance(self, lens: float) -> Array:
+        share = lens * np.linalg.norm(self.steps.rotation_deg, axis=1)
         errors = np.square(self.steps.rotation_error_deg)
         return np.asarray(np.sqrt(_ROUGH_DEG**2 + errors + np.square(share)), np.float64)
 
@@ -80,9 +87,12 @@ class Comparison:
         if not (self.motion.is_scaled if is_scaled is None else is_scaled):
             logged_deg = logged_deg * fitted_factor(seen, logged_deg)
         count = parts.sum(axis=-1)
-        off, still = (np.where(parts, np.square(seen - given), 0.0).sum(axis=-1) for given in (logged_deg, np.zeros(3)))
-        scale = _FREEDOM * np.square(self.tolerance_deg)
-        fit = (_FREEDOM + count) / 2 * (np.log1p(still / scale) - np.log1p(off / scale))
+        turn, off = np.where(parts, seen, 0.0), np.where(parts, seen - logged_deg, 0.0)
+        still = np.square(turn).sum(axis=-1)
+        along = np.square((turn * off).sum(axis=-1)) / np.maximum(still, 1e-12)
+        across = np.maximum(np.square(off).sum(axis=-1) - along, 0.0)
+        scale, tilt = (_FREEDOM * np.square(tolerance) for tolerance in (self.tolerance_deg, self.tilt_deg))
+        fit = (_FREEDOM + count) / 2 * (np.log1p(still / scale) - np.log1p(along / scale + across / tilt))
         return np.where(self.steps.rotation_known & (count > 0), fit, np.nan)
 
     def direction_fit(self, moved: Array) -> Array:
@@ -95,11 +105,21 @@ class Comparison:
         return np.where(moves, _SURE * cosine, np.nan)
 
 
-def explains(comparison: Comparison, fit: Array, at_least: float) -> bool:
-    """Whether a fit of rotation (S,) is good on the steps that turn, not only better than that of a wrong log."""
+def explains(comparison: Comparison, fit: Array, at_least: float, *, without_turns: bool = True) -> bool:
+    """Whether a fit of rotation (S,) is good on the steps that turn, not only better than that of a wrong log.
+
+    Args:
+        comparison: whose steps are explained.
+        fit: (S,) log-likelihoods of their rotations.
+        at_least: what the mean over turning steps, each limited to 2, must exceed.
+        without_turns: the answer if there are too few turning steps to ask.
+
+    """
     turns = np.linalg.norm(comparison.steps.rotation_deg, axis=1) > _TURNS * comparison.tolerance_deg
     known = turns & np.isfinite(fit)
-    return bool(known.sum() < _FEWEST_TURNS or np.mean(np.clip(fit[known], -2.0, 2.0)) > at_least)
+    if known.sum() < _FEWEST_TURNS:
+        return without_turns
+    return bool(np.mean(np.clip(fit[known], -2.0, 2.0)) > at_least)
 
 
 def together(rotation: Array, direction: Array) -> Array:

@@ -68,7 +68,15 @@ def reordered(case: Case, *, share: float = 0.02) -> Recording:
 
 
 def swapped_halves(case: Case) -> Recording:
-    """Pictures of the second half with the motion of the first."""
+    """Pictures of the second half with the motion of the first, then those of the first with that of the second."""
+    _needs(case.recording, 4)
+    half = len(case.recording) // 2
+    frames = np.arange(2 * half)
+    return changed(case.recording, rows=np.roll(frames, half), frames=frames)
+
+
+def other_half(case: Case) -> Recording:
+    """Pictures of the second half with the motion of the first, and nothing else: the right motion is not there."""
     _needs(case.recording, 4)
     half = len(case.recording) // 2
     return changed(case.recording, rows=half + np.arange(half), frames=np.arange(half))
@@ -104,6 +112,7 @@ FAULTS: dict[str, Fault] = {
     "duplicated": duplicated,
     "reordered": reordered,
     "swapped halves": swapped_halves,
+    "other half": other_half,
 }
 
 

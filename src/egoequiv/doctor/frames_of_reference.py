@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import permutations, product
+from shlex import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from egoequiv.pose.conventions import DIRECTIONS, axes_matrix
 Array = NDArray[np.float64]
 
 _GAIN = 0.15  # log-likelihood of a step that another reading must gain, its uncertainty aside
+_MOST = 2.0  # what a single step may gain
 _SIMPLE = 0.05  # a simpler reading is preferred to one that is better by less than this
 _FEWEST = 10  # steps
 _AGREES = 0.6  # log-likelihood of a step that turns, each limited to 2
@@ -57,7 +59,7 @@ def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
         return Finding(check, name, np.nan, "the log has no rotation to compare with"), motion
     comparison = thinned(comparison)
     as_read, as_read_rotation, as_read_offset = own_fit(comparison)
-    is_time_right = explains(comparison, as_read_rotation, _FULLY)
+    is_time_right = explains(comparison, as_read_rotation, _FULLY, without_turns=False)
     if np.isfinite(as_read).sum() < _FEWEST:
         return Finding(check, name, np.nan, "too few steps that can be compared"), motion
     tried: list[tuple[float, float, Reading]] = []
@@ -67,7 +69,9 @@ def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
         if is_time_right and abs(offset - as_read_offset) > _SAME_TIME_S:
             continue  # what swings to and fro fits its mirror image half a period later
         gain = whole - as_read
-        bound, mean = lower_bound(gain, comparison.block), float(np.nanmean(gain))
+        # A few seconds in which the gain is huge are no reason to doubt it, though they make it vary.
+        whole_gain, limited = (lower_bound(one, comparison.block) for one in (gain, np.clip(gain, -_MOST, _MOST)))
+        bound, mean = float(np.fmax(whole_gain, limited)), float(np.nanmean(gain))
         can_tell |= bool(np.isfinite(bound))
         if np.isfinite(bound) and explains(comparison, rotation, _AGREES):
             tried.append((bound, mean, reading))
@@ -125,15 +129,21 @@ def readings(motion: LoggedMotion) -> Iterator[Reading]:
         yield Reading(text, "invert the poses", inverse)
     for order, read in motion.reordered().items():
         text = f"the quaternions are in another order: they are {order}"
-        fix = f"--read quaternion={order}" if "quaternion" in motion.settings else "reorder the quaternions"
-        if "rotation" in motion.settings:  # columns of a table, which are read by their names
-            fix = f"--read rotation=QX,QY,QZ,QW --read quaternion={order}, with the names of the columns as they are"
-        yield Reading(text, fix, read)
+        yield Reading(text, _order_fix(motion, order), read)
     for matrix in rotations_of_axes():
         if not any(np.array_equal(matrix, one) for one in (eye, *known.values())):
             words = axes_in_words(matrix)
             text = f"the axes of the camera are others: what was read as forward, left, up points {words}"
             yield Reading(text, _axes_fix(motion, matrix), motion, matrix, matrix)
+
+
+def _order_fix(motion: LoggedMotion, order: str) -> str:
+    """What to type if quaternions are in another order."""
+    if "quaternion" not in motion.settings:
+        return "reorder the quaternions"
+    columns = str(motion.settings.get("rotation") or "")  # of a table, which reads them by their names otherwise
+    chosen = f"--read {quote(f'rotation={columns}')} " if columns else ""
+    return f"{chosen}--read quaternion={order}"
 
 
 def _other_units(motion: LoggedMotion) -> Iterator[Reading]:

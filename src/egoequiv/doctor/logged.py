@@ -92,8 +92,9 @@ class LoggedMotion:
         """The motion if the quaternions were read in the wrong order, by the order that would be right."""
         from scipy.spatial.transform import Rotation
 
-        if self.poses is None or self.settings.get("mount"):
-            return {}
+        columns = str(self.settings.get("rotation", ",,,"))
+        if self.poses is None or self.settings.get("mount") or columns.count(",") != 3:
+            return {}  # no quaternions, or of a body whose camera is elsewhere
         # The quaternions of the log are those of the store before their axes were turned.
         axes = Rotation.from_matrix(axes_matrix(str(self.settings.get("axes") or "ros")))
         q = (Rotation.from_quat(self.poses[:, 3:]) * axes).as_quat()
@@ -103,6 +104,7 @@ class LoggedMotion:
                 np.concatenate([self.poses[:, :3], (Rotation.from_quat(read) * axes.inv()).as_quat()], axis=1)
             )
             for order, read in orders.items()
+            if order != self.settings.get("quaternion")
         }
 
     def _with(self, poses: Array) -> LoggedMotion:

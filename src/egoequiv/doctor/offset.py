@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.doctor.evidence import Comparison, lower_bound, together
+from egoequiv.doctor.evidence import Comparison, fitted_factor, lower_bound, together
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.logged import LoggedMotion
 
@@ -27,7 +27,9 @@ _APART_S = 0.3  # others: offsets further away than this
 FASTEST_DRIFT = 0.12  # of the time that passes
 _LONGEST_DRIFT_S = 10.0
 _FEWEST_STEPS = 20
-_MOST_STEPS, _AT_A_TIME, _OFFSETS_AT_A_TIME = 4000, 500, 50
+_MOST_STEPS = 4000
+_AT_A_TIME = 50_000  # fits of a step at an offset
+_RATES = 30  # drifts of either sign that are tried
 _DRIFT_GAIN = 0.1  # log-likelihood of a step that a drift must gain
 
 
@@ -74,9 +76,8 @@ def _fix(motion: LoggedMotion, seconds: float) -> str:
 def estimate_offset(comparison: Comparison) -> Offset | str:
     """The offset with its interval, or why it cannot be told."""
     comparison = thinned(comparison)
-    grid, fit = _fit_by_offset(comparison, LONGEST_S)
-    used = np.isfinite(fit).all(axis=1)  # steps that are known at every offset, so that all are compared on the same
-    blocks = _block_sums(fit[used].astype(np.float64), comparison.block[used])
+    grid = _offsets(comparison, LONGEST_S)
+    blocks = _block_sums(comparison, grid)
     if len(blocks) < _FEWEST_BLOCKS or len(grid) < 5:
         return "too short, or too few steps that can be compared"
     best = _peak(grid, blocks.sum(axis=0))
@@ -115,9 +116,14 @@ def at_best_offset(comparison: Comparison, fits: Callable[[Array], Fits]) -> tup
     best, found = 0.0, (np.empty(0), np.empty(0))
     # The second grid is finer: half a step off, the right motion may lose against a wrong one.
     for offsets in (np.arange(-count, count + 1) * _COARSE_S, np.arange(-_FINE, _FINE + 1) * (_COARSE_S / _FINE)):
-        whole, rotation = fits(np.asarray(best + offsets, np.float64))
-        k = int(np.where(np.isfinite(whole), whole, 0.0).sum(axis=1).argmax())
-        best, found = best + float(offsets[k]), (whole[k], rotation[k])
+        most, around = -np.inf, best
+        for part in _parts(len(offsets), len(comparison.steps)):
+            some = np.asarray(around + offsets[part], np.float64)
+            whole, rotation = fits(some)
+            sums = np.where(np.isfinite(whole), whole, 0.0).sum(axis=1)
+            k = int(sums.argmax())
+            if sums[k] > most:
+                most, best, found = float(sums[k]), float(some[k]), (whole[k].copy(), rotation[k].copy())
     return *found, best
 
 
@@ -140,24 +146,16 @@ def clock_drift(comparison: Comparison) -> Finding:
         return Finding(check, name, np.nan, "no times, or no rotation in the log")
     lasts = float(motion.times_s[-1] - motion.times_s[0])
     comparison = thinned(comparison)
-    grid, fit = _fit_by_offset(comparison, min(LONGEST_S + FASTEST_DRIFT * lasts / 2, _LONGEST_DRIFT_S))
-    used = np.isfinite(fit).any(axis=1)
+    fit = comparison.rotation_fit(comparison.logged()[0])
+    used = np.isfinite(fit)
     if used.sum() < _FEWEST_STEPS:
         return Finding(check, name, np.nan, "too few steps that turn")
-    fit, since = fit[used], comparison.first_s[used] - comparison.first_s[used].mean()
-    np.nan_to_num(fit, copy=False)
-
-    def along(start: float, rate: float) -> Array:
-        """How well each step is explained if the offset is `start` in the middle and grows by `rate`."""
-        place = np.round((start + rate * since - grid[0]) / GRID_S).astype(np.int64)
-        return np.asarray(fit[np.arange(len(fit)), np.clip(place, 0, len(grid) - 1)], np.float64)
-
-    starts = grid[np.abs(grid) <= LONGEST_S / 2][::2]
-    rates = np.arange(-30, 31) * (FASTEST_DRIFT / 30)
-    even = max(starts, key=lambda start: along(start, 0.0).sum())
-    start, rate = max(((s, r) for r in rates for s in starts), key=lambda line: along(*line).sum())
-    gain = along(start, rate) - along(even, 0.0)
-    bound = lower_bound(gain, comparison.block[used], errors=2.5)
+    comparison = comparison.part(np.flatnonzero(used))
+    grid = _offsets(comparison, min(LONGEST_S + FASTEST_DRIFT * lasts / 2, _LONGEST_DRIFT_S))
+    drifting, even = _best_lines(comparison, grid)
+    gain = _along(comparison, grid, *drifting) - _along(comparison, grid, *even)
+    rate = drifting[1]
+    bound = lower_bound(gain, comparison.block, errors=2.5)
     values = (("drift", float(rate)), ("gain", float(gain.mean())), ("explained", float(gain.sum())))
     score = max(bound, 0.0) / _DRIFT_GAIN if np.isfinite(bound) else 0.0
     if score < 1:
@@ -175,29 +173,72 @@ def thinned(comparison: Comparison) -> Comparison:
     return comparison if every <= 1 else comparison.part(np.flatnonzero(comparison.block % every == 0))
 
 
-def _fit_by_offset(comparison: Comparison, longest_s: float) -> tuple[Array, NDArray[np.float32]]:
-    """Offsets (T,), up to a quarter of the recording, and how well the log read so much later explains steps (S, T)."""
+def _offsets(comparison: Comparison, longest_s: float) -> Array:
+    """Offsets up to a quarter of the recording, (T,)."""
     lasts = float(comparison.motion.times_s[-1] - comparison.motion.times_s[0])
     reach = np.floor(min(longest_s, lasts / 4) / GRID_S)
-    grid = np.arange(-reach, reach + 1) * GRID_S
-    fit = np.empty((len(comparison.steps), len(grid)), np.float32)  # it is the largest array of all
-    if not comparison.motion.is_scaled:  # the factor of an offset is that of all steps together
-        for start in range(0, len(grid), _OFFSETS_AT_A_TIME):
-            some = slice(start, start + _OFFSETS_AT_A_TIME)
-            fit[:, some] = comparison.rotation_fit(comparison.logged(grid[some])[0]).T
-        return grid, fit
-    for start in range(0, len(fit), _AT_A_TIME):
-        part = comparison.part(np.arange(start, min(start + _AT_A_TIME, len(fit))))
-        fit[start : start + _AT_A_TIME] = part.rotation_fit(part.logged(grid)[0]).T
-    return grid, fit
+    return np.asarray(np.arange(-reach, reach + 1) * GRID_S)
 
 
-def _block_sums(values: Array, block: NDArray[np.int64]) -> Array:
-    """Sums over the steps of each block, (S, T) -> (B, T)."""
-    found, place = np.unique(block, return_inverse=True)
-    sums = np.zeros((len(found), values.shape[1]))
-    np.add.at(sums, place, values)
-    return sums
+def _fits(comparison: Comparison, grid: Array) -> Iterator[tuple[NDArray[np.int64], Array]]:
+    """How well the log, read so much later, explains steps: some rows (R,) at a time, and their fits (R, T).
+
+    There may be thousands of steps and offsets, so not all fits are in memory at the same time.
+    """
+    factor = _factors(comparison, grid)
+    for rows in _parts(len(comparison.steps), len(grid)):
+        part = comparison.part(rows)
+        yield rows, part.rotation_fit(factor * part.logged(grid)[0], is_scaled=True).T
+
+
+def _parts(count: int, each: int) -> list[NDArray[np.int64]]:
+    """The numbers below `count` in parts, if each of them needs so many fits in memory."""
+    parts = -(-count * each // _AT_A_TIME)
+    return np.array_split(np.arange(count), min(max(parts, 1), max(count, 1)))
+
+
+def _factors(comparison: Comparison, grid: Array) -> Array:
+    """By which factor the log explains all steps together best at each offset, if its unit is not known; (T, 1, 1)."""
+    if comparison.motion.is_scaled:
+        return np.ones((len(grid), 1, 1))
+    seen = comparison.steps.rotation_deg
+    parts = _parts(len(grid), len(comparison.steps))
+    return np.concatenate([fitted_factor(seen, comparison.logged(grid[part])[0]) for part in parts])
+
+
+def _block_sums(comparison: Comparison, grid: Array) -> Array:
+    """Sums of fits over the steps of each block that are known at every offset, so that all have the same; (B, T)."""
+    sums: dict[int, Array] = {}
+    for rows, fit in _fits(comparison, grid):
+        for k in np.flatnonzero(np.isfinite(fit).all(axis=1)):
+            block = int(comparison.block[rows[k]])
+            sums[block] = sums.get(block, 0.0) + fit[k]
+    return np.stack([sums[block] for block in sorted(sums)]) if sums else np.empty((0, len(grid)))
+
+
+Line = tuple[float, float]  # the offset in the middle of the recording, and by how much it grows in a second
+
+
+def _best_lines(comparison: Comparison, grid: Array) -> tuple[Line, Line]:
+    """The offset that grows with time, and the constant one, that explain the steps best."""
+    starts = grid[np.abs(grid) <= LONGEST_S / 2][::2]
+    rates = np.arange(-_RATES, _RATES + 1) * (FASTEST_DRIFT / _RATES)
+    since = comparison.first_s - comparison.first_s.mean()
+    sums = np.zeros((len(rates), len(starts)))
+    for rows, fit in _fits(comparison, grid):
+        fit = np.nan_to_num(fit)
+        for r, rate in enumerate(rates):
+            place = np.round((starts[:, None] + rate * since[rows] - grid[0]) / GRID_S).astype(np.int64)
+            sums[r] += fit[np.arange(len(rows)), np.clip(place, 0, len(grid) - 1)].sum(axis=1)
+    best, even = divmod(int(sums.argmax()), len(starts)), int(sums[_RATES].argmax())
+    return (float(starts[best[1]]), float(rates[best[0]])), (float(starts[even]), 0.0)
+
+
+def _along(comparison: Comparison, grid: Array, start: float, rate: float) -> Array:
+    """How well each step is explained if the offset is `start` in the middle and grows by `rate`; 0: not known."""
+    shift = np.clip(start + rate * (comparison.first_s - comparison.first_s.mean()), grid[0], grid[-1])
+    logged = comparison.motion.between(comparison.first_s + shift, comparison.second_s + shift)[0]
+    return np.nan_to_num(comparison.rotation_fit(logged))
 
 
 def _peak(grid: Array, fit: Array) -> Array:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from egoequiv.blocks import Block, Cell, Grid, Points, Text
 from egoequiv.experiments.faults.experiment import FaultResults
-from egoequiv.experiments.faults.scores import ALL, NEAR_S, RIVALS, FaultRow, Share
+from egoequiv.experiments.faults.scores import ALL, NEAR_S, RIVALS, TURNS_DEG, FaultRow, Share
 from egoequiv.files import write_text
 from egoequiv.markdown import markdown_document
 
@@ -91,8 +91,9 @@ def _faults_grid(log: str, rows: Sequence[FaultRow]) -> Grid:
     notes = [
         "AUROC: how often a piece with the fault has a higher score than one without it (0.5 is chance). The score is "
         "the largest of all checks; a check that cannot tell counts as 0. Found: the share of pieces with a score of "
-        f"at least 1. Brackets: 95 % intervals over {kinds}; none with fewer than five, and no width where all are "
-        "equal."
+        f"at least 1. The camera turns: by {TURNS_DEG:g}° or more about one axis within the piece, by the poses of the "
+        f"log as it is; a log without angles does not count there. Brackets: 95 % intervals over {kinds}; none with "
+        "fewer than five, and no width where all are equal."
     ]
     where = "all logs together" if log == ALL else log
     return Grid.of(f"Faults in {where}", columns, cells, notes)

@@ -119,6 +119,7 @@ def _opened(name: str, source: Source, options: FaultOptions) -> _Opened:
     if not source.has_images:
         raise DataError(f"{name}: the log has no pictures, so there is nothing to compare its motion with")
     digest = sha256(program_digest("pose", "sources", "odometry").encode())
+    digest.update(Path(__file__).with_name("seen.py").read_bytes())
     for recording in source.recordings:
         digest.update((recording_digest(source, recording) or recording.name).encode())
         digest.update(np.ascontiguousarray(recording.poses).tobytes())

@@ -16,6 +16,7 @@ from egoequiv.experiments.faults.verdicts import TrialVerdicts, Verdict
 Array = NDArray[np.float64]
 ByTrial = Mapping[str, TrialVerdicts]  # of one log
 
+TURNS_DEG = 5.0  # by the log as it is, about one axis, between any two moments of a piece
 NEAR_S = 0.02  # an offset that is so close counts as found
 ALL = "all"
 RIVALS = ("pixel difference", "mean flow")
@@ -50,7 +51,7 @@ class FaultRow(Plain):
     groups: str  # what intervals are over: recordings or pieces
     auroc: Share  # of the largest score of all checks
     auroc_meant: Share  # of the checks that are meant for it
-    turning: int  # pieces in which the camera turns enough
+    turning: int  # pieces in which the camera turns by `TURNS_DEG`
     auroc_turning: Share
     found: Share  # pieces with any fault reported
     named: Share  # pieces with one of the checks meant for it reported
@@ -89,7 +90,7 @@ def fault_row(log: str, trial: Trial, logs: Sequence[ByTrial]) -> FaultRow | Non
         return None
     sound, faulty = [one for _, one, _ in pairs], [one for _, _, one in pairs]
     groups, kind = _groups([(number, one.recording) for number, one, _ in pairs])
-    turns = np.array([not np.isnan(one.scores.get("agreement", np.nan)) for one in sound])
+    turns = np.array([one.turned_deg >= TURNS_DEG for one in sound])
 
     def area(score: Callable[[Verdict], float], rows: NDArray[np.bool_] | None = None) -> Share:
         rows = np.ones(len(pairs), bool) if rows is None else rows

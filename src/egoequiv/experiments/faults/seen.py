@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
@@ -14,6 +15,7 @@ from PIL import Image as PillowImage
 from egoequiv.doctor.glance import Glance, Glances, glance
 from egoequiv.errors import BrokenFrameError
 from egoequiv.files import replacing
+from egoequiv.odometry.depth import length_ratio
 from egoequiv.odometry.features import Features, find_features, gray, opencv
 from egoequiv.odometry.steps import VisualSteps, compared, key_frames
 from egoequiv.odometry.two_view import Step
@@ -52,6 +54,15 @@ class Seen:
         return Seen(steps, glances, self.flow[kept], self.change[kept])
 
 
+class _Pair(NamedTuple):
+    """What was found between two pictures."""
+
+    step: Step
+    matched: tuple[Rows, Rows]  # the points that both show
+    flow: Array  # (2,)
+    change: float
+
+
 class Pictures:
     """The pictures of a recording, decoded once, and what was found between any two of them."""
 
@@ -60,7 +71,7 @@ class Pictures:
         self._glances: list[Glance | None] = []
         self._grays: list[Image | None] = []
         self._features: dict[int, Features | None] = {}
-        self._pairs: dict[tuple[int, int], tuple[Step, Array, float]] = {}
+        self._pairs: dict[tuple[int, int], _Pair] = {}
         for picture in decoded_frames(recording, range(len(recording))):
             if isinstance(picture, BrokenFrameError):
                 self._glances.append(None)
@@ -72,19 +83,26 @@ class Pictures:
     def seen(self, recording: Recording, rows: Rows) -> Seen:
         """What a recording shows whose frames have these pictures."""
         keys = key_frames(recording)
-        pairs = [self._pair(int(a), int(b)) for a, b in zip(rows[keys[:-1]], rows[keys[1:]], strict=True)]
+        shown = [int(row) for row in rows[keys]]
+        pairs = [self._pair(a, b) for a, b in pairwise(shown)]
+        ratios = [self._ratio(*three) for three in zip(shown[:-2], shown[1:-1], shown[2:], strict=True)]
         return Seen(
-            _steps(keys, [step for step, _, _ in pairs]),
+            _steps(keys, [pair.step for pair in pairs], [np.nan, *ratios][: len(pairs)]),
             Glances.of([self._glances[int(row)] for row in rows]),
-            np.array([flow for _, flow, _ in pairs]).reshape(-1, 2),
-            np.array([change for _, _, change in pairs], np.float64),
+            np.array([pair.flow for pair in pairs]).reshape(-1, 2),
+            np.array([pair.change for pair in pairs], np.float64),
         )
 
-    def _pair(self, a: int, b: int) -> tuple[Step, Array, float]:
+    def _pair(self, a: int, b: int) -> _Pair:
         if (a, b) not in self._pairs:
-            step, _ = compared(self._points(a), self._points(b), self._lens)
-            self._pairs[a, b] = (step, mean_flow(self._grays[a], self._grays[b]), self._change(a, b))
+            step, matched = compared(self._points(a), self._points(b), self._lens)
+            self._pairs[a, b] = _Pair(step, matched, mean_flow(self._grays[a], self._grays[b]), self._change(a, b))
         return self._pairs[a, b]
+
+    def _ratio(self, a: int, b: int, c: int) -> float:
+        """How much longer the step from b to c is than that from a to b."""
+        last, step, points = self._pair(a, b), self._pair(b, c), [self._points(row) for row in (a, b, c)]
+        return length_ratio(last.step, last.matched, step.step, step.matched, points, self._lens)
 
     def _points(self, row: int) -> Features | None:
         if row not in self._features:
@@ -113,7 +131,7 @@ def mean_flow(first: Image | None, second: Image | None) -> Array:
     return np.asarray(flow.mean(axis=(0, 1)) / FLOW_PX, np.float64)
 
 
-def _steps(keys: Rows, steps: list[Step]) -> VisualSteps:
+def _steps(keys: Rows, steps: list[Step], ratios: list[float]) -> VisualSteps:
     return VisualSteps(
         first=np.asarray(keys[:-1], np.int64),
         second=np.asarray(keys[1:], np.int64),
@@ -121,7 +139,7 @@ def _steps(keys: Rows, steps: list[Step]) -> VisualSteps:
         direction=np.array([step.direction for step in steps]).reshape(-1, 3),
         rotation_error_deg=np.array([step.rotation_error_deg for step in steps], np.float64),
         direction_error_deg=np.array([step.direction_error_deg for step in steps], np.float64),
-        length_ratio=np.full(len(steps), np.nan),  # no check uses it
+        length_ratio=np.array(ratios, np.float64),
         matches=np.array([step.matches for step in steps], np.int64),
         inliers=np.array([step.inliers for step in steps], np.int64),
         flow=np.array([step.flow for step in steps], np.float64),

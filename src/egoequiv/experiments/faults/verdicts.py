@@ -12,7 +12,7 @@ from egoequiv.doctor.changed import Changed
 from egoequiv.doctor.diagnosis import check_motion
 from egoequiv.doctor.evidence import Comparison
 from egoequiv.doctor.finding import FAULT, Finding
-from egoequiv.doctor.logged import logged_motion
+from egoequiv.doctor.logged import LoggedMotion, logged_motion
 from egoequiv.doctor.pictures import check_pictures
 from egoequiv.doctor.speed import logged_speed
 from egoequiv.evaluation.statistics import Number
@@ -34,6 +34,7 @@ class Verdict(BaseModel):
     rivals: dict[str, Number]
     offset_s: Number  # as the doctor estimates it
     step_s: Number  # usual time between two frames
+    turned_deg: Number  # how far the log says that the camera turns, see `_turned_deg`
 
     @property
     def score(self) -> float:
@@ -124,4 +125,12 @@ def _verdict(
         rivals=rival_scores(seen, comparison.motion),
         offset_s=dict(offset.values).get("offset_s", np.nan),
         step_s=np.nan if times_s is None else float(np.median(np.diff(times_s))),
+        turned_deg=_turned_deg(comparison.motion),
     )
+
+
+def _turned_deg(motion: LoggedMotion) -> float:
+    """How far the camera turns between any two moments, about that of its axes which turns most; NaN: no angles."""
+    if not (motion.is_scaled and motion.has_rotation):
+        return np.nan
+    return float(np.nanmax(np.ptp(motion.turned_deg, axis=0)))

@@ -1,0 +1,74 @@
+"""Frames that were lost without a trace: steps of the pictures that are longer than the log says."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.doctor.dropped import MISSING
+from egoequiv.doctor.evidence import Comparison
+from egoequiv.doctor.finding import Finding, Moment
+
+Array = NDArray[np.float64]
+
+_FEWEST = 20  # steps whose length is known beside both neighbours
+_CLEAR = 4.0  # spreads of the lengths: what a lost frame adds must be more than this
+_LEAST = 2  # one lost frame alone is no fault
+_SLOW = 0.2  # of the usual way: slower steps have no length to speak of
+_MOST_MOMENTS = 5
+
+
+def step_lengths(comparison: Comparison) -> Finding:
+    """Whether single steps of the pictures are longer than those around them, while the log moves evenly.
+
+    Points that three pictures show tell how much longer one step is than the one before. A lost frame makes a step of k
+    frames (k + 1) / k times as long, and the next one as much shorter. The score is the share of frames lost so, less
+    the steps that are as much too short, divided by 2 % (or by two frames, if that is more).
+    """
+    check, name = "step lengths", comparison.recording
+    against_last, against_next = ratios = _length_ratios(comparison)
+    judged = np.isfinite(ratios).all(axis=0)
+    if judged.sum() < _FEWEST:
+        return Finding(check, name, np.nan, "too few steps whose length can be told from the pictures")
+    frames = float(np.median(comparison.steps.second - comparison.steps.first))
+    lost = float(np.log((frames + 1) / frames))
+    spread = 1.4826 * float(np.median(np.abs(ratios[:, judged])))
+    if _CLEAR * spread > lost:
+        return Finding(check, name, np.nan, "the lengths of steps vary too much to see a lost frame")
+    longer = np.flatnonzero((against_last > lost / 2) & (against_next > lost / 2))
+    shorter = int(((against_last < -lost / 2) & (against_next < -lost / 2)).sum())
+    count = max(len(longer) - shorter, 0)
+    share = count / (frames * float(judged.sum()) + count)
+    score = min(share / MISSING, count / _LEAST)
+    values = (("longer", float(len(longer))), ("shorter", float(shorter)), ("share", share), ("spread", spread))
+    if score < 1:
+        return Finding(check, name, score, "steps are about as long as the log says", values=values)
+    worst = longer[np.argsort(-against_last[longer], kind="stable")][:_MOST_MOMENTS]
+    steps = comparison.steps
+    moments = tuple(Moment(int(steps.first[k]), int(steps.second[k]), "a step that is too long") for k in worst)
+    text = (
+        f"in {len(longer)} of {int(judged.sum())} steps the camera moves further than the log says, in {shorter} less "
+        f"far; the first is after frame {int(steps.first[longer[0]])}"
+    )
+    fix = "frames were lost: match pictures and stamps again from the camera's own frame numbers"
+    return Finding(check, name, score, text, fix, moments, values)
+
+
+def _length_ratios(comparison: Comparison) -> Array:
+    """Log of the length of each step over that of the last and over that of the next, less the same of the log; (2, S).
+
+    NaN: not told.
+    """
+    steps = comparison.steps
+    ratios = np.full((2, len(steps)), np.nan)
+    if len(steps) < 2:
+        return ratios
+    way = np.linalg.norm(comparison.logged()[1], axis=1)
+    if not np.isfinite(way).any():
+        way = np.ones(len(steps))  # nothing is known of the way: it is taken to be even
+    way = np.where(way > _SLOW * np.nanmedian(way), way, np.nan)
+    ratio = np.log(steps.length_ratio[1:]) - np.log(way[1:] / way[:-1])  # of each step to the one before
+    forth = (steps.direction[1:] * steps.direction[:-1]).sum(axis=1) > 0  # pictures in the wrong order go to and fro
+    ratio = np.where(forth, ratio, np.nan)
+    ratios[0, 1:], ratios[1, :-1] = ratio, -ratio
+    return ratios
