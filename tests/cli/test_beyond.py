@@ -14,6 +14,7 @@ from running import Cli
 WORK = ("--iterations", 2, "--repetitions", 1, "--workers", 1)
 
 
+@pytest.mark.slow
 def test_quick_tables_are_saved_in_every_format_and_go_on(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -69,3 +70,14 @@ def test_another_part_than_that_of_the_maps_is_refused(data: TaskData) -> None:
     with pytest.raises(DataError, match="act on the part equivariant, not on invariant"):
         own_maps(data.of_part("invariant"), TaskOptions(), silent)
     assert own_maps(data.of_part("equivariant"), TaskOptions(), silent).values
+
+
+def test_on_a_finer_grid_the_trained_steps_are_several(small_store: FrameStore, tmp_path: Path) -> None:
+    run = train(small_store.path, tmp_path / "run", method="recording+motion", **TINY)
+    begun = json.loads((run.path / "data.json").read_text())
+    for axis in begun["space"]["axes"]:
+        axis["step"] *= 2  # as if it had been trained in steps twice as long
+    (run.path / "data.json").write_text(json.dumps(begun))
+    elsewhere = RunMeasurer(run.path, str(small_store.path), everything=True).measure(TASKS["maps"])
+    trained = {str(row[0].text): str(row[1].text) for row in elsewhere.tables[0].rows}
+    assert (trained["up"], trained["up+up"], trained["right"], trained["right+right"]) == ("no", "yes", "no", "yes")

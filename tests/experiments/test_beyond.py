@@ -39,6 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[BeyondOptions, dict[
     return options, tables
 
 
+@pytest.mark.slow
 def test_each_setting_has_three_tables(made: tuple[BeyondOptions, dict[str, Table]]) -> None:
     _, tables = made
     assert list(tables) == ["turntable-recognition", "turntable-equivariance", "turntable-use"]
@@ -65,6 +66,7 @@ def test_each_setting_has_three_tables(made: tuple[BeyondOptions, dict[str, Tabl
     assert recognition.about["split"] == "by-lighting:2"
 
 
+@pytest.mark.slow
 def test_finished_runs_and_measurements_are_kept(
     made: tuple[BeyondOptions, dict[str, Table]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +81,20 @@ def test_finished_runs_and_measurements_are_kept(
     assert {path: path.stat().st_mtime_ns for path in runs} == runs
 
 
+@pytest.mark.slow
+def test_only_some_tasks_are_measured(
+    made: tuple[BeyondOptions, dict[str, Table]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options, tables = made
+    draw_small_worlds(monkeypatch)
+    (some,) = plan_beyond(replace(options, methods=["recording+motion"], tasks=["probe", "readout"])).tables()
+    assert list(some) == ["turntable-recognition", "turntable-use"]
+    row, whole = (each["turntable-use"].row("recording+motion") for each in (some, tables))
+    assert set(row.entries) == set(whole.entries) - {"next_view", "mrr", "hit5", "plan", "plan_other"}
+    assert row.entries["r2_motion"] == whole.entries["r2_motion"]
+
+
+@pytest.mark.slow
 def test_the_figure_has_a_point_for_each_row(made: tuple[BeyondOptions, dict[str, Table]]) -> None:
     _, tables = made
     figure = trade_off("Turntable", list(tables.values()))
@@ -134,7 +150,7 @@ def test_settings_without_data_are_left_out_with_a_line(tmp_path: Path) -> None:
         choose_worlds(["tub"], {**NOTHING, "tub": tmp_path / "gone"}, quick=False)
 
 
-@pytest.mark.parametrize("names", [{"settings": ["moon"]}, {"methods": ["moon"]}])
+@pytest.mark.parametrize("names", [{"settings": ["moon"]}, {"methods": ["moon"]}, {"tasks": ["moon"]}])
 def test_an_unknown_name_is_one_line(tmp_path: Path, names: dict[str, list[str]]) -> None:
     with pytest.raises(ConfigError, match="'moon'") as caught:
         plan_beyond(replace(BeyondOptions(tmp_path, NOTHING), **names))  # type: ignore[arg-type]

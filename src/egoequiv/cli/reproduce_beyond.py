@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
-from egoequiv.cli.options import AsJson, MethodNames, Out, Where, grouped, names_in
+from egoequiv.cli.options import AsJson, MethodNames, Out, TaskNames, Where, grouped, names_in
 
 if TYPE_CHECKING:
     from egoequiv.evaluation.task import OnProgress
+    from egoequiv.experiments.beyond.worlds import World
+    from egoequiv.experiments.table import Table
 
 Data = Path | None
 SettingNames = Annotated[
@@ -43,6 +45,7 @@ def beyond(
     data: DataSets,
     settings: SettingNames = None,
     methods: MethodNames = None,
+    task: TaskNames = None,
     out: Out = Path("beyond-tables"),
     repeats: Annotated[
         int | None,
@@ -62,11 +65,9 @@ def beyond(
 
     Example: egoequiv reproduce beyond --norb smallnorb --settings norb-light,turntable -o beyond-tables
     """
-    from egoequiv.cli.tables import described, show_tables
+    from egoequiv.cli.tables import described
     from egoequiv.experiments.beyond.experiment import BeyondOptions, plan_beyond
     from egoequiv.experiments.record import record_command
-    from egoequiv.report.figures.drawing import save_figure
-    from egoequiv.report.figures.trade_off import trade_off
 
     made: dict[str, Any] = {}
     bar: list[OnProgress] = []  # that of the setting which is being made
@@ -76,6 +77,7 @@ def beyond(
             paths=data.paths(),
             settings=names_in(settings) or None,
             methods=names_in(methods) or None,
+            tasks=names_in(task) or None,
             repeats=repeats,
             iterations=iterations,
             quick=quick,
@@ -91,10 +93,19 @@ def beyond(
             with progress_bar() as progress:
                 bar.append(progress)
                 tables = next(each)
-            show_tables(tables, out, quiet=as_json)
-            figure = trade_off(world.title, list(tables.values()))
-            if figure is not None:
-                say(f"saved: {save_figure(figure, out / f'{world.name}.png')}")
+            _show(world, tables, out, as_json)
             made |= tables
     if as_json:
         print_json({"tables": described(made), "left_out": list(plan.notes)})
+
+
+def _show(world: World, tables: dict[str, Table], out: Path, as_json: bool) -> None:
+    """Show and save the tables of a setting, and the figure of recognition against rho."""
+    from egoequiv.cli.tables import show_tables
+    from egoequiv.report.figures.drawing import save_figure
+    from egoequiv.report.figures.trade_off import trade_off
+
+    show_tables(tables, out, quiet=as_json)
+    figure = trade_off(world.title, list(tables.values()))
+    if figure is not None:
+        say(f"saved: {save_figure(figure, out / f'{world.name}.png')}")

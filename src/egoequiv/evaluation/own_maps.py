@@ -43,7 +43,9 @@ def own_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> F
         errors.append(score_mapped(mapped, z[own.i], z[own.j], recordings[own.i], name))
     on_progress("maps", len(pairs.names), len(pairs.names))
     groups = {name: len(np.unique(recordings[pairs.of(name).i])) for name in pairs.names}
-    return _finding(errors, groups, data.learned)
+    # In video motions have no steps, and maps were trained on all of them.
+    learned = data.learned if data.store.space.named_motions() else pairs.names
+    return _finding(errors, groups, learned)
 
 
 def _motions(data: TaskData) -> tuple[str, ...] | None:
@@ -64,7 +66,7 @@ def _finding(errors: Sequence[MotionError], groups: dict[str, int], learned: Seq
         )
         for error in errors
     ]
-    is_learned = [error.motion in learned or not learned for error in errors]
+    is_learned = [error.motion in learned for error in errors]
     means = [
         Value(metric=rho_metric(f"own_{name}", f"own rho, {words}", family="own"), value=float(np.mean(rhos)))
         for name, words, want in (("trained", "trained motions", True), ("others", "other motions", False))

@@ -33,8 +33,13 @@ SMALL_NETWORK = "small MLP"  # the other probe of the task `readout`
 SHOWN_AXES = 2  # motions of more components are shown as their mean alone
 
 
-def tasks_of(world: World, parts: Iterable[str], seed: int, has_head: bool) -> list[tuple[str, TaskOptions]]:
-    """The tasks of a run: of motion, on the equivariant part of its features where it has one."""
+MEASURED = ("probe", "equivariance", "composition", "readout", "prediction", "next-view", "plan", "recognition")
+
+
+def tasks_of(
+    world: World, parts: Iterable[str], seed: int, has_head: bool, only: Sequence[str] = MEASURED
+) -> list[tuple[str, TaskOptions]]:
+    """The tasks of a run, those of motion on the equivariant part of its features where it has one."""
     part = EQUIVARIANT if EQUIVARIANT in parts else ALL
     moving = TaskOptions(part=part, fit_on="training", hold_out=world.hold_out, steps=STEPS)
     tasks = [("equivariance", moving), ("composition", moving), ("readout", moving), ("prediction", moving)]
@@ -46,7 +51,9 @@ def tasks_of(world: World, parts: Iterable[str], seed: int, has_head: bool) -> l
         tasks.append(("next-view", TaskOptions()))
     if world.is_grid:
         tasks.append(("plan", TaskOptions(part=part)))
-    return [*tasks, ("recognition", TaskOptions())] if has_head else tasks
+    if has_head:
+        tasks.append(("recognition", TaskOptions()))
+    return [(name, options) for name, options in tasks if name in only]
 
 
 def values_of(measured: Mapping[str, Measurement]) -> list[Value]:

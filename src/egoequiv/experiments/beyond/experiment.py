@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.engines import Engine, LocalEngine
+from egoequiv.errors import ConfigError
 from egoequiv.evaluation.metric import Metric
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.experiments.beyond.candidates import FEW_LABELS, NO_MAPS, WINNER, Candidate, choose_candidates
-from egoequiv.experiments.beyond.columns import TABLES, table_of
+from egoequiv.experiments.beyond.columns import MEASURED, TABLES, table_of
 from egoequiv.experiments.beyond.measuring import Measured, measure_rows
 from egoequiv.experiments.beyond.training import Stores, TrainedRow, train_rows
 from egoequiv.experiments.beyond.worlds import World, choose_worlds
@@ -37,6 +38,7 @@ class BeyondOptions:
     methods: Sequence[str] | None = None
     repeats: int | None = None
     iterations: int | None = None  # of every run; None: as many as each method has by default
+    tasks: Sequence[str] | None = None  # what is measured; None: all of `MEASURED`
     quick: bool = False
     scale: Scale | None = None  # of the embedded worlds, in place of the table's
     engine: Engine = field(default_factory=LocalEngine)
@@ -67,12 +69,14 @@ class Plan:
         for world in self.worlds:
             stores = Stores(*world.stores(effort, options.paths))
             rows, notes = train_rows(world, stores, self.rows, effort, iterations)
-            measured = measure_rows(world, rows, effort)
+            measured = measure_rows(world, rows, effort, options.tasks or MEASURED)
             yield _tables(world, stores, rows, measured, effort, notes)
 
 
 def plan_beyond(options: BeyondOptions) -> Plan:
     """Check names and paths, and decide what is made."""
+    if unknown := [name for name in options.tasks or () if name not in MEASURED]:
+        raise ConfigError(f"task {unknown[0]!r} is not one of these tables; choose from {', '.join(MEASURED)}")
     worlds, lacking = choose_worlds(options.settings, options.paths, quick=options.quick)
     rows, absent = choose_candidates(options.methods, quick=options.quick)
     options.effort()  # refuses wrong numbers

@@ -28,8 +28,10 @@ class Measured:
     problems: tuple[str, ...]
 
 
-def measure_rows(world: World, rows: Sequence[TrainedRow], effort: Effort) -> list[list[Measured]]:
-    """The measurements of every run of every row."""
+def measure_rows(
+    world: World, rows: Sequence[TrainedRow], effort: Effort, tasks: Sequence[str]
+) -> list[list[Measured]]:
+    """The measurements of every run of every row, by these tasks."""
     jobs = [job for row in rows for job in row.jobs]
     count = max(min(effort.engine.workers, len(jobs)), 1)
     # Repetitions of one split go to one worker, which then finds their pairs once.
@@ -38,7 +40,7 @@ def measure_rows(world: World, rows: Sequence[TrainedRow], effort: Effort) -> li
     stage = f"measuring, {world.name}"
     effort.on_progress(stage, 0, len(jobs))
     each = effort.engine.run(
-        partial(_measure, world.name),
+        partial(_measure, world.name, tasks),
         [[jobs[k] for k in share] for share in shares],
         lambda done: effort.on_progress(stage, min(done, len(jobs)), len(jobs)),
     )
@@ -47,30 +49,30 @@ def measure_rows(world: World, rows: Sequence[TrainedRow], effort: Effort) -> li
     return [[found[next(numbers)] for _ in row.jobs] for row in rows]
 
 
-def _measure(world: str, jobs: list[Job], tick: Tick) -> list[Measured]:
+def _measure(world: str, tasks: Sequence[str], jobs: list[Job], tick: Tick) -> list[Measured]:
     """The share of one worker."""
     shared: Shared = {}
     done = []
     for job in jobs:
-        done.append(_measure_run(WORLDS[world], job, shared))
+        done.append(_measure_run(WORLDS[world], tasks, job, shared))
         tick(1)
     return done
 
 
-def _measure_run(world: World, job: Job, shared: Shared) -> Measured:
+def _measure_run(world: World, tasks: Sequence[str], job: Job, shared: Shared) -> Measured:
     measurer = RunMeasurer(job.out, shared=shared)
     net = measurer.opened.net
     found: dict[str, Measurement] = {}
     problems = []
     last: Measurement | None = None
-    for name, options in tasks_of(world, net.spec.parts, job.config.seed, net.head is not None):
+    for name, options in tasks_of(world, net.spec.parts, job.config.seed, net.head is not None, tasks):
         last = measurer.measure(get_tasks([name])[name], options)
         if last.problem is None:
             found[name] = last
         else:
             problems.append(f"{name}: {last.problem}")
     if last is None:
-        raise EgoEquivError(f"setting {world.name} measures nothing")
+        raise EgoEquivError(f"setting {world.name} has none of the tasks {', '.join(tasks)} for {job.out.name}")
     weights = sum(parameter.numel() for parameter in net.encoder.parameters())
     values = [*values_of(found), *cost_values(noted_seconds(job), weights)]
     record = last.model_copy(update={"values": values, "tables": [], "problem": None}).with_arrays({})
