@@ -20,6 +20,7 @@ from egoequiv.errors import DataError
 
 UNFINISHED = ".unfinished"
 OLD = ".old"  # what is replaced, for the moment between two renames
+MOST_JSON_BYTES = 2**29  # a file that is larger was not written by this program
 
 
 @contextmanager
@@ -269,6 +270,8 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path, what: str) -> dict[str, Any]:
     """Read a JSON object; `what` names in the error what its folder should be."""
     try:
+        if (size := path.stat().st_size) > MOST_JSON_BYTES:
+            raise DataError(f"{path} has {size / 1e6:,.0f} MB and is damaged, or no file of this program")
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(f"{path} is missing: {path.parent} is not {what}") from None

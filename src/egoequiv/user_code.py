@@ -31,7 +31,8 @@ MARKS: dict[str, list[tuple[str, ...]]] = {
 # The folders from which a run may name code, beside those of the Python path; what the user names needs none.
 CODE_VARIABLE = "EGOEQUIV_CODE"
 
-_PACKAGE = Path(__file__).resolve().parent
+_OWN = ("egoequiv", "egoequiv_worlds")
+_PACKAGES = tuple(Path(__file__).resolve().parents[1] / name for name in _OWN)
 _LIBRARIES = tuple({get_paths()["stdlib"], *getsitepackages()})
 
 # Modules of files are named egoequiv.user_code.HEX, where HEX is the path. So two files of one name do not collide,
@@ -227,13 +228,16 @@ def explain(problem: BaseException) -> str:
 
 def _is_library(file: str) -> bool:
     """Whether a file belongs to Python, to an installed package or to egoequiv."""
-    return file.startswith(_LIBRARIES) or Path(os.path.realpath(file)).is_relative_to(_PACKAGE)
+    real = Path(os.path.realpath(file))
+    return file.startswith(_LIBRARIES) or any(real.is_relative_to(package) for package in _PACKAGES)
 
 
 def is_built_in(thing: Any) -> bool:
-    """Whether a function, a class or an object of one is egoequiv's own."""
+    """Whether a function, a class or an object of one is egoequiv's own, or of its worlds."""
     module = str(getattr(thing, "__module__", None) or type(thing).__module__)
-    return module.startswith("egoequiv.") and not module.startswith(f"{__name__}.")
+    return module.startswith(tuple(f"{package.name}." for package in _PACKAGES)) and not module.startswith(
+        f"{__name__}."
+    )
 
 
 def one_line(text: str) -> str:

@@ -43,7 +43,7 @@ def test_ingest_on_a_full_disk(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [200, 20_000])
 def test_train_on_a_full_disk(limit: int, small_store: FrameStore, cli: Cli, tmp_path: Path) -> None:
-    settings = ["--iterations", "100", "--per-class", "3"]
+    settings = ["--method", "equiv", "--iterations", "20", "--set", "log_every=10", "--per-class", "3"]
     finished = run_limited(limit, "train", small_store.path, "-o", tmp_path / "run", *settings)
     assert_one_line(finished, str(tmp_path / "run"))
     assert not list((tmp_path / "run").glob("*.partial"))

@@ -23,6 +23,7 @@ def run(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return train(small_store.path, out, method="equiv", use_labels=False, encoder="norb", **TINY).path
 
 
+@pytest.mark.slow
 def test_export_and_audit(cli: Cli, run: Path, small_store: FrameStore, tmp_path: Path) -> None:
     said = json.loads(cli("export", run, "-o", tmp_path / "model", "--json").out)
     assert said["folder"] == str(tmp_path / "model")
@@ -49,7 +50,7 @@ def test_what_is_no_run_is_one_line(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("stop", [signal.SIGTERM])  # those of ingest have the others
 def test_export_is_stopped(stop: signal.Signals, run: Path, tmp_path: Path) -> None:
     with command("export", run, "-o", tmp_path / "model") as process:
         wait_for(lambda: list(tmp_path.glob(".model.*.partial/model/config.json")), process)

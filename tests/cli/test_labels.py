@@ -9,7 +9,7 @@ import pytest
 from logs.table import write_csv, write_pictures
 from running import Cli
 
-SHORT = ("--iterations", 20, "--set", "split=by-recording")
+SHORT = ("--iterations", 5, "--set", "split=by-recording", "--set", "batch_size=8")
 
 
 @pytest.fixture
@@ -27,6 +27,7 @@ def drives(tmp_path: Path, cli: Cli) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_classes_of_a_table_are_learned_and_recognised(drives: Path, cli: Cli) -> None:
     run = drives / "run"
     cli("train", drives / "store", "--labels", drives / "weather.csv", "-o", run, *SHORT)
@@ -43,6 +44,7 @@ def test_classes_of_a_table_are_learned_and_recognised(drives: Path, cli: Cli) -
     cli("train", "-o", run, "--resume", "--iterations", 30, code=2)
 
 
+@pytest.mark.slow
 def test_numbers_are_read_from_features_beside_pixels_and_the_untrained_network(drives: Path, cli: Cli) -> None:
     run, table = drives / "run", drives / "distance.csv"
     method = ("--method", "equiv")
@@ -59,6 +61,7 @@ def test_numbers_are_read_from_features_beside_pixels_and_the_untrained_network(
     assert "is not a table of labels" in cli("evaluate", run, "--labels", "labels.xls", code=2).err
 
 
+@pytest.mark.slow
 def test_a_log_learns_from_classes_and_not_from_numbers(drives: Path, cli: Cli) -> None:
     cli("train", drives / "log", "--labels", drives / "weather.csv", "-o", drives / "one", *SHORT)
     assert json.loads((drives / "one" / "config.json").read_text())["use_labels"] is True

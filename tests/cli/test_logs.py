@@ -19,11 +19,11 @@ from running import Cli
 @pytest.fixture(scope="module")
 def drives(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six drives in the raw layout of KITTI, rendered."""
-    from egoequiv.catalog import WRITERS, open_source
+    from egoequiv.catalog import find_writer, open_source
 
     folder = tmp_path_factory.mktemp("logs") / "kitti"
     source = open_source("drive", drives_per_area=2, seconds=8, height=32, width=64)
-    WRITERS["drive"][1](source, folder, None)
+    find_writer("drive")[1](source, folder, None)
     return folder
 
 
@@ -86,14 +86,15 @@ def test_a_guessed_store_is_the_named_one(cli: Cli, drives: Path) -> None:
 
 @pytest.mark.slow
 def test_one_command_from_a_log_to_rho(cli: Cli, drives: Path) -> None:
-    done = cli("train", drives, "-o", "run", "--iterations", 5, "--json")
+    few = ("--iterations", 5, "--set", "batch_size=8")
+    done = cli("train", drives, "-o", "run", *few, "--json")
     found = json.loads(done.out)
     assert [one["subject"]["task"] for one in found["measurements"]] == ["equivariance"]
     store = FrameStore.open("run-frames")
     assert store.image_shape == (32, 64, 1)  # already smaller than 64 x 64 pixels in area
     assert "no labels are used" in done.err
     written = Path("run-frames/frames.npy").stat().st_mtime_ns
-    again = cli("train", drives, "-o", "run", "--resume", "--iterations", 5)
+    again = cli("train", drives, "-o", "run", "--resume", *few)
     assert "ingested before" in again.err
     assert Path("run-frames/frames.npy").stat().st_mtime_ns == written
     assert "rho" in again.out
@@ -149,7 +150,7 @@ def test_an_unknown_file_says_what_was_looked_for(cli: Cli, tmp_path: Path, name
         assert "cut short" not in said
         assert len(said.strip().splitlines()) == 1
     if name == "log.xyz":
-        assert "its format is not known. Looked for norb:" in said
+        assert "its format is not known. Known are norb, kitti," in said
         assert "docs/extend/source.md" in said
 
 

@@ -78,7 +78,9 @@ def test_ctrl_c_is_told_once_with_the_way_to_go_on(
         return said
 
     said = stopped_after("config.json")
-    assert said.startswith("stopped; go on from the beginning, because none is saved yet, with: egoequiv train -o ")
+    assert said.startswith(
+        "stopped; go on from the beginning, because no checkpoint is saved yet, with: egoequiv train -o "
+    )
     said = stopped_after("config.json", "last.safetensors")
     assert said == f"stopped; go on from the last checkpoint with: egoequiv train -o '{out}' --resume\n"
     monkeypatch.setitem(TABLES, "norb", stopping)

@@ -9,9 +9,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from helpers import draw_few_blocks
 from running import Cli
 
 COUNT = 60
+
+
+@pytest.fixture(autouse=True)
+def _few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw_few_blocks(monkeypatch)
 
 
 def write_walk(folder: Path, shift: int, seed: int = 0) -> Path:
@@ -60,6 +66,7 @@ def run(cli: Cli, walks: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.
     return tmp_path / "run"
 
 
+@pytest.mark.slow
 def test_a_second_walk_is_found_in_the_first(cli: Cli, run: Path, walks: tuple[Path, Path], tmp_path: Path) -> None:
     done = cli(
         "evaluate", run, "--task", "places", "--query", walks[1], "--tolerance", "1", "--json", "-o", tmp_path / "o"
@@ -77,6 +84,7 @@ def test_a_second_walk_is_found_in_the_first(cli: Cli, run: Path, walks: tuple[P
     assert "60 query frames of second are looked for among 60 reference frames of first" in " ".join(shown.split())
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_kept_until_the_query_changes(
     cli: Cli, run: Path, walks: tuple[Path, Path], tmp_path: Path
 ) -> None:

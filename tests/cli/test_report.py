@@ -97,6 +97,7 @@ def test_compare_refuses_in_one_line(cli: Cli, runs: Path, small_store: FrameSto
     assert error.strip().count("\n") == 0
 
 
+@pytest.mark.slow
 def test_report_writes_what_the_name_says(cli: Cli, runs: Path, tmp_path: Path) -> None:
     said = json.loads(cli("report", runs, "-o", tmp_path / "page.html", "--task", "slowness", "--json").out)
     assert said["report"] == str(tmp_path / "page.html")

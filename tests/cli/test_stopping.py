@@ -118,8 +118,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("stop", STOPS)
-@pytest.mark.parametrize("name", ["typer", "numpy", "torch"])
+@pytest.mark.parametrize(
+    ("name", "stop"), [*(("typer", stop) for stop in STOPS), ("numpy", signal.SIGTERM), ("torch", signal.SIGHUP)]
+)
 def test_a_stop_while_modules_are_imported(stop: signal.Signals, name: str, tmp_path: Path) -> None:
     script = AT_IMPORT.format(name=name, stop=int(stop))
     done = subprocess.run(

@@ -50,7 +50,8 @@ def error_of(cli: Cli, *arguments: object) -> str:
 def test_toys_on_a_turntable(cli: Cli, tmp_path: Path) -> None:
     world = ["--set=toys_per_category=1", "--set=elevations=5", "--set=azimuths=12", "--set=lightings=4", "--workers=1"]
     cli("ingest", "turntable", "-o", tmp_path / "toys", "--size", "16", *world)
-    settings = ["--set", "split=by-recording", "--encoder", "norb", "--iterations", "100", "--per-class", "3"]
+    settings = ["--set", "split=by-recording", "--encoder", "norb", "--iterations", "20", "--per-class", "3"]
+    settings += ["--method", "equiv"]
     cli("train", tmp_path / "toys", "-o", tmp_path / "run", *settings)
     asked = ["evaluate", tmp_path / "run", tmp_path / "toys", "--task", "next-view, composition"]
     done = cli(*asked, "-o", tmp_path / "new" / "out", "--json")
@@ -70,6 +71,7 @@ def test_tables_are_printed(cli: Cli, run: Path) -> None:
     assert "saved" not in done.err
 
 
+@pytest.mark.slow
 def test_walks_to_goals_are_measured_and_drawn(cli: Cli, run: Path, tmp_path: Path) -> None:
     (walks,) = json.loads(cli("evaluate", run, "--task", "plan", "-o", tmp_path, "--json").out)["measurements"]
     values = {value["metric"]["name"]: value for value in walks["values"]}

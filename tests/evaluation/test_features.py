@@ -64,7 +64,7 @@ def test_store_path_and_array_give_the_same(net: EgoNet, small_store: FrameStore
 @pytest.mark.parametrize(
     ("shape", "advice"),
     [
-        ((2, 12, 12, 3), "--size 12x12"),
+        ((2, 12, 12, 3), "convert them to gray, 1 channel"),
         ((2, 12, 13, 1), "--size 12x12"),
         ((2, 1, 12, 12), "move the channels last: images.permute(0, 2, 3, 1)"),
         ((12, 12, 1), "images[None]"),

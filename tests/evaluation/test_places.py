@@ -14,11 +14,18 @@ from egoequiv.evaluation.places import AREA, PRIOR, places
 from egoequiv.evaluation.task import Finding, TaskOptions, silent
 from egoequiv.models import EgoNet, NetSpec, initialise
 from egoequiv.pose import NoMotion, PlanarSpace
+from egoequiv.report.figures.places import places_figures
 from egoequiv.store import FrameStore
 from evaluation.task_worlds import MadeData, made_data
-from helpers import bare_store
+from helpers import bare_store, draw_few_blocks
+from report.made import measurement
 
 COUNT = 90
+
+
+@pytest.fixture(autouse=True)
+def _few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw_few_blocks(monkeypatch)
 
 
 def wall(count: int, seed: int = 0) -> np.ndarray:
@@ -130,3 +137,15 @@ def test_what_cannot_be_measured_is_said() -> None:
     bare = replace(store, pose_columns={})
     with pytest.raises(DataError, match="loop closure needs times and positions in metres"):
         places(made_data(bare, features, np.arange(120)), TaskOptions(), silent)
+
+
+def test_matches_and_precision_over_recall_are_drawn() -> None:
+    found = places(two_traverses(), TaskOptions(tolerance="0"), silent)
+    (figure,) = places_figures(measurement("places", details=found.details, arrays=found.arrays)).values()
+    matches, _, curves = figure.axes
+    wrong, right = (np.asarray(points.get_offsets()) for points in matches.collections)
+    assert len(wrong) == COUNT / 3
+    np.testing.assert_array_equal(right[:, 0], right[:, 1])  # a right match has the number of its query
+    ends = {str(line.get_label()): line.get_xydata()[-1] for line in curves.lines}  # all matches accepted
+    np.testing.assert_allclose(ends["this run"], [2 / 3, 2 / 3])
+    np.testing.assert_allclose(ends["pixels"], [1, 1])

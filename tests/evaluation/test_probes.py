@@ -22,6 +22,7 @@ def test_the_penalty_is_chosen_within_the_training_part_by_groups() -> None:
     assert sum(map(len, parts)) == len(set.union(*parts)) == 4
 
 
+@pytest.mark.slow
 @given(st.integers(0, 999), st.sampled_from([0.1, 1.0, 10.0]), st.integers(1, 3))
 def test_the_linear_probe_is_that_of_scikit_learn(seed: int, noise: float, width: int) -> None:
     rng = np.random.default_rng(seed)

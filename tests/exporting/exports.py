@@ -19,9 +19,9 @@ METHODS = {
 }
 
 
-def make_run(kind: str, store: FrameStore, folder: Path) -> Path:
+def make_run(kind: str, store: FrameStore, folder: Path, **changes: object) -> Path:
     """A run of a few iterations."""
-    return train(store.path, folder / f"run-{kind}", **{**TINY, **METHODS[kind]}).path
+    return train(store.path, folder / f"run-{kind}", **{**TINY, **METHODS[kind], **changes}).path
 
 
 def make_export(kind: str, store: FrameStore, folder: Path) -> tuple[Path, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -104,18 +105,25 @@ def test_it_needs_no_store(generators: Run, small_store: FrameStore, tmp_path: P
     assert backbone.config.trained_on["fingerprint"]  # an audit knows the training frames by it
     backbone.save_pretrained(tmp_path / "saved")
     model = open_model(tmp_path / "saved")
-    with pytest.raises(ConfigError, match="does not say how its motions are measured"):
-        model.after(model.embed(images.numpy())[:, model.mapped], np.array([1.0, 0.0]))
+    assert model.space == small_store.space
+    z, motion = model.embed(images.numpy())[:, model.mapped], np.array([1.0, 0.0])
+    np.testing.assert_allclose(model.after(z, motion), open_model(generators[0]).after(z, motion), atol=1e-6)
 
 
-def test_a_damaged_store_is_said(generators: Run, small_store: FrameStore, tmp_path: Path) -> None:
+def test_a_damaged_motion_space_is_said(generators: Run, tmp_path: Path) -> None:
     shutil.copytree(generators[0], tmp_path / "run")
-    config = (tmp_path / "run" / "config.json").read_text()
-    (tmp_path / "run" / "config.json").write_text(config.replace(str(small_store.path), str(tmp_path / "store")))
-    (tmp_path / "store").mkdir()
-    (tmp_path / "store" / "store.json").write_text("{")
-    with pytest.raises(DataError, match=r"store\.json is damaged"):
+    begun = json.loads((tmp_path / "run" / "data.json").read_text())
+    (tmp_path / "run" / "data.json").write_text(json.dumps(begun | {"space": {"kind": "flat"}}))
+    with pytest.raises(DataError, match=r"data\.json: motion space of kind 'flat' is not known"):
         egoequiv.load_backbone(tmp_path / "run")
+
+
+def test_a_run_of_an_early_version_finds_its_motions_in_its_store(generators: Run, tmp_path: Path) -> None:
+    shutil.copytree(generators[0], tmp_path / "run")
+    begun = json.loads((tmp_path / "run" / "data.json").read_text())
+    (tmp_path / "run" / "data.json").write_text(json.dumps({"fingerprint": begun["fingerprint"]}))
+    early, now = (open_model(path) for path in (tmp_path / "run", generators[0]))
+    assert (early.space, list(early.motions)) == (now.space, list(now.motions))
 
 
 def test_what_is_not_there_is_said(generators: Run, tmp_path: Path) -> None:
@@ -123,3 +131,25 @@ def test_what_is_not_there_is_said(generators: Run, tmp_path: Path) -> None:
         egoequiv.load_backbone(tmp_path)
     with pytest.raises(ConfigError, match="no part 'sideways'"):
         egoequiv.load_backbone(generators[1], part="sideways")
+
+
+def test_features_of_an_early_run_need_no_store(generators: Run, small_store: FrameStore, tmp_path: Path) -> None:
+    shutil.copytree(generators[0], tmp_path / "run")
+    for name, old, new in (
+        ("config.json", str(small_store.path), str(tmp_path / "gone")),
+        ("data.json", '"space"', '"unknown"'),
+    ):
+        path = tmp_path / "run" / name
+        path.write_text(path.read_text().replace(old, new))
+    images = images_of(small_store)
+    found = egoequiv.load_backbone(tmp_path / "run").features(images)
+    np.testing.assert_allclose(found, embed(generators[0], images.numpy()), atol=1e-6)
+
+
+def test_a_motion_space_of_another_size_is_refused(generators: Run, tmp_path: Path) -> None:
+    shutil.copytree(generators[0], tmp_path / "run")
+    begun = json.loads((tmp_path / "run" / "data.json").read_text())
+    del begun["space"]["axes"][1:]
+    (tmp_path / "run" / "data.json").write_text(json.dumps(begun))
+    with pytest.raises(DataError, match=r"motions of 2 numbers, and its motion space has 1: data\.json is damaged"):
+        egoequiv.load_backbone(tmp_path / "run")

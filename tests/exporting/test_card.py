@@ -14,6 +14,12 @@ from egoequiv.store import FrameStore
 from exporting.exports import make_run
 
 
+@pytest.fixture(autouse=True)
+def _no_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The card does not depend on the graphs, which take seconds to write."""
+    monkeypatch.setattr("egoequiv.exporting.export._write_graph", lambda folder, graph, config: None)
+
+
 @pytest.fixture(scope="module")
 def run(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that was measured, with one more measurement of other weights."""

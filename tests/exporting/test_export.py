@@ -66,6 +66,7 @@ def test_a_stop_leaves_nothing(patterns: Run, tmp_path: Path, monkeypatch: pytes
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_an_empty_folder_is_filled(patterns: Run, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     export_run(patterns[0], tmp_path / "out", "best")
@@ -164,6 +165,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
 def test_a_config_that_does_not_fit_the_graphs_is_refused(name: str, generators: Run, tmp_path: Path) -> None:
     change, words = WRONG[name]
@@ -214,7 +216,7 @@ def test_a_folder_in_place_of_a_file_is_one_line(name: str, words: str, generato
 
 
 def test_what_is_no_model_is_said(patterns: Run, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is no folder"):
+    with pytest.raises(DataError, match="nowhere does not exist"):
         open_model(tmp_path / "nowhere")
     with pytest.raises(DataError, match="neither a run"):
         open_model(tmp_path)
@@ -234,9 +236,10 @@ def test_a_motion_that_is_too_large_is_refused(generators: Run) -> None:
     assert model.after(before, np.array([1.0, 0.0])).shape == before.shape
 
 
+@pytest.mark.slow
 def test_a_run_without_maps_is_exported_without_its_store(small_store: FrameStore, tmp_path: Path) -> None:
     shutil.copytree(small_store.path, tmp_path / "store")
-    run = make_run("none", FrameStore.open(tmp_path / "store"), tmp_path)
+    run = make_run("none", FrameStore.open(tmp_path / "store"), tmp_path, encoder="norb")
     features = embed(run, np.array(small_store.images[:3]))
     shutil.rmtree(tmp_path / "store")
     export_run(run, tmp_path / "out")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from egoequiv.errors import ConfigError
 from egoequiv.pairs import atomic_names, composite_names, declare_patterns
+from egoequiv.pairs.patterns import name_in_steps
 from egoequiv.pose import Axis, GridSpace
 from helpers import GRID
 
@@ -92,3 +93,10 @@ def test_atomic_and_composite_names_can_be_declared() -> None:
 def test_bad_names_are_named(names: list[str], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         declare_patterns(GRID, names)
+
+
+def test_motions_are_named_in_whole_steps() -> None:
+    for motion, name in (([4.0], "on+on"), ([-2.0], "back"), ([1.0], None), ([0.0], None), ([5.0], None)):
+        assert name_in_steps(LINE, np.array(motion)) == name
+    for name in ("up", "up+right", "up+up", "down+left+left"):
+        assert name_in_steps(GRID, declare_patterns(GRID, [name]).motions[0]) == name

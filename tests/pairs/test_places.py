@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from egoequiv.errors import DataError
-from egoequiv.pairs import Split, count_leaked, make_split, split_frames
+from egoequiv.pairs import Split, count_leaked, count_revisited, make_split, split_frames
 from egoequiv.pairs.places import distance_m, positions_of, usual_place_m
 from egoequiv.pose import SE2Space
 from egoequiv.store import FrameStore
@@ -93,6 +93,21 @@ def test_leakage_at_a_place_by_hand() -> None:
     timed = replace(store, times_s=np.array([0.0, 10, 20, 20.5, 0]))
     assert count_leaked(timed, at_random) == 0  # with times, they tell
     assert count_leaked(timed, replace(at_random, train=np.array([0, 2]), validation=np.array([1, 3]))) == 1
+
+
+def test_a_route_that_comes_back_is_counted() -> None:
+    """Two laps of 20 s round a circle, a frame each second; the first to train on, the second to validate on."""
+    angle = np.arange(40) * 2 * np.pi / 20
+    laps = replace(placed_store(10 * np.column_stack([np.cos(angle), np.sin(angle)])), times_s=np.arange(40.0))
+    split = Split(np.arange(20), np.arange(20, 40), "by-time")
+    assert count_leaked(laps, split) == 1  # frame 20, a second after the last one to train on
+    assert count_revisited(laps, split) == 19  # all others are at the place of a frame 20 s before
+    most_away = replace(split, train=np.arange(6), validation=np.array([7, 12, 18, 20]))
+    assert count_revisited(laps, most_away) == 1  # frame 20; the others are two steps or more from those to train on
+    assert count_revisited(laps, replace(split, kind="by-place", place_m=1.0)) == 0  # that split is judged by places
+    assert count_revisited(replace(laps, times_s=None), split) == 0
+    two = replace(laps, recording=np.repeat([0, 1], 20), recording_names=["a", "b"])
+    assert count_revisited(two, split) == 0  # another recording may have another map
 
 
 @given(walks(), st.integers(0, 99), st.floats(0.01, 2.0))

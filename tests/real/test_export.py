@@ -13,18 +13,22 @@ from egoequiv.exporting import export_run, open_model
 from egoequiv.models.motion_model import MotionModel
 from egoequiv.serving.service import Service
 from egoequiv.sources import norb
-from egoequiv.store import ingest
+from egoequiv.store import FrameStore, ingest
 from egoequiv.training import train
 from serving.known import client_of, png
 
 CLOSE = 1e-5
 
 
+@pytest.fixture(scope="module")
+def store(norb_files: Path, tmp_path_factory: pytest.TempPathFactory) -> FrameStore:
+    return ingest(norb(norb_files), tmp_path_factory.mktemp("norb") / "store", size=(32, 32))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["recording+motion", "equiv"])
-def test_thousand_images_of_norb(method: str, norb_files: Path, tmp_path: Path) -> None:
-    store = ingest(norb(norb_files), tmp_path / "store", size=(32, 32))
-    settings = {"use_labels": False, "iterations": 20, "batch_size": 16, "split": "by-recording"}
+def test_thousand_images_of_norb(method: str, store: FrameStore, tmp_path: Path) -> None:
+    settings = {"use_labels": False, "iterations": 4, "batch_size": 16, "split": "by-recording"}
     run = train(store.path, tmp_path / "run", method=method, **settings).path
     export_run(run, tmp_path / "model")
     images = np.array(store.images[np.linspace(0, len(store) - 1, 1_000).astype(int)])

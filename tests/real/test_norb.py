@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from egoequiv.engines import LocalEngine
 from egoequiv.experiments import ReproduceOptions
 from egoequiv.experiments.norb import reproduce_norb
 from egoequiv.pairs import count_leaked, declare_patterns, find_motion_pairs, make_split
@@ -46,7 +47,14 @@ def test_a_random_split_leaks_and_one_by_recording_does_not(store: FrameStore) -
 @pytest.mark.slow
 def test_labels_and_motion_pairs_teach_something(norb_files: Path, tmp_path: Path) -> None:
     options = ReproduceOptions(
-        tmp_path, data=norb_files, methods=("clsnet", "drlim"), repeats=2, iterations=2_000, size=32, select=False
+        tmp_path,
+        data=norb_files,
+        methods=("clsnet", "drlim"),
+        repeats=2,
+        iterations=1_000,
+        size=24,
+        select=False,
+        engine=LocalEngine(1),
     )
     (table,) = reproduce_norb(options).values()
     assert table.row("clsnet").mean("top1") > 15  # chance is 4

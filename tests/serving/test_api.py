@@ -33,7 +33,9 @@ def test_one_part_of_the_features(client: TestClient) -> None:
     assert part == whole[:4]
     answer = client.post("/v1/embed", json={"views": [{"frame": 3}], "part": "other"})
     assert answer.status_code == 422
-    assert answer.json() == {"detail": "part: 'other' is not known here; choose from all, equivariant, invariant"}
+    assert answer.json() == {
+        "detail": "the features of this network have no part 'other': its parts are all, equivariant, invariant"
+    }
 
 
 def test_a_picture_of_another_size_and_colour_is_fitted(client: TestClient) -> None:
@@ -63,6 +65,34 @@ def test_nearest_frames_after_motions_beside_the_one_that_is_there(client: TestC
     distances = [frame["distance"] for frame in answer["frames"]]
     assert distances == sorted(distances)
     assert distances[0] < 1e-3 < distances[1]
+
+
+def test_a_picture_unlike_all_frames_is_said(client: TestClient) -> None:
+    white = text_of(png(np.full((12, 12, 3), 255, np.uint8)))
+    for view, unusual in (({"frame": 3}, False), ({"image": white}, True)):
+        assert client.post("/v1/nearest", json={"view": view}).json()["unusual"] is unusual
+        equivariant = client.post("/v1/nearest", json={"view": view, "part": "equivariant"}).json()
+        assert equivariant["unusual"] is False  # its pose is one of the grid
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "said"),
+    [
+        (
+            "predict",
+            '{"view": {"frame": 0}, "motions": [[1e7, 0]]}',
+            "motions.0.vector.0: Input should be less than or",
+        ),
+        ("predict", '{"view": {"frame": 0}, "motions": [3]}', "motions.0.name: Input should be a valid string"),
+        ("predict", '{"view": {"frame": 0}, ', "the body is not JSON: "),
+        ("predict", '"up"', "the body was not read as a JSON object: send one, with the header content-type"),
+        ("pairs", '{"i": 4, "j": 4}', "i and j are the same frame: a pair is of two"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said(client: TestClient, path: str, content: str, said: str) -> None:
+    answer = client.post(f"/v1/{path}", content=content, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(said)
 
 
 def test_no_frame_is_really_there_beyond_the_grid_or_for_a_picture(client: TestClient, small_store: FrameStore) -> None:

@@ -108,6 +108,10 @@ def test_a_dropped_picture_is_looked_at_and_planned_from(page: Page, address: st
     expect(page.locator("#walk > li")).to_have_count(2)
     wait_for_frame(page, "predicted-image", goal)
     expect(page.locator("#truth-absent")).to_have_text("Not known for your own picture")
+    expect(page.locator("#frame-number")).to_have_text("(your picture is not on the map)")
+    expect(page.locator("#unusual")).to_be_hidden()
+    page.evaluate(DROP, ["#stage", list(png(np.full((12, 12, 3), 255, np.uint8))), "white.png", "image/png"])
+    expect(page.locator("#unusual")).to_be_visible()
 
 
 def test_what_cannot_be_used_is_said_and_the_view_stays(page: Page, address: str) -> None:

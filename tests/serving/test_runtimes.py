@@ -16,7 +16,7 @@ from serving.known import client_of, png, text_of
 
 @pytest.mark.slow
 def test_all_engines_give_the_same(small_store: FrameStore, tmp_path: Path) -> None:
-    settings = {"method": "recording+motion", "use_labels": False, "iterations": 2}
+    settings = {"method": "recording+motion", "use_labels": False, "iterations": 2, "encoder": "norb", "batch_size": 8}
     run_training(TrainConfig(data=str(small_store.path), **settings), tmp_path / "run")
     export_run(tmp_path / "run", tmp_path / "export")
     views = [{"image": text_of(png(image))} for image in small_store.images[::5]]

@@ -160,6 +160,7 @@ def test_features_on_a_line_are_flagged(small_store: FrameStore, tmp_path: Path,
     assert "on one line" in notes[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "labels"), HEALTHY)
 def test_healthy_runs_are_not_flagged(small_store: FrameStore, tmp_path: Path, method: str, labels: bool) -> None:
     narrow = not labels and METHODS[method].without_labels().terms == METHODS["equiv-narrow"].without_labels().terms

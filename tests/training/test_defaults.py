@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from egoequiv.training.jobs import Job
 from egoequiv.training.many import run_many
 from egoequiv.training.memory import batch_bytes, network_bytes, pair_bytes
 from egoequiv.training.search import GreedySearch
-from helpers import GRID, grid_recording
+from helpers import GRID, grid_recording, grid_source
 
 FEW: dict[str, Any] = {
     "method": "equiv",
@@ -207,6 +208,23 @@ def test_a_run_on_another_store(small_store: FrameStore, drives: FrameStore, tmp
     train(drives.path, tmp_path / "drive-run", **FEW)
     with pytest.raises(ConfigError, match="another motion space"):
         _ = open_run(tmp_path / "drive-run", store=single.path).patterns
+
+
+def test_recordings_that_a_run_learned_from_are_known_again_in_another_store(
+    small_store: FrameStore, tmp_path: Path
+) -> None:
+    train(small_store.path, tmp_path / "run", **{**FEW, "split": "by-recording"})
+    own = open_run(tmp_path / "run")
+    assert own.learned_before == ()
+    learned = {own.store.recording_names[k] for k in own.store.recording[own.split.train]}
+    source = grid_source()
+    part = replace(source, recordings=[one for one in source.recordings if one.name in learned])
+    other = open_run(tmp_path / "run", store=ingest(part, tmp_path / "part", workers=1).path)
+    measured = {other.store.recording_names[k] for k in other.store.recording[other.split.validation]}
+    assert set(other.learned_before) == measured
+    assert measured
+    reseeded = ingest(replace(part, settings={"seed": 1}), tmp_path / "reseeded", workers=1)
+    assert open_run(tmp_path / "run", store=reseeded.path).learned_before == ()
 
 
 @pytest.mark.parametrize("method", ["equiv", "drlim"])

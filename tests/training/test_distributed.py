@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pytest
@@ -29,7 +32,7 @@ SETTINGS = {
     "per_class": 4,
     "threads": 1,
 }
-ITERATIONS = 200
+ITERATIONS = 100
 LAUNCH = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "egoequiv"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
@@ -43,8 +46,81 @@ def lines(run: Path) -> list[dict[str, float]]:
     return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
 
 
-def together(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+def torchrun(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*LAUNCH, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=HANG_S)
+
+
+# Starts pairs of processes as torchrun does, without the seconds that it and the imports of each take, and without
+# ending one of them before it can say why it ends. If "dies" names a checkpoint, the second process kills itself as
+# soon as that is there, so that no other process has to be quick.
+PAIRS = """
+import json, os, signal, sys, threading, time, traceback
+import sklearn.metrics, torch._dynamo, torch.distributed
+import egoequiv.training
+from egoequiv.cli.main import main
+
+def watch(checkpoint):
+    while not os.path.exists(checkpoint):
+        time.sleep(0.002)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def be(rank, order):
+    places = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "MASTER_PORT": order["port"]}
+    os.environ.update({name: str(value) for name, value in places.items()}, MASTER_ADDR="127.0.0.1")
+    os.environ["TORCHELASTIC_RUN_ID"] = "x"
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(os.open(order["said"], os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
+    if rank == 1 and order["dies"]:
+        threading.Thread(target=watch, args=(order["dies"],), daemon=True).start()
+    sys.argv = ["egoequiv", *order["arguments"]]
+    try:
+        main()
+        return 0
+    except SystemExit as end:
+        return int(end.code or 0)
+    except BaseException:
+        traceback.print_exc()
+        return 70
+
+for line in sys.stdin:
+    children = []
+    for rank in range(2):
+        child = os.fork()
+        if not child:
+            code = be(rank, json.loads(line))
+            sys.stderr.flush()
+            os._exit(code)
+        children.append(child)
+    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]), flush=True)
+"""
+
+
+class Pair(Protocol):
+    """Runs a command on two processes; their exit codes and what they said."""
+
+    def __call__(self, arguments: list[str], dies: Path | None = None) -> tuple[list[int], str]: ...
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    said = tmp_path_factory.mktemp("said")
+
+    def run(arguments: list[str], dies: Path | None = None) -> tuple[list[int], str]:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        file = said / str(len(list(said.iterdir())))
+        order = {"arguments": arguments, "dies": dies and str(dies), "port": port, "said": str(file)}
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(order) + "\n")
+        process.stdin.flush()
+        assert select.select([process.stdout], [], [], HANG_S)[0], file.read_text()
+        return json.loads(process.stdout.readline()), file.read_text()
+
+    with subprocess.Popen(
+        [sys.executable, "-c", PAIRS], env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield run
 
 
 def test_the_parts_of_a_batch_are_the_batch() -> None:
@@ -82,12 +158,12 @@ def test_torchrun_is_for_train_alone(monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 @pytest.fixture(scope="module")
-def whole(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def whole(small_store: FrameStore, pair: Pair, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A run of two processes that was never disturbed, and what they said."""
     out = tmp_path_factory.mktemp("together") / "whole"
-    done = together(command(small_store, out, ITERATIONS))
-    assert done.returncode == 0, done.stderr
-    return out, done.stderr
+    codes, said = pair(command(small_store, out, ITERATIONS))
+    assert codes == [0, 0], said
+    return out, said
 
 
 @pytest.mark.slow
@@ -100,59 +176,29 @@ def test_two_processes_lose_as_one_does(small_store: FrameStore, whole: tuple[Pa
 
 
 @pytest.mark.slow
-def test_clips_parts_and_layers_on_two_processes(small_store: FrameStore, tmp_path: Path) -> None:
+def test_clips_parts_and_layers_on_two_processes(small_store: FrameStore, pair: Pair, tmp_path: Path) -> None:
     """Every parameter has a gradient in each process, or the run would end; images are found in half a batch."""
     method = ["--method", "recording+motion+null+reading", "--set", "encoder=norb", "--set", "batch_size=8"]
-    done = together([*command(small_store, tmp_path / "run", 20), *method])
-    assert done.returncode == 0, done.stderr
+    codes, said = pair([*command(small_store, tmp_path / "run", 20), *method])
+    assert codes == [0, 0], said
     assert {"recording", "motion", "null", "reading", "validation_motion"} <= set(lines(tmp_path / "run")[-1])
-
-
-# The second process kills itself as soon as there is a checkpoint, so that no other process has to be quick.
-DIES = """
-import os, signal, sys, threading, time
-
-def watch(checkpoint):
-    while not os.path.exists(checkpoint):
-        time.sleep(0.002)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-if os.environ["RANK"] == "1":
-    threading.Thread(target=watch, args=(sys.argv.pop(1),), daemon=True).start()
-from egoequiv.cli.main import main
-main()
-"""
-
-
-def start(rank: int, port: int, *arguments: str) -> subprocess.Popen[str]:
-    """One of two processes, started as torchrun does, which would end the other before that can say why it ends."""
-    places = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    environment = ENVIRONMENT | {name: str(value) for name, value in places.items()} | {"TORCHELASTIC_RUN_ID": "x"}
-    return subprocess.Popen(
-        [sys.executable, "-c", DIES, *arguments], env=environment, stderr=subprocess.PIPE, text=True
-    )
 
 
 @pytest.mark.slow
 def test_a_killed_process_ends_the_run_and_it_goes_on(
-    small_store: FrameStore, whole: tuple[Path, str], tmp_path: Path
+    small_store: FrameStore, pair: Pair, whole: tuple[Path, str], tmp_path: Path
 ) -> None:
     out = tmp_path / "killed"
     arguments = command(small_store, out, ITERATIONS)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    first, second = start(0, port, *arguments), start(1, port, str(out / "last.safetensors"), *arguments)
-    _, said = first.communicate(timeout=HANG_S)
-    second.communicate(timeout=HANG_S)
-    assert second.returncode == -signal.SIGKILL
-    assert first.returncode == 2, said
+    codes, said = pair(arguments, dies=out / "last.safetensors")
+    assert codes == [2, -signal.SIGKILL], said
     assert "lost another process of this run; go on from the last checkpoint" in said
     assert not (out / "result.json").exists()
-    taken = together([part for part in arguments if part != "--resume"])
+    taken = torchrun([part for part in arguments if part != "--resume"])
     assert taken.returncode != 0
     assert taken.stderr.count("egoequiv: error") == 1
     assert "pass --resume" in taken.stderr
-    again = together(arguments)
-    assert again.returncode == 0, again.stderr
+    codes, said = pair(arguments)
+    assert codes == [0, 0], said
     for name in ("last.safetensors", "best.safetensors", "metrics.jsonl", "result.json"):
         assert (out / name).read_bytes() == (whole[0] / name).read_bytes(), name

@@ -13,6 +13,7 @@ import pytest
 from drives import drive_source, poses_only, write_scenes
 from egoequiv.catalog import open_source
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.evaluation.run_model import open_run_model
 from egoequiv.evaluation.tasks import TASKS
 from egoequiv.experiments import RunMeasurer, measure_run
 from egoequiv.pairs import MinedPatterns, are_neighbours, find_motion_pairs, make_split, mine_patterns
@@ -233,6 +234,18 @@ def test_the_file_of_patterns_may_go_when_the_run_has_begun(
     assert motions_measured(run.path) == list(mined.names)
     again = train(drives.path, tmp_path / "run", patterns=str(file), resume=True, **SHORT)
     assert again.result == run.result
+
+
+def test_maps_of_any_motion_keep_patterns_for_their_names_and_need_no_store(drives: FrameStore, tmp_path: Path) -> None:
+    settings = {**SHORT, "method": "recording+motion", "use_labels": False, "iterations": 2}
+    run = train(drives.path, tmp_path / "run", **settings)
+    text = (run.path / "config.json").read_text()
+    (run.path / "config.json").write_text(text.replace(str(drives.path), str(tmp_path / "gone")))
+    model = open_run_model(run.path)
+    expected = mine_patterns(drives, make_split(drives, run.config.split).train).patterns
+    assert model.space == drives.space
+    assert tuple(model.motions) == expected.names
+    np.testing.assert_array_equal(list(model.motions.values()), expected.centres[: len(expected.names)])
 
 
 def test_runs_without_motion_keep_no_patterns_but_are_measured_on_mined_ones(

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -69,8 +69,8 @@ class Nursery:
         return int(self._process.stdout.readline())
 
 
-@contextmanager
-def nursery() -> Iterator[Nursery]:
+@pytest.fixture(scope="module")
+def starts() -> Iterator[Nursery]:
     with subprocess.Popen(
         [sys.executable, "-c", NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -78,8 +78,8 @@ def nursery() -> Iterator[Nursery]:
 
 
 def command(store: Path, out: Path, method: str = "equiv+drlim") -> list[str]:
-    settings = {"iterations": 100, "per_class": 3, "threads": 1, "log_every": 10, "checkpoint_every": 10}
-    settings |= {"validate_every": 50, "encoder": "norb", "batch_size": 16}
+    settings = {"iterations": 60, "per_class": 3, "threads": 1, "log_every": 6, "checkpoint_every": 6}
+    settings |= {"validate_every": 30, "encoder": "norb", "batch_size": 16}
     flags = [flag for key, value in settings.items() for flag in ("--set", f"{key}={value}")]
     return ["train", str(store), "--method", method, "-o", str(out), "--resume", *flags]
 
@@ -103,30 +103,29 @@ def kill(process: int, metrics: Path, after_lines: int, after_s: float) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["equiv+drlim", "recording+motion"])
 def test_killed_runs_end_in_the_bytes_of_an_undisturbed_one(
-    small_store: FrameStore, tmp_path: Path, method: str
+    starts: Nursery, small_store: FrameStore, tmp_path: Path, method: str
 ) -> None:
     moments = random.Random(0)
     cut_in_training = 0
-    with nursery() as starts:
-        begun_s = time.monotonic()
-        starts.start(command(small_store.path, tmp_path / "whole", method))
+    begun_s = time.monotonic()
+    starts.start(command(small_store.path, tmp_path / "whole", method))
+    assert starts.wait() == 0
+    duration_s = time.monotonic() - begun_s
+    whole = {name: (tmp_path / "whole" / name).read_bytes() for name in RESULTS}
+    for number in range(10 * KILLS):
+        if number >= KILLS and cut_in_training >= KILLS // 2:
+            break
+        out = tmp_path / f"killed-{number}"
+        process = starts.start(command(small_store.path, out, method))
+        if number < STARTING:  # at any time, while the run begins or ends too
+            kill(process, out / "metrics.jsonl", 0, moments.uniform(0.05, 1.0) * duration_s)
+        else:  # while it trains, logs, validates and writes checkpoints
+            lines = moments.randrange(whole["metrics.jsonl"].count(b"\n"))
+            kill(process, out / "metrics.jsonl", lines, moments.uniform(0, 0.04))
+        cut_in_training += starts.wait() == -signal.SIGKILL and (out / "config.json").exists()
+        starts.start(command(small_store.path, out, method))
         assert starts.wait() == 0
-        duration_s = time.monotonic() - begun_s
-        whole = {name: (tmp_path / "whole" / name).read_bytes() for name in RESULTS}
-        for number in range(10 * KILLS):
-            if number >= KILLS and cut_in_training >= KILLS // 2:
-                break
-            out = tmp_path / f"killed-{number}"
-            process = starts.start(command(small_store.path, out, method))
-            if number < STARTING:  # at any time, while the run begins or ends too
-                kill(process, out / "metrics.jsonl", 0, moments.uniform(0.05, 1.0) * duration_s)
-            else:  # while it trains, logs, validates and writes checkpoints
-                lines = moments.randrange(whole["metrics.jsonl"].count(b"\n"))
-                kill(process, out / "metrics.jsonl", lines, moments.uniform(0, 0.04))
-            cut_in_training += starts.wait() == -signal.SIGKILL and (out / "config.json").exists()
-            starts.start(command(small_store.path, out, method))
-            assert starts.wait() == 0
-            for name in RESULTS:
-                assert (out / name).read_bytes() == whole[name], f"kill {number}: {name}"
-            shutil.rmtree(out)
+        for name in RESULTS:
+            assert (out / name).read_bytes() == whole[name], f"kill {number}: {name}"
+        shutil.rmtree(out)
     assert cut_in_training >= KILLS // 2, "the kills came too early or too late to prove anything"

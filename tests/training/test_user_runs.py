@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -242,28 +241,31 @@ def test_a_run_is_found_later_from_another_shell(code: Path, small_store: FrameS
     elsewhere.mkdir()
     lines = [["embed", run, small_store.path, "-o", "features.npy"], ["evaluate", run]]
     lines.append(["report", run, "--task", "slowness", "--workers", "1"])
-    refused = another_shell(elsewhere, lines)
+    refused, taken = another_shell(elsewhere, lines, EGOEQUIV_CODE=str(code.parent))
     assert [one for one, _ in refused] == [2, 2, 2]
     assert f"names the encoder {code}:Net, which you did not name: " in refused[0][1]
     for _, said in refused:
         assert f"or set EGOEQUIV_CODE={code.parent}" in said.splitlines()[-1]
-    assert [one for one, _ in another_shell(elsewhere, lines, EGOEQUIV_CODE=str(code.parent))] == [0, 0, 0]
+    assert [one for one, _ in taken] == [0, 0, 0]
     np.testing.assert_allclose(np.load(elsewhere / "features.npy"), features, atol=1e-6)
     code.rename(code.with_name("moved.py"))
-    ((failed, said),) = another_shell(code.parent, [["evaluate", run]])
+    (((failed, said),),) = another_shell(code.parent, [["evaluate", run]])
     assert failed == 2
     assert f"{code} does not exist or is no file: bring it back" in said
     assert len(said.splitlines()) == 1
 
 
 SHELL = """
-import io, json, sys
+import io, json, os, sys
 from contextlib import redirect_stderr, redirect_stdout
 from egoequiv.cli.console import messages
 from egoequiv.cli.main import main
 
+lines, later = json.loads(sys.argv[1])
 ends = []
-for line in json.loads(sys.argv[1]):
+for line in [*lines, *(lines if later else [])]:
+    if len(ends) == len(lines):
+        os.environ.update(later)
     sys.argv = ["egoequiv", *line]
     messages.file = io.StringIO()
     with redirect_stderr(messages.file), redirect_stdout(io.StringIO()):
@@ -277,18 +279,16 @@ print(json.dumps(ends))
 """
 
 
-def another_shell(folder: Path, lines: list[list[Any]], **environment: str) -> list[tuple[int, str]]:
-    """The exit code of each of these commands in a new process, where no code has been named, and what it said."""
-    lines = [[str(word) for word in line] for line in lines]
-    done = subprocess.run(
-        [sys.executable, "-c", SHELL, json.dumps(lines)],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [(code, said) for code, said in json.loads(done.stdout)]
+def another_shell(folder: Path, lines: list[list[Any]], **later: str) -> list[list[tuple[int, str]]]:
+    """The exit code of each of these commands in a new process, where no code has been named, and what it said.
+
+    With variables: all of them once more after these were set.
+    """
+    given = json.dumps([[[str(word) for word in line] for line in lines], later])
+    command = [sys.executable, "-c", SHELL, given]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    ends = [(code, said) for code, said in json.loads(done.stdout)]
+    return [ends[at : at + len(lines)] for at in range(0, len(ends), len(lines))]
 
 
 @pytest.mark.parametrize("key", ["method", "encoder"])

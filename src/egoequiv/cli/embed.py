@@ -108,30 +108,26 @@ class Job:
     skip_broken: bool
 
     def open(self, device: str) -> MotionModel:
-        """The model; its motions are not needed, so the store that a run was trained on may be gone."""
+        """The model; its motions are not needed, so a run of an early version does without its store too."""
         from egoequiv.evaluation.run_model import RunModel
         from egoequiv.exporting import open_model
         from egoequiv.models import load_model
-        from egoequiv.models.saved import is_saved
+        from egoequiv.models.checkpoint import MODEL
         from egoequiv.training.network import choose_device
 
         chosen = str(choose_device(device))
-        if not (self.model.is_dir() and is_saved(self.model)):
+        if (self.model / MODEL).exists():
             return RunModel(load_model(self.model, self.checkpoint.value, chosen), None, {})
-        if self.checkpoint is not Checkpoint.last:
-            raise ConfigError(
-                f"--checkpoint {self.checkpoint.value}: {self.model} is an export, with weights of its own"
-            )
-        return open_model(self.model, device=chosen)
+        return open_model(self.model, device=chosen, which=self.checkpoint.value)
 
     def embed(self, device: str, images: list[str], out: Path) -> tuple[Written, list[str]]:
         """Write the features of some inputs; notes on them are said."""
-        from egoequiv.evaluation.feature_files import feature_files, part_of, write_features
+        from egoequiv.evaluation.feature_files import feature_files, write_features
         from egoequiv.store.inputs import open_inputs
 
         feature_files(out)  # a wrong ending is refused before the work
         model = self.open(device)
-        own = part_of(model, self.part)
+        own = model.part(self.part)
         fetch(*images)
         inputs = open_inputs(images, self.source, self.read)
         notes = _notes(model, inputs)

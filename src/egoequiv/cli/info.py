@@ -53,7 +53,9 @@ def info(
     console.print(f"[bold]{escape(store)}[/bold]  from {escape(str(described['source']))}")
     shape = f"of {' x '.join(map(str, described['image_shape']))}" if opened.has_images else "without images"
     console.print(f"frames      {described['frames']:,} {shape}")
-    console.print(f"recordings  {described['recordings']} of {described['shortest']} to {described['longest']} frames")
+    shortest, longest = described["shortest"], described["longest"]
+    lengths = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
+    console.print(f"recordings  {described['recordings']} of {lengths} frames")
     for name, (low, high) in described["poses"].items():
         console.print(f"pose        {escape(_pose_words(name, low, high, opened.space.length_unit))}")
     motions = ", ".join(described["motions"]) or "mined, see `egoequiv patterns`"
@@ -109,7 +111,7 @@ def _split(store: Any) -> dict[str, Any]:
     """How a run would divide the frames if that is left to the data, and how much would leak."""
     import numpy as np
 
-    from egoequiv.pairs import count_leaked
+    from egoequiv.pairs import count_leaked, count_revisited
     from egoequiv.training import make_config
     from egoequiv.training.defaults import fitting_split, why_split
 
@@ -124,6 +126,7 @@ def _split(store: Any) -> dict[str, Any]:
         "train_frames": len(split.train),
         "validation_frames": len(split.validation),
         "leaked_validation_frames": count_leaked(store, split, config.max_gap_s),
+        "revisited_validation_frames": count_revisited(store, split, config.max_gap_s),
     }
 
 
@@ -134,4 +137,6 @@ def _split_words(split: dict[str, Any]) -> str:
         return f"none: {split['problem']}"
     counts = f"{split['train_frames']:,} frames to train on, {split['validation_frames']:,} to validate on"
     leaked = f"{split['leaked_validation_frames']:,} of those have {closeness(split['kind'])}"
+    if split["revisited_validation_frames"]:
+        leaked += f"; {split['revisited_validation_frames']:,} are at a place to which the recording comes again"
     return f"{split['kind']} by default: {split['why']}: {counts}; {leaked}"

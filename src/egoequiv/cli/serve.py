@@ -14,7 +14,6 @@ from egoequiv.cli.console import progress_bar, say
 from egoequiv.cli.options import Checkpoint, CheckpointOption, Device
 
 if TYPE_CHECKING:
-    from egoequiv.models.motion_model import MotionModel
     from egoequiv.pairs.candidates import Indices
     from egoequiv.serving.limits import Limits
     from egoequiv.serving.service import Service
@@ -91,22 +90,12 @@ def open_service(
 ) -> Service:
     """Open the model and the store, and embed the frames of the store."""
     from egoequiv.cli.stores import local_store
-    from egoequiv.errors import ConfigError
-    from egoequiv.evaluation.run_model import open_run_model
     from egoequiv.exporting import open_model
     from egoequiv.serving.gallery import Gallery
     from egoequiv.serving.service import Service
     from egoequiv.store import FrameStore
 
-    if checkpoint is Checkpoint.last:
-        model: MotionModel = open_model(path, runtime.value, device)
-    elif runtime is Runtime.onnx:
-        raise ConfigError(
-            f"--checkpoint {checkpoint.value} is of a run, which torch computes: leave out --runtime onnx, or export "
-            f"the run with --checkpoint {checkpoint.value}"
-        )
-    else:
-        model = open_run_model(path, "best", device)
+    model = open_model(path, runtime.value, device, checkpoint.value)
     if place is None:
         return Service(model, path.name, limits=limits)
     opened = FrameStore.open(local_store(place))

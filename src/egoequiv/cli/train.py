@@ -178,7 +178,7 @@ def _how_to_go_on(out: Path) -> str:
     if not (out / CONFIG).exists():
         return "nothing was trained yet, begin again with the same command"
     is_saved = (out / "last.safetensors").exists()
-    where = "from the last checkpoint" if is_saved else "from the beginning, because none is saved yet,"
+    where = "from the last checkpoint" if is_saved else "from the beginning, because no checkpoint is saved yet,"
     return f"go on {where} with: egoequiv train -o {shlex.quote(str(out))} --resume"
 
 

@@ -43,15 +43,6 @@ def feature_files(out: Path) -> list[Path]:
     return [out] if out.suffix == ".parquet" else [out, out.with_suffix(".frames.parquet")]
 
 
-def part_of(model: MotionModel, part: str) -> slice:
-    """Where a part of the features is among all of them; an unknown one is an error that lists them."""
-    if part not in model.parts:
-        known = ", ".join(model.parts)
-        what = f"its parts are {known}" if len(model.parts) > 1 else f"it has no parts, only {ALL}"
-        raise ConfigError(f"the features of this network have no part {part!r}: {what}")
-    return model.parts[part]
-
-
 def write_features(
     model: MotionModel,
     inputs: OpenedInputs,
@@ -77,7 +68,7 @@ def write_features(
     Returns:
         The files, and what was left out.
     """
-    files, own = feature_files(out), part_of(model, part)
+    files, own = feature_files(out), model.part(part)
     for path in files:
         check_writable(path)
     dim, count = own.stop - own.start, 0

@@ -97,7 +97,7 @@ def _batches(
     for start in range(0, len(rows), BATCH):
         own = np.asarray(images[rows[start : start + BATCH]])
         if own.shape[1:] != wanted:
-            own = np.stack([fit_image(image if image.shape[2] == 3 else image[..., 0], *wanted) for image in own])
+            own = np.stack([fit_image(image, *wanted) for image in own])
         yield start, net(torch.from_numpy(own).to(net.input_mean.device))[:, part].float().cpu().numpy()
         if on_progress is not None:
             on_progress("features", start + len(own), len(rows))

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
-from egoequiv.evaluation.feature_files import Written, check_finite, part_of
+from egoequiv.evaluation.feature_files import Written, check_finite
 from egoequiv.evaluation.lerobot_stats import FeatureStats, add_stats
 from egoequiv.files import new_folder, write_json
 from egoequiv.models.motion_model import MotionModel
@@ -76,7 +76,7 @@ def append_features(
         raise ConfigError(f"{dataset} has a feature {column!r} already: choose another name with --column")
     chosen = choose_camera(find_cameras(files, schemas[0]), camera, files.root)
     episodes = Episodes(files, chosen, Motion(NoMotion(), ()), match)
-    copied = _Tables(model, part_of(model, part), episodes, column, skip_broken, on_progress)
+    copied = _Tables(model, model.part(part), episodes, column, skip_broken, on_progress)
     with new_folder(out) as folder:
         _copy_rest(files, folder)
         for file in files.tables:

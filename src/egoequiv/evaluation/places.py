@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
@@ -197,8 +198,11 @@ def _finding(
         + (f" [{gain['interval'][0]:+.3f}, {gain['interval'][1]:+.3f}]" if np.isfinite(gain["interval"]).all() else "")
         for name, gain in gains.items()
     ]
-    arrays = {"query_frame": pairs.query.numbers, "reference_frame": pairs.reference.numbers}
-    arrays |= {f"match_{space}{'_prior' * prior}": own.found.best for (space, prior), own in scores.items()}
+    arrays: dict[str, NDArray[Any]] = {"query_frame": pairs.query.numbers, "reference_frame": pairs.reference.numbers}
+    for (space, prior), own in scores.items():
+        way = f"{space}{'_prior' * prior}"
+        arrays |= {f"match_{way}": own.found.best, f"distance_{way}": own.found.distance}
+        arrays[f"right_{way}"] = own.found.correct.astype(np.int64)
     notes = [*said, *_seen(data, pairs)]
     measured = (pairs.query.store, pairs.query.rows)
     return Finding([*plain_values, *with_prior], [table], details, arrays, notes, frames=measured)

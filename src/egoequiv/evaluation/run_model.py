@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from egoequiv.errors import DataError
 from egoequiv.evaluation.equivariance import apply_map
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.forward_maps import Affine, learned_forward_maps
@@ -20,6 +21,7 @@ from egoequiv.models.network import ALL
 from egoequiv.pairs import MinedPatterns, MotionPatterns
 from egoequiv.pose import MotionSpace
 from egoequiv.training import open_run
+from egoequiv.training.run_folder import DATA, RunFolder
 
 CHUNK = 4_096  # features mapped at a time
 
@@ -59,21 +61,32 @@ def open_run_model(run: str | Path, which: Which = "last", device: str = "cpu") 
     """The model of a run folder; the motions with names are those of its store.
 
     Args:
-        run: The folder of a run; its store has to be where it was.
+        run: The folder of a run. It needs no store, unless it was begun by an early version.
         which: The checkpoint.
         device: Where the network computes.
     """
-    opened = open_run(Path(run), which=which)
-    patterns = opened.patterns if opened.net.motion_maps is not None or opened.net.maps is not None else None
-    space = opened.store.space if opened.store.space.axes else None
-    return RunModel(load_model(run, which, device), space, {} if patterns is None else _named(patterns))
+    net, folder = load_model(run, which, device), RunFolder(Path(run))
+    has_maps = net.motion_maps is not None or net.maps is not None
+    space = folder.space()
+    patterns: MotionPatterns | None = folder.patterns()
+    if space is None:
+        opened = open_run(Path(run), which=which)
+        space, patterns = opened.store.space, opened.patterns if has_maps else None
+    elif net.motion_maps is not None and len(space.axes) != net.spec.motion_dim:
+        raise DataError(
+            f"{folder.path}: its maps take motions of {net.spec.motion_dim} numbers, and its motion space has "
+            f"{len(space.axes)}: {DATA} is damaged"
+        )
+    if not space.axes:
+        return RunModel(net, None, {})
+    return RunModel(net, space, _named(space, patterns) if has_maps else {})
 
 
-def _named(patterns: MotionPatterns) -> dict[str, Motion]:
+def _named(space: MotionSpace, patterns: MotionPatterns | None) -> dict[str, Motion]:
     """The motions of a grid, both directions of each axis; in video, the middle of each mined pattern."""
     if isinstance(patterns, MinedPatterns):
         return dict(zip(patterns.names, patterns.centres, strict=False))
-    return patterns.space.named_motions()
+    return space.named_motions()
 
 
 @torch.no_grad()

@@ -181,6 +181,12 @@ class RunMeasurer:
         """Which part of the features is measured, and whether the network was trained on the frames."""
         own, dim = self.opened.net.part(part), self.opened.net.encoder.feature_dim
         notes = [] if part == ALL else [f"measured on the part {part}, {own.stop - own.start} of {dim} features"]
+        again = () if self.everything else self.opened.learned_before
+        if again:
+            notes.append(
+                f"{len(again)} of the recordings that are measured have the name of one that the run learned from, "
+                f"such as {again[0]}: if they show the same, measure on others"
+            )
         seen = self.opened.folder.trained_on(self.data.store) if self.everything else None
         if seen is None:
             return notes
@@ -245,7 +251,8 @@ def program_digest() -> str:
     """What identifies the code that measures: the version, and a digest of the packages that numbers come from."""
     root = Path(evaluation.__file__).parents[1]
     folders = ("evaluation", "experiments", "models", "pairs", "planning", "pose", "store", "training")
-    files = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
+    places = [*(root / folder for folder in folders), root.parent / "egoequiv_worlds"]  # where walks are drawn
+    files = sorted(path for place in places for path in place.rglob("*.py"))
     return f"{__version__}-{sha256(b''.join(path.read_bytes() for path in files)).hexdigest()[:8]}"
 
 

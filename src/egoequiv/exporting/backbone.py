@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from egoequiv.errors import DataError
+from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.exporting.export import open_trained, trained_on
 from egoequiv.files import new_folder
 from egoequiv.models import EgoNet, load_model
@@ -26,7 +26,6 @@ from egoequiv.models.saved import (
     load_network,
     save_network,
 )
-from egoequiv.store.label_tables import LabelPlace
 from egoequiv.training.run_folder import RunFolder
 
 LOWEST, HIGHEST = -0.5, 1.5  # of float images: resizing may overshoot 0 to 1, but 0 to 255 is another scale
@@ -125,19 +124,12 @@ def load_backbone(path: str | Path, part: str = ALL, frozen: bool = True, which:
         if path.is_dir() and is_saved(path):
             return Backbone.from_pretrained(path, part, frozen)
         raise DataError(f"{path} is neither {RUN_KIND} nor {SAVED_KIND}")
-    folder = RunFolder(path)
-    frames = trained_on(folder)
-    if (path / CONFIG).exists() and all(place.exists() for place in _data_of(folder)):
+    frames = trained_on(RunFolder(path))
+    try:
         model = open_trained(path, which)
-        return Backbone(model.net, config_of(model.net, model.space, model.motions, frames), part, frozen)
-    net = load_model(path, which)  # features need no store, and no settings
-    return Backbone(net, config_of(net, trained_on=frames), part, frozen)
-
-
-def _data_of(folder: RunFolder) -> list[Path]:
-    """The store of a run, and its labels and patterns where they are elsewhere; those on this machine."""
-    config = folder.config()
-    table = None if config.labels is None else LabelPlace.parse(config.labels)
-    labels = config.labels if table is None else table.path
-    places = [str(place) for place in (config.data, labels, config.patterns) if place is not None]
-    return [Path(place) for place in places if "://" not in place]
+    except EgoEquivError:
+        if RunFolder(path).space() is not None:
+            raise
+        net = load_model(path, which)  # of an early version, without its store: features need none
+        return Backbone(net, config_of(net, trained_on=frames), part, frozen)
+    return Backbone(model.net, config_of(model.net, model.space, model.motions, frames), part, frozen)

@@ -14,7 +14,7 @@ from egoequiv.auditing.onnx_models import open_session
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.run_model import RunModel
 from egoequiv.exporting.export import open_trained
-from egoequiv.models.checkpoint import MODEL, RUN_KIND
+from egoequiv.models.checkpoint import MODEL, RUN_KIND, Which
 from egoequiv.models.checksums import check_file
 from egoequiv.models.exported import ENCODER, FEATURES, IMAGES, MAP, MAPS, MOTION, ONNX_KEY, read_about
 from egoequiv.models.images import wrong_images
@@ -135,13 +135,14 @@ def open_export(folder: str | Path, engine: Literal["onnx", "torch"] = "onnx", d
     return RunModel(load_network(folder, config).to(device), config.space, config.motions)
 
 
-def open_model(path: str | Path, engine: Engine = "auto", device: str = "cpu") -> MotionModel:
+def open_model(path: str | Path, engine: Engine = "auto", device: str = "cpu", which: Which = "last") -> MotionModel:
     """Open a run or an export, to embed images and to predict features after motions.
 
     Args:
         path: The folder of a run, or of an export.
         engine: torch or onnx; auto: onnx for an export with ONNX files if onnxruntime is installed, otherwise torch.
         device: Where torch computes.
+        which: The checkpoint of a run.
 
     Example:
         >>> model = egoequiv.open_model("my-model")  # doctest: +SKIP
@@ -152,11 +153,14 @@ def open_model(path: str | Path, engine: Engine = "auto", device: str = "cpu") -
     if (path / MODEL).exists():
         if engine == "onnx":
             raise ConfigError(f"{path} is a run, which torch computes: export it first, with egoequiv export")
-        return open_trained(path, device=device)
+        return open_trained(path, which, device)
     if not path.is_dir():
-        raise DataError(f"{path} is no folder: expected {RUN_KIND}, or {SAVED_KIND}")
+        found = "is no folder" if path.exists() else "does not exist"
+        raise DataError(f"{path} {found}: expected {RUN_KIND}, or {SAVED_KIND}")
     if not is_saved(path):
         raise DataError(f"{path} is neither {RUN_KIND} nor {SAVED_KIND}")
+    if which != "last":
+        raise ConfigError(f"{path} is an export, with weights of its own: it has no checkpoint {which!r}")
     has_onnx = (path / f"{ENCODER}.onnx").exists() and find_spec("onnxruntime") is not None
     chosen: Literal["onnx", "torch"] = "torch" if engine == "torch" or (engine == "auto" and not has_onnx) else "onnx"
     return open_export(path, chosen, device)

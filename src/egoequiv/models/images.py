@@ -24,6 +24,8 @@ def wrong_images(dtype: object, shape: Sequence[int], wanted: ImageShape) -> Dat
         advice.append("add a first axis to a single image: images[None]")
     elif sides[1:] == (channels, height, width) != wanted:
         advice.append("move the channels last: images.permute(0, 2, 3, 1), or transpose for NumPy")
+    elif sides[1:3] == (height, width) and len(sides) == 4:
+        advice.append(f"convert them to {'gray' if channels == 1 else 'RGB'}, {channels} channel{'s' * (channels > 1)}")
     elif sides[1:] != wanted:
         advice.append(f"ingest them with --size {height}x{width}{' --color' if channels == 3 else ''}, or resize them")
     return DataError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,12 @@ from egoequiv.pose import MotionSpace
 
 Features = NDArray[np.float32]
 Motion = NDArray[np.float64]
+
+
+def unknown_part(name: str, known: Sequence[str]) -> ConfigError:
+    """The error for a part that features do not have; `known` are those they have, every feature first."""
+    what = f"its parts are {', '.join(known)}" if len(known) > 1 else f"it has no parts, only {known[0]}"
+    return ConfigError(f"the features of this network have no part {name!r}: {what}")
 
 
 class MotionModel(ABC):
@@ -44,6 +50,12 @@ class MotionModel(ABC):
     def feature_dim(self) -> int:
         """How many features there are."""
         return max(int(part.stop) for part in self.parts.values())
+
+    def part(self, name: str) -> slice:
+        """Where a part of the features is among all of them; an unknown one is an error that lists them."""
+        if name not in self.parts:
+            raise unknown_part(name, tuple(self.parts))
+        return self.parts[name]
 
     @abstractmethod
     def embed(self, images: NDArray[np.uint8]) -> Features:

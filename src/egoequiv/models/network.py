@@ -18,6 +18,7 @@ from egoequiv.models.encoders import build_encoder, features_of
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
 from egoequiv.models.motion_maps import MOTION_MAPS, MotionMaps
+from egoequiv.models.motion_model import unknown_part
 from egoequiv.user_code import is_built_in
 
 MapInit = Literal["identity", "xavier"]
@@ -210,9 +211,7 @@ class EgoNet(nn.Module):
         if name == ALL:
             return slice(0, self.encoder.feature_dim)
         if name not in self.spec.parts:
-            known = ", ".join((ALL, *self.spec.parts))
-            what = f"its parts are {known}" if self.spec.parts else f"it has no parts, only {ALL}"
-            raise ConfigError(f"the features of this network have no part {name!r}: {what}")
+            raise unknown_part(name, (ALL, *self.spec.parts))
         names = list(self.spec.parts)
         start = sum(self.spec.parts[before] for before in names[: names.index(name)])
         return slice(start, start + self.spec.parts[name])

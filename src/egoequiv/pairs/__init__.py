@@ -1,6 +1,6 @@
 """Which frames belong together: motion patterns, motion pairs, neighbour pairs and splits."""
 
-from egoequiv.pairs.leakage import closeness, count_leaked
+from egoequiv.pairs.leakage import closeness, count_leaked, count_revisited
 from egoequiv.pairs.mining import MinedPatterns, Mining, mine_patterns
 from egoequiv.pairs.motion import MotionPairs, find_motion_pairs, thin_out
 from egoequiv.pairs.neighbours import NeighbourPairs, are_neighbours, sample_neighbour_pairs
@@ -26,6 +26,7 @@ __all__ = [
     "closeness",
     "composite_names",
     "count_leaked",
+    "count_revisited",
     "declare_patterns",
     "draw_labelled",
     "find_motion_pairs",

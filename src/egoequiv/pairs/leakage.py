@@ -40,6 +40,19 @@ def count_leaked(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int
     return int(leaked.sum())
 
 
+def count_revisited(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int:
+    """How many validation frames are at a place where the same recording comes by at another time, while training.
+
+    `count_leaked` counts what is close in time. A route that comes back to a place shows it again, minutes later; a
+    split into blocks of time does not keep these apart. 0 if frames have no times, or poses no positions.
+    """
+    positions = positions_of(store)
+    if positions is None or store.times_s is None or split.kind == BY_PLACE:
+        return 0
+    again = _at_place(store, split, positions, max_gap_s, store.recording)
+    return int((again & ~_at_one_time(store, split, max_gap_s)).sum())
+
+
 def _at_one_time(store: FrameStore, split: Split, max_gap_s: float) -> Mask:
     """Which validation frames have a training frame of their clock within `max_gap_s`."""
     group, times_s = clocks_of(store, max_gap_s)

@@ -85,6 +85,20 @@ def declare_patterns(space: MotionSpace, names: Sequence[str]) -> DeclaredPatter
     return DeclaredPatterns(tuple(names), np.stack(motions), space.tolerance(), space)
 
 
+def name_in_steps(space: MotionSpace, motion: NDArray[np.float64]) -> str | None:
+    """What a motion is called in a space with named steps, such as "up+up"; None if no whole steps make it."""
+    if len(motion) != len(space.axes):
+        return None
+    parts: list[str] = []
+    for name, step in space.named_motions().items():
+        axis = int(np.abs(step).argmax())
+        count = motion[axis] / step[axis]
+        if count > 0:
+            parts += [name] * round(float(count))
+    known = not parts or np.allclose(declare_patterns(space, ["+".join(parts)]).motions[0], motion)
+    return "+".join(parts) if parts and known else None
+
+
 def atomic_names(space: MotionSpace) -> tuple[str, ...]:
     """One step along each axis of the space, in its positive direction: the motions that training uses by default."""
     return tuple(space.named_motions())[::2]

@@ -116,6 +116,12 @@ async def _http(_: Request, problem: Exception) -> Response:
 async def _invalid(_: Request, problem: Exception) -> Response:
     """The first thing that is wrong, and where; what was sent is not repeated, because it may be long."""
     first = cast(RequestValidationError, problem).errors()[0]
+    if first["type"] == "json_invalid":
+        said = f"the body is not JSON: {first['ctx']['error']}, at character {first['loc'][-1]}"
+        return JSONResponse({"detail": one_line(said)}, 422)
+    if first["type"] == "model_attributes_type" and first["loc"] == ("body",):
+        said = "the body was not read as a JSON object: send one, with the header content-type: application/json"
+        return JSONResponse({"detail": said}, 422)
     place = ".".join(str(part) for part in first["loc"] if part != "body")
     words = str(first["msg"]).removeprefix("Value error, ")
     return JSONResponse({"detail": one_line(f"{place}: {words}" if place else words)}, 422)

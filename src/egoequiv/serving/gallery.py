@@ -20,6 +20,7 @@ from egoequiv.store import FrameStore, fit_image
 
 MOST_FRAMES = 100_000  # searched: more are thinned out evenly
 BLOCK = 256  # frames embedded at a time
+SAMPLE, MOST = 200, 0.95  # of searched frames: what is usual between them is so of most
 Exclude = Literal["none", "frame", "recording"]
 OnProgress = Callable[[str, int, int], None]
 
@@ -44,6 +45,7 @@ class Gallery:
         self._place[rows] = np.arange(len(rows))
         self._squares = {name: np.square(features[:, part]).sum(axis=1) for name, part in model.parts.items()}
         self._parts = model.parts
+        self._within: dict[str, float] = {}  # by part, what is usual between frames
 
     @classmethod
     def embed(cls, model: MotionModel, store: FrameStore, on_progress: OnProgress, most: int = MOST_FRAMES) -> Gallery:
@@ -64,8 +66,7 @@ class Gallery:
 
     def image(self, row: int) -> NDArray[np.uint8]:
         """The image of a frame as the network takes it, (H, W, C)."""
-        image: NDArray[np.uint8] = _fit(self.store.images[self.check(row)], self._shape)
-        return image
+        return fit_image(self.store.images[self.check(row)], *self._shape)
 
     def known(self, row: int) -> Features | None:
         """The features of a frame (D,), if it is one that is searched."""
@@ -117,6 +118,22 @@ class Gallery:
         is_nearer = (squared < squared[place]) & ~self._left_out(exclude, start)
         return int(is_nearer.sum()) + 1, float(np.sqrt(max(squared[place], 0.0)))
 
+    def is_unusual(self, wanted: Features, part: str) -> bool:
+        """Whether features (D,) are further from all searched frames than these usually are from each other."""
+        return bool(self._squared(wanted, part).min() > self._usual(part))
+
+    def _usual(self, part: str) -> float:
+        """The squared distance within which most frames have one of another recording, or of the only one."""
+        if part not in self._within:
+            several = len(self.store.recording_names) > 1
+            nearest = []
+            for place in np.unique(np.linspace(0, len(self.rows) - 1, SAMPLE).astype(np.int64)):
+                squared = self._squared(self.features[place], part)
+                squared[self._left_out("recording" if several else "frame", int(self.rows[place]))] = np.inf
+                nearest.append(float(squared.min()))
+            self._within[part] = float(np.quantile(nearest, MOST))
+        return self._within[part]
+
     def _left_out(self, exclude: Exclude, row: int | None) -> NDArray[np.bool_]:
         """Which of the searched frames are left out, (G,)."""
         is_out: NDArray[np.bool_] = np.zeros(len(self.rows), bool)
@@ -163,11 +180,7 @@ def fitted(store: FrameStore, rows: Indices, model: MotionModel) -> NDArray[np.u
     images = np.asarray(store.images[rows])
     if images.shape[1:] == model.image_shape:
         return images
-    return np.stack([_fit(image, model.image_shape) for image in images])
-
-
-def _fit(image: NDArray[np.uint8], shape: tuple[int, int, int]) -> NDArray[np.uint8]:
-    return image if image.shape == shape else fit_image(image if image.shape[2] == 3 else image[..., 0], *shape)
+    return np.stack([fit_image(image, *model.image_shape) for image in images])
 
 
 def to_png(image: NDArray[np.uint8]) -> bytes:

@@ -31,7 +31,7 @@ def _add_features(router: APIRouter, service: Service) -> None:
 
     @router.post("/embed", response_model=schemas.Features, summary="Features of one or several views")
     async def embed(request: schemas.EmbedRequest) -> Response:
-        part = service.model.parts[service.check_part(request.part)]
+        part = service.model.part(request.part)
         features = await service.features([view.picture for view in request.views])
         return _json({"features": _numbers(features[:, part])})
 
@@ -40,7 +40,7 @@ def _add_features(router: APIRouter, service: Service) -> None:
         images: Annotated[list[UploadFile], File(description="Picture files.", max_length=1024)],
         part: Annotated[str, Form(min_length=1, max_length=200)] = ALL,
     ) -> Response:
-        own = service.model.parts[service.check_part(part)]
+        own = service.model.part(part)
         features = await service.features([await image.read() for image in images])
         return _json({"features": _numbers(features[:, own])})
 
@@ -53,7 +53,7 @@ def _add_features(router: APIRouter, service: Service) -> None:
     @router.post("/nearest", response_model=schemas.Nearest, summary="Stored frames nearest to a view after motions")
     async def nearest(request: schemas.NearestRequest) -> Any:
         service.frames()
-        service.check_part(request.part)
+        service.model.part(request.part)
         features = (await service.features([request.view.picture]))[0]
         return await service.work(_nearest, service, request, features)
 
@@ -111,7 +111,8 @@ def _nearest(service: Service, request: schemas.NearestRequest, features: motion
         rank, distance = gallery.rank(wanted, request.part, there, request.exclude, row) or (None, None)
         frame = gallery.describe(there)
         truth = {"frame": frame, "rank": rank, "distance": distance, "searched": len(gallery.rows)}
-    return {"frames": [gallery.describe(one.row) | {"distance": one.distance} for one in found], "truth": truth}
+    frames = [gallery.describe(one.row) | {"distance": one.distance} for one in found]
+    return {"frames": frames, "truth": truth, "unusual": gallery.is_unusual(wanted, request.part)}
 
 
 def _next_view(

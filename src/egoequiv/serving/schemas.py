@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from egoequiv.models.network import ALL
 
@@ -13,8 +13,12 @@ Row = Annotated[int, Field(ge=0, le=MOST_ROW, description="The number of a frame
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Component = Annotated[float, Field(ge=-1e6, le=1e6)]
 Vector = Annotated[list[Component], Field(min_length=1, max_length=16)]
+Motion = Annotated[  # a wrong one is then checked as what it looks like, not as both
+    Annotated[Name, Tag("name")] | Annotated[Vector, Tag("vector")],
+    Discriminator(lambda given: "vector" if isinstance(given, list) else "name"),
+]
 Motions = Annotated[
-    list[Name | Vector],
+    list[Motion],
     Field(max_length=32, description="Motions one after the other: names, or vectors in the units of the axes."),
 ]
 Part = Annotated[Name, Field(description="The part of the features; see the description of the model.")]
@@ -105,6 +109,12 @@ class PairRequest(Request):
     j: Row
     count: int = Field(6, ge=1, le=50)
 
+    @model_validator(mode="after")
+    def _are_two(self) -> PairRequest:
+        if self.i == self.j:
+            raise ValueError("i and j are the same frame: a pair is of two")
+        return self
+
 
 class Problem(BaseModel):
     """Why a request was refused."""
@@ -164,6 +174,10 @@ class Nearest(BaseModel):
 
     frames: list[FoundFrame]
     truth: TrueFrame | None
+    unusual: bool = Field(
+        description="Whether these features are further from every stored frame than 95 % of stored frames are from "
+        "the nearest one of another recording: the store may show nothing like it."
+    )
 
 
 class Suggested(BaseModel):

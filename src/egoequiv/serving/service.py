@@ -175,12 +175,6 @@ class Service:
             raise Refusal(409, "the frames of this store have no poses, so no pairs with a known motion")
         return PairIndex(self.frames(), self.moves, self.model.mapped)
 
-    def check_part(self, part: str) -> str:
-        """The name of a part of the features."""
-        if part not in self.model.parts:
-            raise Refusal(422, f"part: {part!r} is not known here; choose from {', '.join(self.model.parts)}")
-        return part
-
     def check_motion(self, motion: str, known: Sequence[str]) -> str:
         """The name of a motion."""
         if motion not in known:

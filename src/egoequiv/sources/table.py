@@ -115,6 +115,8 @@ def _open(path: Path, root: Path, settings: TableSettings) -> Source:
     recordings = _recordings(rows, groups, names, listed)
     pose_names = (*motion.space.pose_names, *extra_names)
     described = {one.name: getattr(settings, one.name) for one in fields(settings)}
+    if len(choice.rotation) == 4:  # what a user has to type to read the same columns in another order
+        described |= {"rotation": ",".join(choice.rotation), "quaternion": choice.order}
     return Source(
         *("table", motion.space, recordings, {"path": str(path), **described}, pose_names),
         notes=tuple(dict.fromkeys(notes)),

@@ -130,11 +130,13 @@ def _write_rows(path: Path, size: int, row: int, images: NDArray[np.uint8]) -> N
 def fit_image(
     image: NDArray[np.uint8] | PillowImage.Image, height: int, width: int, channels: int
 ) -> NDArray[np.uint8]:
-    """Bring an image (H, W), (H, W, 3) or a gray or RGB picture to (height, width, channels), squeezing it to fit."""
+    """Bring an image (H, W, C), (H, W) or a gray or RGB picture to (height, width, channels), squeezing it to fit."""
     mode = "L" if channels == 1 else "RGB"
     if isinstance(image, np.ndarray):
+        if image.ndim == 3 and image.shape[2] == 1:
+            image = image[..., 0]
         if image.dtype != np.uint8 or not (image.ndim == 2 or (image.ndim == 3 and image.shape[2] == 3)):
-            raise DataError(f"expected a uint8 image (H, W) or (H, W, 3), found {image.dtype} {image.shape}")
+            raise DataError(f"expected a uint8 image (H, W), (H, W, 1) or (H, W, 3), found {image.dtype} {image.shape}")
         if image.shape[:2] == (height, width) and (image.ndim == 3) == (channels == 3):
             return image.reshape(height, width, channels)
         image = PillowImage.fromarray(image)

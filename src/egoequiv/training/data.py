@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import ConfigError, DataError
+from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.files import read_json
+from egoequiv.models import EgoNet
 from egoequiv.models.maps import FEWEST_SCORED
 from egoequiv.pairs import (
     MinedPatterns,
@@ -19,6 +20,7 @@ from egoequiv.pairs import (
     atomic_names,
     composite_names,
     count_leaked,
+    count_revisited,
     declare_patterns,
     find_motion_pairs,
     make_split,
@@ -26,7 +28,7 @@ from egoequiv.pairs import (
     split_frames,
 )
 from egoequiv.pairs.naming import NO_MOTION
-from egoequiv.pairs.splits import AUTO, GIVEN, PAPER
+from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_TIME, GIVEN, PAPER
 from egoequiv.pose import space_named
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace, with_labels
@@ -87,6 +89,8 @@ def open_data(config: TrainConfig) -> OpenedData:
     split = _split(store, config.split, config)
     if is_chosen and split.kind == PAPER:
         choices += _leakage(store, split, config)
+    if split.kind == BY_TIME:
+        choices += _revisits(store, split, config)
     recognition = None if labelled is None else _recognition(store, split, labelled, config)
     return OpenedData(config, store, split, recognition, (*choices, *store.label_notes))
 
@@ -142,6 +146,16 @@ def motions_of(store: FrameStore, split: Split, config: TrainConfig) -> MotionPa
     return choose_patterns(store, split, config)
 
 
+def patterns_for_names(opened: OpenedData, net: EgoNet) -> MotionPatterns | None:
+    """Patterns that give names to motions of a run in video whose maps take any motion; None if none can be mined."""
+    if net.motion_maps is None or opened.store.space.named_motions():
+        return None
+    try:
+        return choose_patterns(opened.store, opened.split, opened.config)
+    except EgoEquivError:
+        return None
+
+
 def _labelled_store(store: FrameStore, config: TrainConfig) -> FrameStore:
     """The store of the labelled images: the run's own, or another with images of the same size."""
     if store.numbers and not store.class_names and config.label_column == "label":
@@ -175,6 +189,17 @@ def _leakage(store: FrameStore, split: Split, config: TrainConfig) -> tuple[str,
     return (
         f"warning: {leaked} of {len(split.validation)} validation frames have a training frame "
         "close by, so measures on them are too good: ingest more recordings, or frames with times or positions",
+    )
+
+
+def _revisits(store: FrameStore, split: Split, config: TrainConfig) -> tuple[str, ...]:
+    """A warning where blocks of time show the same places."""
+    again = count_revisited(store, split, config.max_gap_s)
+    if not again:
+        return ()
+    return (
+        f"warning: {again} of {len(split.validation)} validation frames are at a place to which the recording comes at "
+        f"another time in a training frame: --set split={BY_PLACE} keeps places apart",
     )
 
 

@@ -48,7 +48,7 @@ def past_outcome(job: Job) -> Outcome | None:
     failed, finished = job.out / DIVERGED, folder.result
     if not failed.exists() and finished is None:
         return None
-    folder.begin(job.config, open_data(job.config).fingerprint(), resume=True)
+    folder.begin(job.config, open_data(job.config), resume=True)
     if failed.exists():
         noted = read_json(failed, RUN_KIND).get("iteration")
         if not isinstance(noted, int):

@@ -20,7 +20,7 @@ from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import Which, save_spec
 from egoequiv.training.collapse import collapse_warning
 from egoequiv.training.config import TrainConfig, import_code, make_config
-from egoequiv.training.data import open_data
+from egoequiv.training.data import open_data, patterns_for_names
 from egoequiv.training.defaults import as_begun, settings_for
 from egoequiv.training.distributed import ALONE, Team, gathered, own_device, rank_here
 from egoequiv.training.light import light_at
@@ -124,8 +124,9 @@ def run_training(
             problem: EgoEquivError | None = None
             if team.is_first:
                 try:
-                    folder.begin(config, data.fingerprint(), resume)
-                    folder.keep_patterns(data.patterns)
+                    folder.begin(config, data, resume)
+                    if not folder.has_patterns:
+                        folder.keep_patterns(data.patterns or patterns_for_names(data, net))
                     held.enter_context(locked(folder.path, "the run"))
                 except EgoEquivError as found:
                     problem = found

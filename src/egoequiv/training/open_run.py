@@ -11,7 +11,8 @@ import numpy as np
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import Which
-from egoequiv.pairs import MotionPatterns, Split, atomic_names, make_split
+from egoequiv.pairs import MotionPatterns, Split, atomic_names, declare_patterns, make_split
+from egoequiv.pairs.patterns import name_in_steps
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import with_labels
 from egoequiv.training.config import TrainConfig
@@ -102,7 +103,33 @@ class OpenRun:
         spec = self.net.spec
         if spec.patterns or not spec.motion_maps:
             return spec.patterns
-        return self.config.motions or atomic_names(self.store.space)
+        here = self.store.space
+        begun = self.folder.space() or here
+        names = self.config.motions or atomic_names(begun)
+        if begun == here or not names:
+            return names
+        same = [name_in_steps(here, motion) for motion in declare_patterns(begun, names).motions]  # with other steps
+        return tuple(name for name in same if name is not None)
+
+    @cached_property
+    def learned_before(self) -> tuple[str, ...]:
+        """The validation recordings of another store that the run learned from in its own: same world, same name."""
+        if self.other_store is None:
+            return ()
+        try:
+            own = open_data(self.folder.config())
+        except EgoEquivError:  # the run's own store is gone, or is no store
+            return ()
+        worlds = [
+            (store.meta.get("source"), store.meta.get("settings", {}).get("seed")) for store in (own.store, self.store)
+        ]
+        if worlds[0] != worlds[1]:
+            return ()
+        names = (
+            {store.recording_names[k] for k in np.unique(store.recording[rows])}
+            for store, rows in ((own.store, own.split.train), (self.store, self.split.validation))
+        )
+        return tuple(sorted(set.intersection(*names)))
 
     @cached_property
     def _opened(self) -> OpenedData:

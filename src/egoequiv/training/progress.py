@@ -39,7 +39,7 @@ class LiveProgress:
             if name == "validation_top1" or not name.startswith(("iteration", "validation", "loss"))
         ]
         speed = metrics["iterations_per_s"]
-        shown.insert(0, f"left, {speed:.0f} it/s")
+        shown.insert(0, f"left, {speed:.{0 if speed >= 10 else 1}f} it/s")
         self._progress.update(
             self._bar, completed=done, description=f"{done:,}/{self._iterations:,}", losses="  ".join(shown)
         )

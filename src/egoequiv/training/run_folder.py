@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor
 
-from egoequiv.errors import ConfigError, DataError
+from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.files import cannot_write, read_json, write_json, write_text
 from egoequiv.method_names import parts_of
 from egoequiv.models.checkpoint import MODEL, RUN_KIND, Which, load_meta, load_tensors, put_weights, save_tensors
 from egoequiv.models.network import EgoNet
 from egoequiv.names import check_recorded
 from egoequiv.pairs import MinedPatterns, MotionPatterns
+from egoequiv.pose import MotionSpace
+from egoequiv.pose.spaces import space_from_description
 from egoequiv.store import FrameStore
 from egoequiv.store.frame_store import META
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.optimizer import optimizer_tensors, restore_optimizer
 
+if TYPE_CHECKING:
+    from egoequiv.training.data import OpenedData
+
 CONFIG, DATA, METRICS, RESULT = "config.json", "data.json", "metrics.jsonl", "result.json"
 PATTERNS = "patterns.json"
+SPACE = "space"  # in data.json
 LARGEST = 1e300  # a number in a line of metrics; JSON knows integers that no float can hold
 
 # Settings that may differ when a run is resumed: they say where it is computed, not what.
@@ -49,16 +55,21 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def begin(self, config: TrainConfig, fingerprint: str, resume: bool) -> None:
+    def begin(self, config: TrainConfig, data: OpenedData, resume: bool) -> None:
         """Claim the folder for a config; with `resume`, check that config and data are those the run began with."""
         self.check_free(resume)
         if (self.path / CONFIG).exists():
             self.check_same(config)
-            self._check_data(fingerprint, config)
+            self._check_data(data.fingerprint(), config)
+            if SPACE not in read_json(self.path / DATA, RUN_KIND):  # begun by an early version
+                self._keep_data(data)
             return
         self.path.mkdir(parents=True, exist_ok=True)
-        write_json(self.path / DATA, {"fingerprint": fingerprint})
+        self._keep_data(data)
         write_json(self.path / CONFIG, config.model_dump())
+
+    def _keep_data(self, data: OpenedData) -> None:
+        write_json(self.path / DATA, {"fingerprint": data.fingerprint(), SPACE: data.store.space.describe()})
 
     def check_free(self, resume: bool) -> None:
         """Refuse a folder in which no run can begin, or with `resume` go on."""
@@ -97,10 +108,23 @@ class RunFolder:
         begun = str(read_json(self.path / DATA, RUN_KIND).get("fingerprint")).split()
         return "a copy" if store.fingerprint() in begun else None
 
+    def space(self) -> MotionSpace | None:
+        """The motion space that the run learned in; None of runs that were begun before it was kept."""
+        found = read_json(self.path / DATA, RUN_KIND).get(SPACE) if (self.path / DATA).exists() else None
+        try:
+            return None if found is None else space_from_description(found)
+        except EgoEquivError as problem:
+            raise DataError(f"{self.path / DATA}: {problem}") from problem
+
     def keep_patterns(self, patterns: MotionPatterns | None) -> None:
-        """Keep mined patterns with the run: they are what its maps mean."""
-        if isinstance(patterns, MinedPatterns) and not (self.path / PATTERNS).exists():
+        """Keep mined patterns with the run: they are what its maps mean, or what its motions are called."""
+        if isinstance(patterns, MinedPatterns):
             write_json(self.path / PATTERNS, patterns.describe())
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether patterns are kept with the run."""
+        return (self.path / PATTERNS).exists()
 
     def patterns(self) -> MinedPatterns | None:
         """The patterns that the run has mined, if it has."""

@@ -92,8 +92,9 @@ class StackedRuns(Course):
         self._best: dict[str, Tensor] = {}
         super().__init__(jobs[0].config, data, self._stack.net)
         for member, folder in zip(self._members, self._folders, strict=True):
-            folder.begin(member.config, data.fingerprint(), resume=True)
-            folder.keep_patterns(data.patterns)
+            folder.begin(member.config, data, resume=True)
+            if not folder.has_patterns:
+                folder.keep_patterns(data.patterns)
 
     def finish(self) -> list[Outcome]:
         """Train to the end, and write the folder of each run."""

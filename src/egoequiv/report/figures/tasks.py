@@ -9,6 +9,7 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import Draw, Task
 from egoequiv.report.figures.chains import composition_figures
 from egoequiv.report.figures.next_view import next_view_figures
+from egoequiv.report.figures.places import places_figures
 from egoequiv.report.figures.plan import plan_figures
 from egoequiv.report.figures.retrieval import retrieval_figures
 from egoequiv.report.motion_figures import motions_figures
@@ -19,6 +20,7 @@ DRAWN: dict[str, Draw] = {
     "composition": composition_figures,
     "retrieval": retrieval_figures,
     "plan": plan_figures,
+    "places": places_figures,
     "motions": motions_figures,
 }
 

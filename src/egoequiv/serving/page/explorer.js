@@ -128,6 +128,12 @@ async function goTo(start, motions = []) {
   const about = start.image ? null : await ask(`/v1/frames/${start.frame}`);
   if (turn !== state.turn) return;
   Object.assign(state, { start, about, steps: [] });
+  $("unusual").hidden = true;
+  if (start.image) {
+    state.pair = null;
+    $("pair-caption").textContent = "Pairs are of stored frames: your picture has none.";
+    $("pairs").replaceChildren();
+  }
   remember();
   showStart();
   const whole = (async () => {
@@ -142,6 +148,8 @@ async function showNeighbours() {
   const found = await ask("/v1/nearest", { view: viewOf(state.start), count: NEIGHBOURS, exclude: "frame" });
   if (turn !== state.turn || state.steps.length) return;
   showFound(found.frames, null);
+  $("unusual").hidden = !found.unusual;
+  if (found.unusual) say($("unusual").textContent);
 }
 
 async function walk(motion) {
@@ -326,6 +334,8 @@ function markMap() {
   if (nearest >= 0) {
     $("frame-slider").value = String(nearest);
     $("frame-number").textContent = `${nearest + 1} of ${map.points.length}`;
+  } else if (wanted.start === undefined) {
+    $("frame-number").textContent = "(your picture is not on the map)";
   }
   if (map.kind === "grid") {
     for (const cell of $("map").querySelectorAll(".cell")) {
