@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +146,24 @@ def draw_small_toys(monkeypatch: pytest.MonkeyPatch) -> None:
         return open_source(name, *arguments, **settings, **({"size": 32} if name == "turntable" else {}))
 
     monkeypatch.setattr(norb, "open_source", open_small)
+
+
+def draw_small_drives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the tables of drives and scenes draw pictures a tenth as wide, which is much faster."""
+    from egoequiv.catalog import open_source
+    from egoequiv.experiments import driving
+
+    def open_small(name: str, *arguments: object, **settings: object) -> Source:
+        small = {"width": 124, "height": 38} if name in ("drive", "places") else {}
+        return open_source(name, *arguments, **settings, **small)
+
+    monkeypatch.setattr(driving, "open_source", open_small)
+
+
+def draw_few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the task of places compute its intervals from fewer draws; the tests of statistics check all of them."""
+    places = import_module("egoequiv.evaluation.places")
+    monkeypatch.setattr(places, "block_interval", partial(places.block_interval, draws=100))
 
 
 def draw_small_worlds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,16 @@
 """The commands and snippets of the README and the docs run as written there, on less data and with fewer iterations."""
 
+import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from hashlib import sha256
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +20,8 @@ import pytest
 from egoequiv.cli.main import load_command
 from egoequiv.experiments import driving, norb
 from egoequiv.sources.formats import FORMATS
-from helpers import draw_small_toys, draw_small_worlds, matrix_bytes
-from running import Cli, make_cli
+from helpers import draw_small_drives, draw_small_toys, draw_small_worlds, matrix_bytes
+from running import Cli, Finished, make_cli
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -71,10 +75,16 @@ def commands(page: Path) -> list[list[str]]:
     return [words for words in (shlex.split(line, comments=True) for line in lines) if words]
 
 
+# Commands that take long: if the README has one and a page below docs has it too, perhaps with more options, it is run
+# there.
+LONG = (["reproduce"], ["export"], ["evaluate", "run", "--task", "plan"])
+
+
 def is_run_elsewhere(words: list[str], page: Path) -> bool:
-    """Whether a page below docs has the same table as the README: it is made once."""
-    others = [one for one in PAGES if one != README]
-    return page == README and words[1:2] == ["reproduce"] and any(words in commands(one) for one in others)
+    """Whether a page below docs has the same long command as the README: it is run once."""
+    if page != README or not any(words[1 : 1 + len(start)] == start for start in LONG):
+        return False
+    return any(words == other[: len(words)] for one in PAGES if one != README for other in commands(one))
 
 
 def shortened(arguments: list[str], page: Path | None = None) -> list[str]:
@@ -88,9 +98,42 @@ def shortened(arguments: list[str], page: Path | None = None) -> list[str]:
     return arguments
 
 
+@pytest.fixture(scope="session")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the worlds that the pages draw."""
+    return tmp_path_factory.mktemp("drawn")
+
+
+def drawing(arguments: list[str]) -> str | None:
+    """What a command draws, wherever it goes and in whatever order it is said; None if it draws no world."""
+    if arguments[0] not in ("ingest", "render") or arguments[1] not in WORLDS:
+        return None
+    out = arguments.index("-o")
+    words = arguments[:out] + arguments[out + 2 :]
+    settings = dict(word.split("=") for before, word in pairwise(words) if before == "--set")
+    others = [word for before, word in pairwise(["", *words]) if "--set" not in (before, word)]
+    return json.dumps([others, sorted(settings.items())])
+
+
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    return make_cli(monkeypatch, capsys)
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], drawn: Path) -> Cli:
+    """Runs commands; a world that another page has drawn in the same way is copied."""
+    run = make_cli(monkeypatch, capsys)
+
+    def run_or_copy(*arguments: object, code: int = 0) -> Finished:
+        words = [str(word) for word in arguments]
+        world = drawing(words)
+        if world is None:
+            return run(*words, code=code)
+        kept, out = drawn / sha256(world.encode()).hexdigest(), words[words.index("-o") + 1]
+        if kept.exists():
+            shutil.copytree(kept, out)
+            return Finished("", "")
+        done = run(*words, code=code)
+        shutil.copytree(out, kept)
+        return done
+
+    return run_or_copy
 
 
 def write_toys(folder: Path) -> None:
@@ -143,6 +186,7 @@ def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(driving, "QUICK", drawn)
     monkeypatch.setattr(norb, "QUICK", replace(norb.QUICK, lightings=1))
     draw_small_toys(monkeypatch)
+    draw_small_drives(monkeypatch)
     draw_small_worlds(monkeypatch)
     if page.parent.name == "formats":
         import_module(f"logs.{page.stem.replace('-', '_')}").prepare(tmp_path)
@@ -184,7 +228,7 @@ def test_options_of_long_commands_exist() -> None:
     parsed = 0
     for page in PAGES:
         for line in "".join(blocks(page, "sh")).replace("\\\n", " ").splitlines():
-            words = line.split("#")[0].split()
+            words = shlex.split(line, comments=True)
             if words[:1] == ["egoequiv"]:
                 parse(load_command(words[1]), words[2:])
                 parsed += 1
@@ -249,7 +293,7 @@ def test_links_to_sections_lead_to_one() -> None:
 def test_architecture_names_every_module() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text()
     words = set(re.findall(r"[a-z_0-9]+", text))
-    for module in sorted((ROOT / "src" / "egoequiv").rglob("*.py")):
+    for module in sorted((ROOT / "src").rglob("*.py")):
         alone = module.parent.name in ("cli", "report", "evaluation", "losses")  # described as a whole
         if not module.name.startswith("_") and not alone and not module.name.startswith("toy_"):
             assert module.stem in words, f"ARCHITECTURE.md does not mention {module.relative_to(ROOT)}"

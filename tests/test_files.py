@@ -106,6 +106,13 @@ def test_missing_json_is_named(tmp_path: Path) -> None:
         read_json(tmp_path / "file" / "v.json", "a test")
 
 
+def test_an_enormous_json_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "v.json").write_text("{}")
+    os.truncate(tmp_path / "v.json", 2**36)
+    with data_error("v.json has 68,719 MB and is damaged"):
+        read_json(tmp_path / "v.json", "a test")
+
+
 def test_a_folder_appears_only_when_whole(tmp_path: Path) -> None:
     path = tmp_path / "store"
     with new_folder(path) as temporary:

@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "egoequiv"
+WORLDS = SOURCE.with_name("egoequiv_worlds")
+SCENES = {"toys", "street", "place"}
 
 # A module may import from its own station and from those before it.
 STATIONS = [
     {"errors"},
-    {"blocks", "cache", "files", "machine", "processes", "progress", "remarks", "user_code"},
+    {"blocks", "cache", "compiled", "files", "machine", "processes", "progress", "remarks", "user_code"},
     {"markdown", "names", "signatures"},
     {"engines"},
     {"pose"},
     {"sources"},
-    {"worlds"},
     {"catalog"},
     {"odometry"},
     {"store"},
@@ -42,8 +43,8 @@ ENTRANCES = ("__init__.py", "__main__.py")
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p.relative_to(SOURCE).parts[0] not in ENTRANCES)
 
 
-def imported(path: Path) -> set[str]:
-    """The stations a module imports, wherever in the file it does so."""
+def imported(path: Path, package: str = "egoequiv") -> set[str]:
+    """The stations of a package that a module imports, wherever in the file it does so."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
@@ -55,7 +56,7 @@ def imported(path: Path) -> set[str]:
             continue
         for name in names:
             parts = name.split(".")
-            if parts[0] == "egoequiv" and len(parts) > 1 and parts[1] != "__version__":
+            if parts[0] == package and len(parts) > 1 and parts[1] != "__version__":
                 found.add(parts[1])
     return found
 
@@ -65,6 +66,21 @@ def test_imports_point_up_the_line(path: Path) -> None:
     own = STATION_OF[path.relative_to(SOURCE).parts[0].removesuffix(".py")]
     for name in imported(path):
         assert STATION_OF[name] <= own, f"{path.relative_to(SOURCE)} must not import egoequiv.{name}"
+
+
+@pytest.mark.parametrize("path", [*MODULES, *(SOURCE / name for name in ENTRANCES)], ids=lambda path: path.stem)
+def test_worlds_are_found_by_name_alone(path: Path) -> None:
+    assert not imported(path, "egoequiv_worlds")
+
+
+@pytest.mark.parametrize("path", sorted(WORLDS.rglob("*.py")), ids=lambda path: str(path.relative_to(WORLDS)))
+def test_worlds_know_sources_and_their_renderer_knows_no_world(path: Path) -> None:
+    assert all(STATION_OF[name] <= STATION_OF["sources"] for name in imported(path))
+    own, others = path.relative_to(WORLDS).parts[0], imported(path, "egoequiv_worlds")
+    if own == "render":
+        assert others <= {"render"}
+    elif own in SCENES:
+        assert others <= {own, "render"}
 
 
 def test_every_package_has_a_station() -> None:

@@ -15,7 +15,7 @@ from egoequiv.experiments.stores import PIXELS
 from egoequiv.training.run_folder import RunFolder
 from helpers import draw_small_toys
 
-SMALL = Scale(repeats=2, iterations=200, search_iterations=100, size=12, lightings=1, select=False)
+SMALL = Scale(repeats=2, iterations=60, search_iterations=40, size=12, lightings=1, select=False)
 
 
 def one_table(options: ReproduceOptions) -> Table:
@@ -59,7 +59,7 @@ def test_every_row_of_the_table_is_measured(options: ReproduceOptions) -> None:
 @pytest.mark.slow
 def test_finished_runs_are_not_done_again(options: ReproduceOptions) -> None:
     first = one_table(replace(options, methods=("drlim",)))
-    weights = options.out / "runs-preset-12-paper-200" / "drlim-labels-0" / "last.safetensors"
+    weights = options.out / f"runs-preset-12-paper-{SMALL.iterations}" / "drlim-labels-0" / "last.safetensors"
     written = weights.stat().st_mtime_ns
     assert one_table(replace(options, methods=("drlim",))).model_dump_json() == first.model_dump_json()
     assert weights.stat().st_mtime_ns == written
@@ -69,13 +69,13 @@ def test_finished_runs_are_not_done_again(options: ReproduceOptions) -> None:
 def test_selected_settings_are_used(options: ReproduceOptions, tmp_path: Path) -> None:
     small = elsewhere(options, tmp_path, methods=("drlim",), select=True)
     table = one_table(small)
-    (run,) = (small.out / "runs-12-paper-200").glob("drlim-labels*-1")
+    (run,) = (small.out / f"runs-12-paper-{SMALL.iterations}").glob("drlim-labels*-1")
     config = RunFolder(run).config()
     chosen = table.row("drlim").settings
     assert config.learning_rate == chosen["learning_rate"]
     assert config.weight == chosen["weight"]
-    assert config.iterations == chosen["iterations"] in (100, 200)
-    searched = list((small.out / "search-12-paper-100").glob("drlim,*"))
+    assert config.iterations == chosen["iterations"] in (SMALL.iterations // 2, SMALL.iterations)
+    searched = list((small.out / f"search-12-paper-{SMALL.search_iterations}").glob("drlim,*"))
     assert all(RunFolder(run).config().holdout_fraction > 0 for run in searched)
     assert len(searched) == 2 * 7 + 2 + 3  # weights, when to stop, rates without labels
 

@@ -15,6 +15,7 @@ from fuzz.mutations import ODD_NAMES, damage
 
 Change = Literal["none", "more", "any"]  # of the input: nothing, new files only, or anything but a loss
 Arguments = list[str]
+STOP_S = 1.5
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Target:
     needs: tuple[str, ...] = ()  # inputs that are read as they are
     damage: Callable[[Random, Path, Path], str] = damage
     check: Callable[[Case, Path, Inputs], str] | None = None  # what is wrong with the folder of outputs
+    until_s: float | None = None  # a command that may well work for hours is asked to stop, and has to
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ def _store(rng: Random, place: Path, inputs: Inputs) -> Arguments:
     return rng.choice([
         ["info", name, "--sheet", f"{out}.png"],
         ["info", name, "--sheet", f"{out}.png", "--json"],
+        ["view", name, "-o", f"{out}.html"],
         ["patterns", name, "-o", out],
         ["embed", str(inputs["run"]), name, "-o", f"{out}.npy"],
         ["train", name, "-o", out, *SETTINGS],
@@ -247,11 +250,18 @@ def _options(rng: Random, _: Path, inputs: Inputs) -> Arguments:
         ["info", store, "--sheet", "sheet.png"],
         ["patterns", str(inputs["drive_store"]), "-o", "result"],
         ["methods"],
+        ["settings"],
+        ["view", store, "-o", "view.html"],
+        ["doctor", str(inputs["drive_store"]), "-o", "doctor.html", "--workers", "1"],
+        ["export", run, "-o", "result"],
+        ["serve", run, "--port", "0", "--store", store],
         ["train", store, "-o", "result", *SETTINGS],
         ["search", store, "-o", "result", "--iterations", "2", "--rates", "0.1", "--weights", "1", "--methods", "equiv",
          "--seeds", "1", "--rate-seeds", "1", "--workers", "1", *SETTINGS[2:]],
         ["evaluate", run],
+        ["evaluate", run, "--task", rng.choice(["plan", "places", "readout", "probe"])],
         ["embed", run, store, "-o", "result.npy"],
+        ["embed", run, "--append-to", str(inputs["log_lerobot-3"]), "-o", "result"],
         ["compare", run, run],
         ["audit", "pixels", "--store", store, "--no-baselines", "--limit", "40"],
         ["report", run, "--no-evaluate", "-o", "report.html"],
@@ -288,6 +298,7 @@ def _odd(rng: Random, option: Any) -> Arguments:
     return [option.opts[0], rng.choice(NUMBERS if rng.random() < 0.6 else WORDS)]
 
 
+OPTIONS_NEED = ("store", "run", "norb", "drive_store", "log_lerobot-3")
 COMMAND_TARGETS = [
     Target("norb", "norb", _ingest("norb", "part=training")),
     Target("norb-packed", "norb_gz", _ingest("norb")),
@@ -306,7 +317,7 @@ COMMAND_TARGETS = [
     Target("compare", "runs", _compare, "more"),
     Target("experiment", "experiment", _written_report, "more"),
     Target("patterns-file", "patterns", _patterns_file, needs=("drive_store",)),
-    Target("options", "", _options, weight=25, needs=("store", "run", "norb", "drive_store")),
+    Target("options", "", _options, weight=25, needs=OPTIONS_NEED, until_s=STOP_S),
 ]
 
 

@@ -106,6 +106,14 @@ def _run(inputs: Inputs, path: Path) -> None:
     call("train", inputs["store"], "-o", path, "--method", "equiv", *SETTINGS)
 
 
+def _drive_run(inputs: Inputs, path: Path) -> None:
+    call("train", inputs["drive_store"], "-o", path, "--method", "equiv", "--no-labels", *SETTINGS)
+
+
+def _export(inputs: Inputs, path: Path) -> None:
+    call("export", inputs["run"], "-o", path)
+
+
 def _runs(inputs: Inputs, path: Path) -> None:
     for method in ("clsnet", "equiv"):
         call("train", inputs["store"], "-o", path / method, "--method", method, *SETTINGS)
@@ -150,6 +158,8 @@ MAKERS: dict[str, Callable[[Inputs, Path], None]] = {
     "drive_store": _drive_store,
     "packed_store": _packed_store,
     "run": _run,
+    "drive_run": _drive_run,
+    "export": _export,
     "runs": _runs,
     "measured": _measured,
     "experiment": _experiment,

@@ -64,6 +64,15 @@ COMMANDS: dict[str, Callable[[Inputs, Path], Arguments]] = {
     ],
 }
 
+NEEDED = {
+    "train": ("store",),
+    "ingest": ("kitti",),
+    "search": ("store",),
+    "patterns": ("drive_store",),
+    "report": ("runs",),
+    "reproduce": (),
+}
+
 
 def _copy(runs: Path, place: Path) -> Path:
     if not place.exists():
@@ -181,7 +190,7 @@ def main(arguments: list[str] | None = None) -> int:
     with TemporaryDirectory(prefix="egoequiv-kill-") as temporary:
         home, until_s = Path(temporary), time.monotonic() + options.seconds
         inputs = Inputs(home / "inputs")
-        for name in ("store", "drive_store", "kitti", "runs"):
+        for name in sorted({name for command in options.only for name in NEEDED[command]}):
             if wait(_fork_for(lambda name=name: inputs[name])):
                 raise RuntimeError(f"the input {name} could not be made")
         for name in options.only:

@@ -14,8 +14,8 @@ from egoequiv.catalog import open_source
 from egoequiv.pose import SE3Space
 from egoequiv.sources.formats import guess_format
 from egoequiv.store import ingest
-from egoequiv.worlds import drive as drive_world
-from egoequiv.worlds import write_kitti_raw
+from egoequiv_worlds import drive as drive_world
+from egoequiv_worlds import write_kitti_raw
 from kitti_files import START_NS
 from logs import euroc, lerobot
 from logs.motion import tum_row
