@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import os
+import select
+import signal
 import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -135,6 +139,24 @@ def wait_for(is_so: Callable[[], object], process: subprocess.Popen[str] | None 
             raise AssertionError(f"the process has ended before the event: {said}")
         assert time.monotonic() < until, "nothing has happened"
         time.sleep(0.01)
+
+
+@contextmanager
+def started(command: Sequence[str], **settings: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process in a group of its own, as a terminal starts it; all of the group is killed in the end, hung or not."""
+    with subprocess.Popen(command, text=True, start_new_session=True, **settings) as process:
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def read_line(process: subprocess.Popen[str]) -> str:
+    """The next line that a process prints, one line at a time; only a hang reaches the limit."""
+    assert process.stdout is not None
+    assert select.select([process.stdout], [], [], HANG_S)[0], "the process prints nothing"
+    return process.stdout.readline()
 
 
 def draw_small_toys(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from egoequiv.errors import DataError
 from egoequiv.files import is_number, new_folder, or_nan, plain, read_json, replacing, write_json, write_text
-from helpers import data_error
+from helpers import data_error, read_line, started
 
 
 def names(folder: Path) -> list[str]:
@@ -182,11 +182,9 @@ WRITERS = {
 def writer(name: str, path: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process that is in the middle of writing `path`."""
     command = [sys.executable, "-c", WRITERS[name], str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        read_line(process)
         yield process
-        process.kill()
 
 
 @pytest.mark.parametrize("name", WRITERS)

@@ -23,6 +23,10 @@ class ConfigError(EgoEquivError):
     """A setting has a value that cannot work."""
 
 
+class LostProcessError(EgoEquivError):
+    """Another process of this run has gone. End this one by `os._exit`: torch may hang when it removes its group."""
+
+
 class DivergedError(EgoEquivError):
     """A loss became infinite or NaN; `iteration` is the first one at which this was seen."""
 

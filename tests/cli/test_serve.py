@@ -19,7 +19,7 @@ from egoequiv.pose import Axis, GridSpace, space_named
 from egoequiv.serving.gallery import Gallery
 from egoequiv.store import FrameStore
 from egoequiv.training import TrainConfig, run_training
-from helpers import wait_for
+from helpers import started, wait_for
 from running import Cli, make_cli
 from serving.known import TOKEN, png, text_of
 
@@ -87,11 +87,8 @@ def test_from_the_first_line_to_the_last(
     shutil.copytree(run, tmp_path / "run")
     command = [sys.executable, "-m", "egoequiv", "serve", "run", "--store", str(small_store.path), "--port", "0"]
     environment = {**os.environ, "EGOEQUIV_TOKEN": TOKEN}
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment) as process:
-        try:
-            check_life(process, small_store, stop)
-        finally:
-            process.kill()
+    with started(command, cwd=tmp_path, stderr=subprocess.PIPE, env=environment) as process:
+        check_life(process, small_store, stop)
 
 
 def check_life(process: subprocess.Popen[str], store: FrameStore, stop: signal.Signals) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from egoequiv.cli.stopping import stoppable
 from egoequiv.store import FrameStore
-from helpers import HANG_S, wait_for
+from helpers import HANG_S, started, wait_for
 
 STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 FEW = ["--set", "per_class=3", "--set", "checkpoint_every=100"]
@@ -34,19 +34,11 @@ def _usual_signals() -> None:
 
 @contextmanager
 def command(*arguments: object) -> Iterator[subprocess.Popen[str]]:
-    """A command in a group of processes of its own, as a terminal has one; all of it is ended at the end."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "egoequiv", *map(str, arguments)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=_usual_signals,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    """A command of the program, with the signals of a terminal."""
+    whole = [sys.executable, "-m", "egoequiv", *map(str, arguments)]
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with started(whole, preexec_fn=_usual_signals, **pipes) as process:
+        yield process
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -15,13 +14,14 @@ from typing import Protocol
 
 import numpy as np
 import pytest
+import torch.distributed as dist
 
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, LostProcessError
 from egoequiv.store import FrameStore
 from egoequiv.training import make_config, train
 from egoequiv.training.distributed import Team, gathered, rank_here
 from egoequiv.training.network import choose_device
-from helpers import HANG_S
+from helpers import HANG_S, read_line, started
 from running import make_cli
 
 SETTINGS = {
@@ -111,15 +111,12 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         file = said / str(len(list(said.iterdir())))
         order = {"arguments": arguments, "dies": dies and str(dies), "port": port, "said": str(file)}
         assert process.stdin is not None
-        assert process.stdout is not None
         process.stdin.write(json.dumps(order) + "\n")
         process.stdin.flush()
-        assert select.select([process.stdout], [], [], HANG_S)[0], file.read_text()
-        return json.loads(process.stdout.readline()), file.read_text()
+        return json.loads(read_line(process)), file.read_text()
 
-    with subprocess.Popen(
-        [sys.executable, "-c", PAIRS], env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with started([sys.executable, "-c", PAIRS], env=ENVIRONMENT, **pipes) as process:
         yield run
 
 
@@ -148,6 +145,27 @@ def test_variables_alone_make_no_team(small_store: FrameStore, monkeypatch: pyte
     config = make_config({"data": str(small_store.path)})
     with gathered(config, choose_device("cpu")) as team:
         assert (team.size, team.rank, rank_here()) == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("problem", "found", "destroyed"),
+    [(RuntimeError("gloo: connection closed"), LostProcessError, 0), (RuntimeError("a bug"), RuntimeError, 1)],
+)
+def test_the_group_of_a_lost_process_is_not_destroyed(
+    small_store: FrameStore, monkeypatch: pytest.MonkeyPatch, problem: Exception, found: type, destroyed: int
+) -> None:
+    """Its end joins a thread of torch that may wait for a lock which this process holds: a hang for ever."""
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
+    monkeypatch.setenv("RANK", "0")
+    ends: list[str] = []
+    monkeypatch.setattr(dist, "init_process_group", lambda _: None)
+    monkeypatch.setattr(dist, "get_rank", lambda: 0)
+    monkeypatch.setattr(dist, "destroy_process_group", lambda: ends.append("destroyed"))
+    config = make_config({"data": str(small_store.path), "batch_size": 16})
+    with pytest.raises(found), gathered(config, choose_device("cpu")):
+        raise problem
+    assert len(ends) == destroyed
 
 
 def test_torchrun_is_for_train_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from egoequiv.store import FrameStore
+from helpers import read_line, started
 
 KILLS, STARTING = 4, 1  # `make fuzz-kill` kills every command, and more often
 RESULTS = ("last.safetensors", "best.safetensors", "metrics.jsonl", "result.json")
@@ -65,15 +66,12 @@ class Nursery:
         return self._read()
 
     def _read(self) -> int:
-        assert self._process.stdout is not None
-        return int(self._process.stdout.readline())
+        return int(read_line(self._process))
 
 
 @pytest.fixture(scope="module")
 def starts() -> Iterator[Nursery]:
-    with subprocess.Popen(
-        [sys.executable, "-c", NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with started([sys.executable, "-c", NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         yield Nursery(process)
 
 

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from egoequiv import __version__
 from egoequiv.cli.stopping import STOPPED, StoppedError, how_to_go_on, say_stopped, stoppable
-from egoequiv.errors import ConfigError, DivergedError, EgoEquivError
+from egoequiv.errors import ConfigError, DivergedError, EgoEquivError, LostProcessError
 
 # Every command and the first line of its help. A command of that name lives in the module of that name.
 COMMANDS = {
@@ -119,6 +119,9 @@ def _explain(problem: BaseException) -> None:
         # What is wrong with the command is wrong in all processes that torchrun started; the first one says so.
         if _is_other() and isinstance(problem, ConfigError | DivergedError):
             sys.exit(2)
+        if isinstance(problem, LostProcessError):
+            _say(str(problem))
+            os._exit(2)
         _fail(str(problem))
     if isinstance(problem, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; nothing to say
@@ -150,5 +153,9 @@ def _stop(how: str, code: int) -> NoReturn:
 
 
 def _fail(reason: str) -> NoReturn:
-    print(f"egoequiv: error: {' '.join(reason.split())}", file=sys.stderr)
+    _say(reason)
     sys.exit(2)
+
+
+def _say(reason: str) -> None:
+    print(f"egoequiv: error: {' '.join(reason.split())}", file=sys.stderr, flush=True)

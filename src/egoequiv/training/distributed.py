@@ -17,7 +17,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
-from egoequiv.errors import ConfigError, EgoEquivError
+from egoequiv.errors import ConfigError, EgoEquivError, LostProcessError
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.objective import Objective, Rows
 
@@ -93,6 +93,7 @@ def gathered(config: TrainConfig, device: torch.device) -> Iterator[Team]:
     if device.type == "cuda":
         torch.cuda.set_device(device)
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    is_lost = False
     try:
         with warnings.catch_warnings():  # of DDP, on the layout of one small weight and on a setting with no other name
             warnings.filterwarnings("ignore", "Grad strides do not match")
@@ -101,12 +102,15 @@ def gathered(config: TrainConfig, device: torch.device) -> Iterator[Team]:
     except RuntimeError as problem:
         if not _is_lost_peer(problem):
             raise
-        raise EgoEquivError(
+        is_lost = True
+        # The group is kept: its end joins a thread that may wait for the lock of Python, which is held meanwhile.
+        raise LostProcessError(
             f"process {rank_here()} of {size} lost another process of this run; go on from the last checkpoint by the "
             "same command with --resume"
         ) from problem
     finally:
-        dist.destroy_process_group()
+        if not is_lost:
+            dist.destroy_process_group()
 
 
 def own_device(device: torch.device) -> torch.device:
