@@ -72,6 +72,7 @@ def test_train_evaluate_embed(cli: Cli, toys: Path, tmp_path: Path) -> None:
     cli("embed", run, toys, "-o", tmp_path / "z.npy")
     assert np.load(tmp_path / "z.npy").shape == (2520, 100)
     again = cli("train", "-o", run, "--resume", "--json")
+    assert f"go on with it by: egoequiv train -o {run} --resume" in cli("train", run, "--resume", "-o", run, code=2).err
     assert json.loads(again.out)["iterations"] == 100
 
 

@@ -95,7 +95,7 @@ def train(
     """
     values = learning.values()
     is_log, motion = False, poses.motion()
-    is_begun = _check(values, out, resume)
+    is_begun = _check(store, values, out, resume)
     if store is not None:
         with stopped_as("what was finished is kept, go on with the same command"):
             frames = frames_of(out)
@@ -107,7 +107,7 @@ def train(
     _report(run, as_json, is_log)
 
 
-def _check(values: dict[str, Any], out: Path, resume: bool) -> bool:
+def _check(store: str | None, values: dict[str, Any], out: Path, resume: bool) -> bool:
     """Whether a run is there already; what is wrong with the settings or the folder is said before a log is read."""
     from egoequiv.training import make_config
     from egoequiv.training.distributed import rank_here
@@ -115,6 +115,11 @@ def _check(values: dict[str, Any], out: Path, resume: bool) -> bool:
 
     if rank_here() == 0:  # of the processes that torchrun started, one speaks
         RunFolder(out).check_free(resume)
+    if store is not None and (Path(store) / CONFIG).exists():
+        place = shlex.quote(store)
+        raise ConfigError(
+            f"{store} is a run, not a store or a log; go on with it by: egoequiv train -o {place} --resume"
+        )
     is_begun = (out / CONFIG).exists()
     if not is_begun:
         make_config({"data": ".", **values})
