@@ -12,6 +12,7 @@ from hashlib import sha256
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -269,8 +270,11 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.slow
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
-def test_examples_run(example: Path, tmp_path: Path) -> None:
-    subprocess.run([sys.executable, str(example)], cwd=tmp_path, check=True)
+def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(example.parent)
+    monkeypatch.setattr(sys, "argv", [str(example)])
+    run_path(str(example), run_name="__main__")
 
 
 def test_links_lead_somewhere() -> None:
