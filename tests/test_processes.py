@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from egoequiv.store import FrameStore
-from helpers import HANG_S, wait_for
+from helpers import HANG_S, started, wait_for
 
 FEW = ["--set", "per_class=3", "--set", "checkpoint_every=100"]
 SETTINGS = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--workers", "2", *FEW]
@@ -29,18 +29,27 @@ def alive(pid: int) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see processes")
-@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
-def test_nobody_trains_on_after_the_parent(stop: signal.Signals, small_store: FrameStore, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stop", "code", "words"),
+    [
+        (signal.SIGKILL, -signal.SIGKILL, ""),
+        (signal.SIGTERM, 128 + signal.SIGTERM, "stopped; what was finished is kept, go on with the same command"),
+    ],
+)
+def test_nobody_trains_on_after_the_parent(
+    stop: signal.Signals, code: int, words: str, small_store: FrameStore, tmp_path: Path
+) -> None:
+    """The parent alone gets the signal; those that a terminal sends to all processes are in cli/test_stopping.py."""
     command = [sys.executable, "-m", "egoequiv", "search", str(small_store.path), "-o", str(tmp_path / "search")]
-    with_signals = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
-    parent = subprocess.Popen(
-        [*command, *SETTINGS], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **with_signals
-    )
-    wait_for(lambda: len(list(tmp_path.glob("search/.stack-*.safetensors"))) >= 2, parent)
-    workers = children(parent.pid)
-    assert len(workers) >= 2
-    os.kill(parent.pid, stop)
-    _, said = parent.communicate(timeout=HANG_S)
-    assert parent.returncode == (130 if stop == signal.SIGINT else -signal.SIGKILL)
-    assert ("stopped; what was finished is kept" in said) == (stop == signal.SIGINT)
-    wait_for(lambda: not any(alive(pid) for pid in workers))
+    with_signals = {"preexec_fn": lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL)}
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with started([*command, *SETTINGS], **pipes, **with_signals) as parent:
+        wait_for(lambda: len(list(tmp_path.glob("search/.stack-*.safetensors"))) >= 2, parent)
+        workers = children(parent.pid)
+        assert len(workers) >= 2
+        os.kill(parent.pid, stop)
+        _, said = parent.communicate(timeout=HANG_S)
+        assert parent.returncode == code
+        assert words == (said.splitlines()[-1] if stop != signal.SIGKILL else "")
+        wait_for(lambda: not any(alive(pid) for pid in workers))
+    assert stop == signal.SIGKILL or not list(tmp_path.rglob("*.partial"))

@@ -20,8 +20,6 @@ from egoequiv.store import FrameStore
 from helpers import HANG_S, started, wait_for
 
 STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-FEW = ["--set", "per_class=3", "--set", "checkpoint_every=100"]
-SEARCH = ["--rates", "0.01", "--weights", "1", "--iterations", "200000", "--workers", "2", *FEW]
 SLOW_WORLD = ["--set", "toys_per_category=5", "--workers", "2", "--size", "96"]
 
 
@@ -70,15 +68,6 @@ def test_ingest_with_workers_is_stopped(stop: signal.Signals, tmp_path: Path) ->
         wait_for(lambda: list(tmp_path.glob(".toys.*.partial/toys/frames.npy")), process)
         check_stopped(process, stop, "nothing is left half done, begin again with the same command")
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stop", [signal.SIGTERM])  # tests/test_processes.py and those of ingest have the others
-def test_search_with_workers_is_stopped(stop: signal.Signals, small_store: FrameStore, tmp_path: Path) -> None:
-    with command("search", small_store.path, "-o", tmp_path, *SEARCH) as process:
-        wait_for(lambda: len(list(tmp_path.glob(".stack-*.safetensors"))) >= 2, process)
-        check_stopped(process, stop, "what was finished is kept, go on with the same command")
-    assert not list(tmp_path.rglob("*.partial"))
 
 
 @pytest.mark.slow
