@@ -45,7 +45,7 @@ SEARCH = ["--iterations", "50", "--rates", "0.01", "--seeds", "1", "--workers", 
 SHORTER = {
     **{f"ingest {name}": [*settings, "--workers", "1"] for name, settings in WORLDS.items()},
     **{f"render {name}": settings for name, settings in WORLDS.items()},
-    "search toys": [*SEARCH, "--rate-seeds", "1"],
+    "search toys": [*SEARCH, "--rate-seeds", "1", "--weights", "1"],
     "audit resnet-run": ["--limit", "60"],
     "train drives": ["--iterations", "20"],
     "train drives-32": ["--iterations", "20"],
