@@ -31,6 +31,10 @@ def who(task: int, tick: Tick) -> int:
     return os.getpid()
 
 
+def niceness(task: int, tick: Tick) -> int:
+    return os.nice(0)
+
+
 def who_after(parent: int, begun: Path, task: int, tick: Tick) -> int:
     """Workers wait until the parent has begun a task."""
     if os.getpid() == parent:
@@ -211,6 +215,7 @@ def ray_engine() -> Iterator[RayEngine]:
 def test_ray_gives_the_same_results(ray_engine: RayEngine) -> None:
     check_results(ray_engine)
     assert ray_engine.workers == 2
+    assert ray_engine.run(niceness, [0]) == [os.nice(0)]  # or workers would hardly get on beside other work
 
 
 @pytest.mark.slow
