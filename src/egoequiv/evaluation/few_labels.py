@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from egoequiv.evaluation.findings import measured
+from egoequiv.evaluation.findings import estimated
 from egoequiv.evaluation.frame_features import fold_groups, groups_of
-from egoequiv.evaluation.label_probe import figure_of_errors
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LinearProbe, TrainingPart
-from egoequiv.evaluation.statistics import group_interval
+from egoequiv.evaluation.statistics import GroupEstimate, group_mean, group_r2
 from egoequiv.evaluation.votes import NeighbourVotes
 from egoequiv.pairs import Split
 from egoequiv.pairs.candidates import Indices, thinned
@@ -114,11 +113,9 @@ class ClassTarget(Target):
 
     def value(self, reading: Reading, part: str, scores: Array, baselines: Mapping[str, Array]) -> Value:
         metric = _metric(reading, part, digits=2, is_percent=True, family="top")
-        low, high = group_interval(scores.mean(axis=0), self.recordings, within=(0.0, 1.0))
         known = {CHANCE: 100 / len(self.class_names)}
         known |= {name: self.figure(reading, one) for name, one in baselines.items()}
-        groups = len(np.unique(self.recordings))
-        return measured(metric, self.figure(reading, scores), (100 * low, 100 * high), groups=groups, baselines=known)
+        return estimated(metric, group_mean(scores.mean(axis=0), self.recordings), self.recordings, baselines=known)
 
     def key(self) -> tuple[Any, ...]:
         rows = [row for draws in self.drawn.values() for row in draws]
@@ -171,19 +168,18 @@ class NumberTarget(Target):
         return {Reading(title, title, labels, LINEAR): np.stack(errors)}
 
     def figure(self, reading: Reading, scores: Array) -> float:
-        return self._estimate(scores)[0]
+        return self._estimate(scores).value
 
-    def _estimate(self, scores: Array) -> tuple[float, tuple[float, float]]:
+    def _estimate(self, scores: Array) -> GroupEstimate:
         """The mean R2 of the draws: they have the variance of the true numbers in common."""
-        return figure_of_errors(self.numbers[self.asked], scores.mean(axis=0), self.recordings, True)
+        return group_r2(self.numbers[self.asked], scores.mean(axis=0), self.recordings)
 
     def value(self, reading: Reading, part: str, scores: Array, baselines: Mapping[str, Array]) -> Value:
         metric = _metric(reading, part, family="R2", within=(None, 1.0), baselines={"mean": 0.0})
-        value, interval = self._estimate(scores)
+        found = self._estimate(scores)
         known = {name: self.figure(reading, one) for name, one in baselines.items()}
-        note = "" if np.isfinite(value) else "the number never changes in the validation frames"
-        groups = len(np.unique(self.recordings))
-        return measured(metric, value, interval, groups=groups, baselines=known, note=note)
+        note = "" if np.isfinite(found.value) else "the number never changes in the validation frames"
+        return estimated(metric, found, self.recordings, baselines=known, note=note)
 
     def key(self) -> tuple[Any, ...]:
         return "numbers", self.asked, self.numbers, self.seed, *self.drawn

@@ -13,9 +13,8 @@ from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.equivariance import apply_map, fit_change
 from egoequiv.evaluation.fitted_on import MOST_FITTED
 from egoequiv.evaluation.forward_maps import Affine, learned_forward_maps
-from egoequiv.evaluation.frame_features import fold_groups
+from egoequiv.evaluation.frame_features import fold_groups, small_images
 from egoequiv.evaluation.pose_grid import PoseGrid
-from egoequiv.evaluation.readout import small_images
 from egoequiv.evaluation.run_model import RunModel
 from egoequiv.evaluation.task import TaskData
 from egoequiv.models.motion_model import Features, MotionModel

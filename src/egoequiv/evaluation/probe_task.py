@@ -24,10 +24,9 @@ from egoequiv.evaluation.few_labels import (
     some_validation,
 )
 from egoequiv.evaluation.findings import cell, notes_of
-from egoequiv.evaluation.frame_features import FrameFeatures
+from egoequiv.evaluation.frame_features import SIDE, FrameFeatures, small_images
 from egoequiv.evaluation.label_probe import FEWEST
 from egoequiv.evaluation.metric import Value
-from egoequiv.evaluation.readout import SIDE, small_images
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
 from egoequiv.models.network import ALL
