@@ -95,5 +95,5 @@ def test_both_kinds_of_poses_have_the_same_frames_and_split(tmp_path: Path, monk
     assert any(name.startswith("rho_") for name in table.columns)
     assert all(len(entry.result.values) == 1 for row in table.rows for entry in row.entries.values())
     # Nothing is trained or measured again.
-    monkeypatch.setattr(features, "with_finding", lambda *_: pytest.fail("measured again"))
+    monkeypatch.setattr(features, "make_measurement", lambda *_: pytest.fail("measured again"))
     assert features_table("town", source, options) == table

@@ -133,6 +133,16 @@ class TaskData:
             return self.patterns.only(motions)
         return declare_patterns(self.store.space, motions)
 
+    @property
+    def motions(self) -> dict[str, Any]:
+        """What identifies the motions to measure: equal for runs whose numbers are of the same motions."""
+        if self.patterns is None:
+            return {}
+        mined = self.patterns if isinstance(self.patterns, MinedPatterns) else None
+        found = {"gap_s": self.max_gap_s} if self.store.times_s is not None else {}
+        what = self.patterns.space.describe() if mined is None else mined.describe()
+        return {"mined": [] if mined is None else list(mined.names), "digest": digest(what), **found}
+
     def pairs(
         self, frames: Indices | None = None, patterns: Sequence[str] | MotionPatterns | None = None
     ) -> MotionPairs:

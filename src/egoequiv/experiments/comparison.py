@@ -72,7 +72,7 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_progress: On
     tasks = BASIC if store is None else ("equivariance",)
     each = measure_runs([run for group in groups for run in group.runs], tasks, store, partial(on_progress, STAGE))
     measured = {run: found for run, found in each if found}
-    table = table_of_runs("Runs side by side", named, measured, Path.cwd(), store=store)
+    table = table_of_runs("Runs side by side", named, measured, Path.cwd())
     if table is None:
         raise DataError(
             f"{store or 'the stores of these runs'}: no poses and no labels that the runs know: nothing to measure"

@@ -7,14 +7,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from egoequiv.evaluation.measurement import Measurement
 from egoequiv.experiments.run_groups import RunGroup, have_same_frames
-from egoequiv.experiments.same_motions import MotionsApart, motions_apart
+from egoequiv.experiments.same_motions import Measured, MotionsApart, motions_apart
 from egoequiv.experiments.table import MeasuredRow, Table, compare_rows, merge_metrics, row_of
 from egoequiv.training.run_folder import RunFolder
 
 COUNTS = ("train_frames", "validation_frames", "leaked_validation_frames")  # what `about` says of frames
-Measured = Mapping[Path, Sequence[Measurement]]  # by run
 
 
 def _row_of_group(name: str, group: RunGroup, measured: Measured, folder: Path, apart: MotionsApart) -> MeasuredRow:
@@ -31,15 +29,14 @@ def table_of_runs(
     measured: Measured,
     folder: Path,
     task: str = "",
-    store: str | None = None,
 ) -> Table | None:
-    """A table of what was measured of groups of runs, on their own stores or another; None where nothing was.
+    """A table of what was measured of groups of runs; None where nothing was.
 
     Two groups are tested on the finished repetitions that both have, so that a run still in training decides nothing,
     and only if they are measured on the same frames. What is measured of other motions has columns of its own.
     """
     known = {name: group for name, group in groups.items() if any(run in measured for run in group.runs)}
-    apart = motions_apart(known, store)
+    apart = motions_apart(known, measured)
     each = [_row_of_group(name, group, measured, folder, apart) for name, group in known.items()]
     metrics = merge_metrics([own for own, _ in each])
     columns = tuple(metric.name for metric in metrics if not metric.is_detail)

@@ -15,13 +15,13 @@ import numpy as np
 from egoequiv.cache import program_digest as code_digest
 from egoequiv.catalog import open_log, open_source
 from egoequiv.engines import Engine, LocalEngine
-from egoequiv.errors import ConfigError, DataError, EgoEquivError
-from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement
 from egoequiv.evaluation.readout import FRAME
 from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions, silent
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.faults.pieces import cut_recordings
-from egoequiv.experiments.measure import program_digest, with_finding
+from egoequiv.experiments.measure import make_measurement, program_digest
 from egoequiv.experiments.options import Effort
 from egoequiv.experiments.stores import experiment_store
 from egoequiv.experiments.table import Table, compare_rows, merge_metrics, row_of
@@ -195,7 +195,8 @@ def _measured(job: Job, store: FrameStore, split: Split, on_progress: OnProgress
 
 
 def _measure(run: Path, task: Task, data: TaskData, on_progress: OnProgress) -> Measurement:
-    options, frames = TaskOptions(hold_out=PIECE), data.split.validation
+    """What a task measures; read if it was measured before."""
+    options = TaskOptions(hold_out=PIECE)
     subject = Subject(
         task=task.name,
         weights=sha256((run / "last.safetensors").read_bytes()).hexdigest(),
@@ -204,24 +205,7 @@ def _measure(run: Path, task: Task, data: TaskData, on_progress: OnProgress) -> 
         settings=options.only(task.options),
         code=program_digest(),
     )
-    kept = read_measurement(run, subject)
-    if kept is not None:
-        return kept
-    record = Measurement(
-        subject=subject,
-        run=run.name,
-        store=Path(data.store.place).name,
-        checkpoint="last",
-        split=data.split.kind,
-        frames=len(frames),
-        recordings=len(np.unique(data.store.recording[frames])),
-    )
-    try:
-        record = with_finding(record, task.measure(data, options, on_progress), [])
-    except EgoEquivError as problem:
-        return record.model_copy(update={"problem": str(problem)})
-    write_measurement(run, record)
-    return record
+    return read_measurement(run, subject) or make_measurement(run, subject, task, data, options, on_progress)
 
 
 def _about(source: Source, seen: Source, store: FrameStore, split: Split, options: VisualOptions) -> dict[str, Any]:
