@@ -10,14 +10,14 @@ import numpy as np
 
 from egoequiv.blocks import Cell, Grid
 from egoequiv.errors import ConfigError, TooFewPairsError
+from egoequiv.evaluation.chains import MotionChains, Motions, find_motion_chains, name_of
 from egoequiv.evaluation.equivariance import MotionError, MotionFeatures, apply_map, score_mapped
-from egoequiv.evaluation.equivariance_task import rho_metric
-from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, measured, notes_of, some_of
+from egoequiv.evaluation.equivariance_task import rho_metric, rho_value
+from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, notes_of, some_of
 from egoequiv.evaluation.fitted_on import MOST_FITTED, fitted_apart_notes, halved_notes, training_frames
 from egoequiv.evaluation.forward_maps import Affine
 from egoequiv.evaluation.frame_features import fold_groups
 from egoequiv.evaluation.metric import Metric, Value
-from egoequiv.evaluation.motion_chains import MotionChains, Motions, find_motion_chains, name_of
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, silent
 from egoequiv.files import plain
 from egoequiv.pairs.candidates import thinned
@@ -37,7 +37,6 @@ class ComposedError:
     motions: Motions
     composed: MotionError
     fitted: MotionError
-    recordings: int
 
     @property
     def name(self) -> str:
@@ -47,12 +46,10 @@ class ComposedError:
     def values(self, name: str, is_detail: bool = True) -> list[Value]:
         """Rho of the product and of the map of its own."""
         return [
-            measured(
+            rho_value(
+                error,
                 rho_metric(f"rho of {name}, {way}", f"rho of {name}, {way}", is_detail=is_detail),
-                error.rho,
-                error.interval,
-                groups=self.recordings,
-                baselines={"constant": self.fitted.constant},
+                {"constant": self.fitted.constant},
             )
             for way, error in (("product", self.composed), ("own map", self.fitted))
         ]
@@ -211,7 +208,7 @@ def _measure(
         if all(motion in maps for motion in motions):
             fewest = min(len(pairs[motion,].divided(seed)[0]) for motion in motions)
             product = replace(product_error(own, motions, maps, seed), pairs_fitted=fewest)
-            errors[motions] = ComposedError(motions, product, fitted, len(np.unique(own.groups)))
+            errors[motions] = ComposedError(motions, product, fitted)
     return errors, too_few
 
 

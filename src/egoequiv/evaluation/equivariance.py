@@ -47,6 +47,7 @@ class MotionError:
     pairs_excluded: int  # scored pairs left out of rho because both images have the same features
     pairs_needed: int | None = None  # where there are too few, how many it would take
     constant: float = nan  # rho of the map that always predicts the mean of z(x)
+    recordings: int = 0  # that rho and its interval are of
     part: str | None = None  # of which there are too few, training or validation, where they are kept apart
 
     def why_undefined(self) -> str | None:
@@ -225,6 +226,7 @@ def score_mapped(
         pairs_fitted=pairs_fitted,
         pairs_scored=len(moved),
         pairs_excluded=int((~distinct).sum()),
+        recordings=len(np.unique(groups[distinct])),
     )
 
 

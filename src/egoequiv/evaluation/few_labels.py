@@ -6,7 +6,6 @@ over draws, intervals over recordings and tests follow in one way.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -48,27 +47,12 @@ class Reading:
 Scores = Mapping[Reading, Array]  # (draws, V), of each draw of labels and each frame that is asked
 
 
-class Target(ABC):
-    """What is read from features, by probes fitted on draws of labelled training frames."""
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The frames that probes are asked about, fitted on draws of labelled training frames."""
 
     store: FrameStore
     asked: Indices  # (V,) store rows, of validation
-
-    @abstractmethod
-    def read(self, look: Look) -> Scores:
-        """The score of each reading, by features."""
-
-    @abstractmethod
-    def figure(self, reading: Reading, scores: Array) -> float:
-        """The number that scores (draws, V) come to, or those of one draw, (1, V)."""
-
-    @abstractmethod
-    def value(self, reading: Reading, part: str, scores: Array, baselines: Mapping[str, Array]) -> Value:
-        """The number with its interval over recordings, beside what baselines score; `part` is empty for all."""
-
-    @abstractmethod
-    def key(self) -> tuple[Any, ...]:
-        """All that decides the scores but the features."""
 
     @property
     def recordings(self) -> Indices:
@@ -78,12 +62,10 @@ class Target(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassTarget(Target):
+class ClassTarget(Asked):
     """The class of a frame, from so many labels a class: scores are 1 for the right class and 0 for another."""
 
-    store: FrameStore
     known: Indices  # training frames, labelled or not, that features are standardised by
-    asked: Indices
     classes: NDArray[np.int64]  # of every frame of the store
     class_names: tuple[str, ...]
     drawn: Mapping[int, tuple[Indices, ...]]  # by labels a class, the labelled frames of each draw
@@ -108,16 +90,19 @@ class ClassTarget(Target):
         is_detail = probe == f"{VOTERS[-1]}-NN"
         return Reading(f"{name}_{labels}", f"{title}, {labels} labels %", labels, probe, is_detail)
 
-    def figure(self, reading: Reading, scores: Array) -> float:
+    def figure(self, scores: Array) -> float:
+        """The number that scores (draws, V) come to, or those of one draw, (1, V)."""
         return 100 * float(scores.mean())
 
     def value(self, reading: Reading, part: str, scores: Array, baselines: Mapping[str, Array]) -> Value:
+        """The number with its interval over recordings, beside what baselines score; `part` is empty for all."""
         metric = _metric(reading, part, digits=2, is_percent=True, family="top")
         known = {CHANCE: 100 / len(self.class_names)}
-        known |= {name: self.figure(reading, one) for name, one in baselines.items()}
+        known |= {name: self.figure(one) for name, one in baselines.items()}
         return estimated(metric, group_mean(scores.mean(axis=0), self.recordings), self.recordings, baselines=known)
 
     def key(self) -> tuple[Any, ...]:
+        """All that decides the scores but the features."""
         rows = [row for draws in self.drawn.values() for row in draws]
         return "classes", self.known, self.asked, self.classes, *rows
 
@@ -146,11 +131,9 @@ def _unit_length(z: Array) -> NDArray[np.float32]:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberTarget(Target):
+class NumberTarget(Asked):
     """A number of each frame, from so many labelled frames: scores are squared errors."""
 
-    store: FrameStore
-    asked: Indices
     name: str
     numbers: Array  # of every frame of the store
     drawn: tuple[Indices, ...]  # the labelled frames of each draw
@@ -167,7 +150,7 @@ class NumberTarget(Target):
         title = f"R2 of {self.name}, {labels} labels"
         return {Reading(title, title, labels, LINEAR): np.stack(errors)}
 
-    def figure(self, reading: Reading, scores: Array) -> float:
+    def figure(self, scores: Array) -> float:
         return self._estimate(scores).value
 
     def _estimate(self, scores: Array) -> GroupEstimate:
@@ -177,12 +160,15 @@ class NumberTarget(Target):
     def value(self, reading: Reading, part: str, scores: Array, baselines: Mapping[str, Array]) -> Value:
         metric = _metric(reading, part, family="R2", within=(None, 1.0), baselines={"mean": 0.0})
         found = self._estimate(scores)
-        known = {name: self.figure(reading, one) for name, one in baselines.items()}
+        known = {name: self.figure(one) for name, one in baselines.items()}
         note = "" if np.isfinite(found.value) else "the number never changes in the validation frames"
         return estimated(metric, found, self.recordings, baselines=known, note=note)
 
     def key(self) -> tuple[Any, ...]:
         return "numbers", self.asked, self.numbers, self.seed, *self.drawn
+
+
+Target = ClassTarget | NumberTarget  # what is read from features
 
 
 def _metric(reading: Reading, part: str, **more: Any) -> Metric:

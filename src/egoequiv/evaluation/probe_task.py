@@ -98,7 +98,7 @@ def _rows(data: TaskData, target: Target, part: str, looks: Looks) -> list[Row]:
     for reading, scores in own.items():
         known = {name: found[reading] for name, found in baselines.items() if reading in found}
         value = target.value(reading, "" if part == data.part else part, scores, known)
-        rows.append(Row(part, target, reading, value, [target.figure(reading, one[None]) for one in scores]))
+        rows.append(Row(part, target, reading, value, [target.figure(one[None]) for one in scores]))
     return rows
 
 
@@ -184,7 +184,7 @@ def _class_target(task: Recognition, options: TaskOptions) -> tuple[list[Target]
     lacking = [str(labels) for labels in options.per_class if labels not in drawn]
     if lacking:
         notes.append(f"{', '.join(lacking)} labels a class: class {names[rarest]!r} has {counts[rarest]} frames only")
-    target = ClassTarget(task.store, some_training(split, options.seed), asked, classes, names, drawn)
+    target = ClassTarget(task.store, asked, some_training(split, options.seed), classes, names, drawn)
     return [target], notes
 
 
