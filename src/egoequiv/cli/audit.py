@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.console import print_json, progress_bar, say, show
 from egoequiv.cli.options import AsJson, Device, MaxGap, PartOption, check_max_gap, grouped
 from egoequiv.cli.settings import parse_size
 from egoequiv.cli.stores import local_store
@@ -260,8 +260,7 @@ def _save(table: AuditTable, out: Path) -> list[str]:
 
 def _show(table: AuditTable, files: Sequence[str]) -> None:
     from egoequiv.report.audit import audit_blocks
-    from egoequiv.report.terminal import print_blocks
 
-    print_blocks(audit_blocks(table), output())
+    show(audit_blocks(table))
     if files:
         say(f"saved: {', '.join(files)}")

@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.options import (
-    AsJson,
-    Checkpoint,
-    CheckpointOption,
-    TaskNames,
-    TaskSettings,
-    check_hold_out,
-    grouped,
-    tasks_in,
-)
+from egoequiv.cli.console import print_json, progress_bar, say, show
+from egoequiv.cli.options import AsJson, Checkpoint, CheckpointOption, grouped
 from egoequiv.cli.stores import fetch, local_store
+from egoequiv.cli.task_options import TaskNames, TaskSettings, check_hold_out, tasks_in
 from egoequiv.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -146,7 +138,6 @@ def _measure(
 ) -> list[Measurement]:
     """Measure one task after the other, and show each as soon as it is done."""
     from egoequiv.report.measurement_blocks import measurement_blocks
-    from egoequiv.report.terminal import print_blocks
 
     found: list[Measurement] = []
     for name, task in tasks.items():
@@ -157,7 +148,7 @@ def _measure(
             if len(tasks) > 1 and not is_basic:
                 say(f"not measured: {name}: {one.problem}")
         elif not quiet:
-            print_blocks(measurement_blocks(one, task), output())
+            show(measurement_blocks(one, task))
     if all(one.problem is not None for one in found):
         if len(found) == 1:
             raise DataError(str(found[0].problem))

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
-from egoequiv.cli.options import ALL, AsJson, TaskNames, Where, grouped, names_in, tasks_in
+from egoequiv.cli.options import AsJson, Where, grouped, names_in
+from egoequiv.cli.task_options import ALL, TaskNames, tasks_in
 
 
 class Form(StrEnum):
