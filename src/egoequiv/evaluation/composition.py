@@ -18,7 +18,7 @@ from egoequiv.evaluation.fitted_on import MOST_FITTED, fitted_apart_notes, halve
 from egoequiv.evaluation.forward_maps import Affine
 from egoequiv.evaluation.frame_features import fold_groups
 from egoequiv.evaluation.metric import Metric, Value
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, silent
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, counted, silent
 from egoequiv.files import plain
 from egoequiv.pairs.candidates import thinned
 
@@ -195,8 +195,7 @@ def _measure(
     maps: dict[str, Affine] = {}
     errors: dict[Motions, ComposedError] = {}
     too_few: dict[str, int] = {}
-    for done, (motions, own) in enumerate(pairs.items()):
-        on_progress("composing maps", done + 1, len(pairs))
+    for motions, own in counted(pairs.items(), "composing maps", on_progress):
         if own.lacking() is not None:
             if not too_few.keys() & set(motions):
                 too_few[name_of(motions)] = len(own)

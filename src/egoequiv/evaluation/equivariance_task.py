@@ -46,14 +46,13 @@ def rho_value(error: MotionError, metric: Metric, baselines: Mapping[str, float]
     return measured(metric, error.rho, error.interval, groups=error.recordings, baselines=baselines, note=note)
 
 
-def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+def equivariance(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
     """The task: on the validation frames of a run, with the motions it is measured for.
 
     In video, nearly the same pairs would be in two random halves. So maps are fitted on training frames there, and
     measured on validation frames; where all frames are measured, on halves that are recordings, or blocks of time with
     a gap between them. Frames on a grid are divided at random, as in the paper, unless `fit_on` says otherwise.
     """
-    on_progress("equivariance", 0, 1)
     store, (fitted, frames, notes) = data.store, _parts(data, options)
     pairs = data.pairs(frames, options.motions)
     training = None if fitted is None else _thinned(data.pairs(fitted, options.motions), options.seed)
@@ -65,7 +64,6 @@ def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) 
 
     errors = measure(data.features)
     untrained = [] if data.untrained_features is None else measure(data.untrained_features)
-    on_progress("equivariance", 1, 1)
     return _finding(errors, {error.motion: error.rho for error in untrained}, notes)
 
 

@@ -14,7 +14,7 @@ from egoequiv.evaluation.findings import cell, notes_of
 from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.metric import Value
 from egoequiv.evaluation.run_model import map_features
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, counted
 from egoequiv.models.network import ALL
 from egoequiv.pairs import atomic_names, composite_names
 
@@ -35,13 +35,11 @@ def own_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> F
     z = data.of_part(data.net.mapped_part).features
     recordings = groups_of(data.store, "recording")
     errors = []
-    for number, name in enumerate(pairs.names):
-        on_progress("maps", number, len(pairs.names))
+    for name in counted(pairs.names, "maps", on_progress):
         own = pairs.of(name)
         motion = data.store.space.difference(data.store.poses[own.i], data.store.poses[own.j])
         mapped = map_features(maps, z[own.j], -motion).astype(np.float64)  # back
         errors.append(score_mapped(mapped, z[own.i], z[own.j], recordings[own.i], name))
-    on_progress("maps", len(pairs.names), len(pairs.names))
     # In video motions have no steps, and maps were trained on all of them.
     learned = data.learned if data.store.space.named_motions() else pairs.names
     return _finding(errors, learned)

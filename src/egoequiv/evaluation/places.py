@@ -30,7 +30,7 @@ from egoequiv.evaluation.place_search import (
     search,
 )
 from egoequiv.evaluation.statistics import block_interval
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, counted
 from egoequiv.evaluation.traverses import Traverse
 from egoequiv.files import plain
 from egoequiv.models import EgoNet
@@ -97,8 +97,7 @@ def places(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fin
     pairs = choose_pairs(data.store, options, data.max_gap_s)
     truth, allowed = pairs.truth(), pairs.allowed()
     scores: dict[tuple[str, bool], PlaceScores] = {}
-    for done, space in enumerate(SPACES):
-        on_progress("places", done, len(SPACES))
+    for space in counted(SPACES, "places", on_progress):
         distance = _distance(data, pairs, space)
         if distance is None:
             continue
@@ -108,7 +107,6 @@ def places(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fin
             )
             found = search(used, truth, allowed, accepted_by=distance)
             scores[space, with_prior] = PlaceScores(found, pairs, options.seed)
-    on_progress("places", len(SPACES), len(SPACES))
     queries = scores["features", False].found.queries
     if not len(queries):
         raise DataError(

@@ -27,7 +27,7 @@ from egoequiv.evaluation.findings import cell, notes_of
 from egoequiv.evaluation.frame_features import SIDE, FrameFeatures, small_images
 from egoequiv.evaluation.label_probe import FEWEST
 from egoequiv.evaluation.metric import Value
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, counted
 from egoequiv.files import plain
 from egoequiv.models.network import ALL
 from egoequiv.pairs import draw_labelled
@@ -81,10 +81,8 @@ def probe(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Find
     looks = _looks(data, store)
     rows: list[Row] = []
     each = [(target, part) for target in targets for part in looks.own]
-    for done, (target, part) in enumerate(each):
-        on_progress("probe", done, len(each))
+    for target, part in counted(each, "probe", on_progress):
         rows += _rows(data, target, part, looks)
-    on_progress("probe", len(each), len(each))
     if data.net.head is not None and data.untrained is not None:
         notes.append("the network itself was trained with labels, which are not counted here")
     return _finding(rows, notes, labelled)

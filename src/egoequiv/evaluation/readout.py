@@ -201,13 +201,13 @@ def draw_pairs(store: FrameStore, frames: Indices, max_gap_s: float, seed: int) 
     return np.where(turned, drawn.j, drawn.i), np.where(turned, drawn.i, drawn.j)
 
 
-def readout(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+def readout(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
     """The task: pose and motion on the validation frames of a run, and the labels of a table if one is given."""
     labels = label_findings(data, options.seed)
     if labels is None:
-        return _read_run(data, options, on_progress)
+        return _read_run(data, options)
     try:
-        motion = _read_run(data, options, on_progress)
+        motion = _read_run(data, options)
     except DataError as problem:  # such as too few recordings, or no poses
         return replace(labels, notes=[*labels.notes, f"pose and motion are not read: {problem}"])
     return Finding(
@@ -218,7 +218,7 @@ def readout(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fi
     )
 
 
-def _read_run(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+def _read_run(data: TaskData, options: TaskOptions) -> Finding:
     """Beside pixels and the network before training."""
     store, frames = data.store, data.split.validation
     key = (frames, data.max_gap_s, options.hold_out, options.seed)
@@ -232,15 +232,11 @@ def _read_run(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> 
     def linear(features: FrameFeatures) -> Scores:
         return read(features, {LINEAR: PROBES[LINEAR]}).scores()
 
-    on_progress("read-out", 0, 3)
     result = read(data.validation)
-    on_progress("read-out", 1, 3)
     baselines: dict[str, Scores] = {}
     if store.has_images:
         baselines["pixels"] = data.once(("read-out of pixels", *key), lambda: linear(small_images(store, frames)))
-    on_progress("read-out", 2, 3)
     untrained = data.look_untrained(frames)
     if untrained is not None:
         baselines["untrained"] = linear(untrained)
-    on_progress("read-out", 3, 3)
     return result.finding(baselines)

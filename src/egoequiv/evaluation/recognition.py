@@ -64,7 +64,7 @@ def _pixels(store: FrameStore, frames: Indices) -> NDArray[np.float32]:
     return store.images[frames].reshape(len(frames), -1).astype(np.float32)
 
 
-def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+def recognition(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
     """The task: the classifier head on the labelled validation frames."""
     task = data.recognition
     if task is None or data.net.head is None:
@@ -73,7 +73,6 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
         raise DataError(
             f"the classifier of the run takes all features, not the part {data.part}: measure that by the task probe"
         )
-    on_progress("recognition", 0, 1)
     rows = task.split.validation[task.classes[task.split.validation] >= 0]
     if not len(rows):
         raise DataError(f"{task.store.place}: no validation frame has a label")
@@ -84,7 +83,6 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
     key = ("nearest pixels", str(task.store.path), labelled, rows, task.classes)
     pixels = data.once(key, lambda: nearest_pixel_accuracy(task.store, labelled, rows, task.classes))
     values = accuracies(scores, classes, groups_of(task.store, "recording")[rows], 100 * pixels)
-    on_progress("recognition", 1, 1)
     notes = [
         "chance: guessing, each class equally often; most frequent class: always naming the one that most frames have; "
         "nearest pixels: the class of the nearest of "

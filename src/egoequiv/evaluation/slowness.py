@@ -10,7 +10,7 @@ from egoequiv.errors import DataError
 from egoequiv.evaluation.findings import cell
 from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.metric import Metric, Value
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, counted
 from egoequiv.pairs import NeighbourPairs, sample_neighbour_pairs
 from egoequiv.training.auroc import Norm, slowness_auroc
 
@@ -30,8 +30,7 @@ def slowness(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> F
     parts = {"training": data.split.train, "validation": data.split.validation}
     values: list[Value] = []
     table: list[tuple[Any, ...]] = []
-    for done, (part, frames) in enumerate(parts.items()):
-        on_progress("slowness", done, len(parts))
+    for part, frames in counted(parts.items(), "slowness", on_progress):
         draw = partial(sample_neighbour_pairs, count=PAIRS, max_gap_s=data.neighbour_gap_s, seed=options.seed)
         key = ("neighbours", frames, data.neighbour_gap_s, options.seed)
         pairs = data.once(key, partial(draw, data.store, frames))
@@ -41,7 +40,6 @@ def slowness(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> F
             value = _value(part, _auroc(features, pairs, norm), untrained)
             values.append(value)
             table.append((part, f"l{norm}", cell(value), value.metric.text(untrained), len(pairs)))
-    on_progress("slowness", len(parts), len(parts))
     rows = [
         {"part": part, "norm": norm, "auroc": value.value, "pairs": count}
         for (part, norm, *_, count), value in zip(table, values, strict=True)

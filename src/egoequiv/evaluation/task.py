@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -40,6 +40,14 @@ FIT_ON = ("auto", "half", "training")
 
 def silent(what: str, done: int, total: int) -> None:
     """Report nothing."""
+
+
+def counted(items: Collection[T], what: str, on_progress: OnProgress) -> Iterator[T]:
+    """The items one after the other, with a report before each and at the end."""
+    for done, item in enumerate(items):
+        on_progress(what, done, len(items))
+        yield item
+    on_progress(what, len(items), len(items))
 
 
 @dataclass(frozen=True, eq=False)

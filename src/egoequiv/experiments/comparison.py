@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from math import nan
 from pathlib import Path
@@ -18,7 +17,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import class_scores, embed
 from egoequiv.evaluation.recognition import top_k_right
 from egoequiv.evaluation.statistics import FEWEST_GROUPS, Interval, Number, group_mean, why_no_interval
-from egoequiv.evaluation.task import OnProgress, silent
+from egoequiv.evaluation.task import OnProgress, counted, silent
 from egoequiv.experiments.measure import BASIC, RunMeasurer, measure_runs
 from egoequiv.experiments.run_groups import RunGroup, check_same_frames, differing_settings, group_runs
 from egoequiv.experiments.runs_table import table_of_runs
@@ -88,7 +87,7 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_progress: On
         check_same_frames(groups)
     named = {letter(number): group for number, group in enumerate(groups)}
     tasks = BASIC if store is None else ("equivariance",)
-    each = measure_runs([run for group in groups for run in group.runs], tasks, store, partial(on_progress, STAGE))
+    each = measure_runs([run for group in groups for run in group.runs], tasks, store, STAGE, on_progress)
     measured = {run: found for run, found in each if found}
     table = table_of_runs("Runs side by side", named, measured, Path.cwd())
     if table is None:
@@ -151,12 +150,9 @@ def _answers(groups: dict[str, RunGroup], on_progress: OnProgress) -> list[Answe
     ]
     wanted = sorted({key for pair in few for key in pair})
     shares: dict[str, tuple[NDArray[np.float64], NDArray[np.int64]]] = {}
-    for done, key in enumerate(wanted):
-        on_progress("answers to frames", done, len(wanted))
+    for key in counted(wanted, "answers to frames", on_progress):
         each = [right_answers(run) for run in groups[key].runs]
         shares[key] = np.mean([right for right, _ in each], axis=0), each[0][1]
-    if wanted:
-        on_progress("answers to frames", len(wanted), len(wanted))
     return [Answered(a=a, b=b, compared=compare_answers(shares[a][0], shares[b][0], shares[a][1])) for a, b in few]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, cached_property
@@ -16,7 +16,7 @@ import numpy as np
 from egoequiv import __version__, evaluation
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
-from egoequiv.evaluation.task import AUTO, Finding, OnProgress, Task, TaskData, TaskOptions, silent
+from egoequiv.evaluation.task import AUTO, Finding, OnProgress, Task, TaskData, TaskOptions, counted, silent
 from egoequiv.evaluation.tasks import TASKS, file_digest, get_tasks
 from egoequiv.experiments.run_groups import SPLITTING
 from egoequiv.experiments.task_data import Shared, open_task_data
@@ -195,7 +195,9 @@ def make_measurement(
     usual = _frames(data.store, data.split.validation, data.split.kind, leaked)
     try:
         with user_code(f"task {task.name}") if task.code else nullcontext():
+            on_progress(task.title, 0, 1)
             found = task.measure(data, options, on_progress)
+            on_progress(task.title, 1, 1)
             if not isinstance(found, Finding):
                 raise DataError(f"task {task.name} must return a Finding, it returns a {type(found).__name__}")
             frames = usual
@@ -279,14 +281,12 @@ def measure_run(
 
 
 def measure_runs(
-    runs: Sequence[Path], tasks: Sequence[str], store: str | None, on_progress: Callable[[int, int], None]
+    runs: Sequence[Path], tasks: Sequence[str], store: str | None, what: str, on_progress: OnProgress
 ) -> Iterator[tuple[Path, list[Measurement]]]:
     """Each run with what could be measured of it, on its validation frames or on all frames of another store."""
-    for done, run in enumerate(runs):
-        on_progress(done, len(runs))
+    for run in counted(runs, what, on_progress):
         measurer = RunMeasurer(run, store, everything=store is not None)
         yield run, defined([measurer.measure(task) for task in get_tasks(tasks).values()])
-    on_progress(len(runs), len(runs))
 
 
 def defined(measurements: Sequence[Measurement]) -> list[Measurement]:
