@@ -107,14 +107,15 @@ class RunMeasurer:
 
     def subject(self, task: Task, options: TaskOptions) -> Subject:
         """What a task would measure."""
-        options = self.settled(task, options)
+        options, name = self.settled(task, options), self.config.encoder
+        encoder = file_digest(get_encoder(name)) if is_code(name) else ""
         return Subject(
             task=task.name,
             weights=self.weights,
             data=" ".join([self.fingerprint, *other_fingerprints(task, options)]),
             frames=self._frames,
             settings=options.only(("part", *task.options)),
-            code=" ".join([program_digest(), *filter(None, [task.code, encoder_digest(self.config.encoder)])]),
+            code=" ".join([program_digest(), *filter(None, [task.code, encoder])]),
         )
 
     @property
@@ -241,11 +242,6 @@ def other_fingerprints(task: Task, options: TaskOptions) -> list[str]:
     """What identifies the stores that a task looks at beside that of the run, where its options name some."""
     named = [getattr(options, name) for name in ("reference", "query") if name in task.options]
     return [FrameStore.open(place).fingerprint() for place in named if place is not None and is_store(place)]
-
-
-def encoder_digest(name: str) -> str:
-    """What identifies the code of an encoder that is not part of the program; empty for one that is."""
-    return file_digest(get_encoder(name)) if is_code(name) else ""
 
 
 @cache

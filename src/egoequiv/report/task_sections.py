@@ -44,7 +44,11 @@ def task_sections(
     Tasks that have a table over all repetitions are not missing where one repetition was not looked at.
     """
     subjects, tabled = exhibit.subjects, experiment.tabled_tasks(exhibit)
-    found = {task: _found(subjects, task) for task in tasks if task not in BASIC}
+    found = {
+        task: {one.name: known for one in subjects if (known := one.measurement(task)) is not None}
+        for task in tasks
+        if task not in BASIC
+    }
     for subject in subjects:
         for one in subject.other_measurements():
             found.setdefault(one.task, {}).setdefault(subject.name, one)
@@ -57,11 +61,6 @@ def task_sections(
         title = "What the features are good for" if not measured else "Other tasks"
         sections.append(Section(title, [Text(f"Not measured: {', '.join(left)}; to do so: {again}", "missing")]))
     return sections
-
-
-def _found(subjects: Sequence[Subject], task: str) -> dict[str, Measurement]:
-    each = {subject.name: subject.measurement(task) for subject in subjects}
-    return {name: one for name, one in each.items() if one is not None}
 
 
 def _table_of(title: str, found: Found, subjects: Sequence[Subject], task: str) -> Table | None:
