@@ -5,11 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from enum import StrEnum
 from functools import wraps
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -20,13 +19,7 @@ if TYPE_CHECKING:
     from egoequiv.store.motion import MotionOptions
 
 
-class Checkpoint(StrEnum):
-    """Which weights of a run."""
-
-    last = "last"
-    best = "best"
-
-
+Checkpoint = Literal["last", "best"]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 CheckpointOption = Annotated[
     Checkpoint,
