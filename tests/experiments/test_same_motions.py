@@ -11,7 +11,7 @@ from egoequiv.experiments.comparison import compare_runs
 from egoequiv.experiments.measure import measure_run
 from egoequiv.experiments.missing import measure_missing
 from egoequiv.experiments.run_groups import group_runs
-from egoequiv.experiments.same_motions import motions_apart
+from egoequiv.experiments.runs_table import motions_apart
 from egoequiv.report.measurement_blocks import comparison_blocks
 from egoequiv.report.page import write_report
 from egoequiv.store import FrameStore, ingest
