@@ -242,7 +242,7 @@ def _motions(names: str | None, patterns: Path | None) -> Sequence[str] | MinedP
 def _save(table: AuditTable, out: Path) -> list[str]:
     from egoequiv.files import write_json, write_text
     from egoequiv.report.audit import audit_figure, audit_markdown
-    from egoequiv.report.figures import save_figure
+    from egoequiv.report.figures.drawing import save_figure
 
     write_json(out / "audit.json", table.describe())
     write_text(out / "audit.md", audit_markdown(table))

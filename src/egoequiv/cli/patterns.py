@@ -126,7 +126,7 @@ def _describe(mining: Mining, stability: int, max_gap_s: float, seed: int) -> di
 
 
 def _draw(store: FrameStore, mining: Mining, max_gap_s: float, out: Path) -> list[str]:
-    from egoequiv.report.figures import save_figure
+    from egoequiv.report.figures.drawing import save_figure
     from egoequiv.report.motion_figures import clusters_figure, clusters_of, sample_pairs, write_interactive_scatter
     from egoequiv.report.pictures import save_picture
 
