@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -67,30 +68,19 @@ def embed(
 
     Example: egoequiv embed run photos/*.jpg drive.mp4 -o features.parquet
     """
-    from egoequiv.evaluation.feature_files import feature_files, write_features
     from egoequiv.models.network import ALL
-    from egoequiv.store.inputs import open_inputs
 
-    read = parse_settings(log.read or [])
-    how: dict[str, Any] = {"part": part or ALL, "skip_broken": skip_broken}
+    job = Job(model, part or ALL, checkpoint, log.source, parse_settings(log.read or []), skip_broken)
     if append_to is not None:
         if images or log.source:
             raise ConfigError("--append-to reads the pictures of the data set itself: leave out IMAGES and --source")
-        opened = _open(model, checkpoint, device)
-        written, notes = _append(opened, append_to, out, {"column": column} if column else {}, read, how), list[str]()
+        written, notes = job.append(job.open(device), append_to, out, column), list[str]()
     elif not images:
         raise ConfigError("nothing to embed: name pictures, folders, videos, logs or stores after the model")
     elif column is not None:
         raise ConfigError("--column is for --append-to: leave it out")
     else:
-        feature_files(out)  # a wrong ending is refused before the work
-        about = {"model": str(model), "checkpoint": checkpoint}
-        opened = _open(model, checkpoint, device)
-        fetch(*images)
-        inputs = open_inputs(images, log.source, read)
-        notes = _notes(opened, inputs, how["part"])
-        with progress_bar() as progress:
-            written = write_features(opened, inputs, out, partial(progress, "frames"), about=about, **how)
+        written, notes = job.embed(device, images, out)
     _tell(written, notes, checkpoint, as_json)
 
 
@@ -106,34 +96,66 @@ def _tell(written: Written, notes: list[str], checkpoint: Checkpoint, as_json: b
     say(f"{written.frames:,} x {written.features} features in {' and '.join(files)}")
 
 
-def _open(model: Path, checkpoint: Checkpoint, device: str) -> MotionModel:
-    """The model; its motions are not needed, so a run of an early version does without its store too."""
-    from egoequiv.evaluation.run_model import RunModel
-    from egoequiv.exporting import open_model
-    from egoequiv.models import load_model
-    from egoequiv.models.checkpoint import MODEL
-    from egoequiv.training.network import choose_device
+@dataclass(frozen=True)
+class Job:
+    """What is computed, of which pictures."""
 
-    chosen = str(choose_device(device))
-    if (model / MODEL).exists():
-        return RunModel(load_model(model, checkpoint, chosen), None, {})
-    return open_model(model, device=chosen, which=checkpoint)
+    model: Path
+    part: str
+    checkpoint: Checkpoint
+    source: str | None
+    read: dict[str, Any]
+    skip_broken: bool
+
+    def open(self, device: str) -> MotionModel:
+        """The model; its motions are not needed, so a run of an early version does without its store too."""
+        from egoequiv.evaluation.run_model import RunModel
+        from egoequiv.exporting import open_model
+        from egoequiv.models import load_model
+        from egoequiv.models.checkpoint import MODEL
+        from egoequiv.training.network import choose_device
+
+        chosen = str(choose_device(device))
+        if (self.model / MODEL).exists():
+            return RunModel(load_model(self.model, self.checkpoint, chosen), None, {})
+        return open_model(self.model, device=chosen, which=self.checkpoint)
+
+    def embed(self, device: str, images: list[str], out: Path) -> tuple[Written, list[str]]:
+        """Write the features of some inputs; notes on them are said."""
+        from egoequiv.evaluation.feature_files import feature_files, write_features
+        from egoequiv.store.inputs import open_inputs
+
+        feature_files(out)  # a wrong ending is refused before the work
+        model = self.open(device)
+        own = model.part(self.part)
+        fetch(*images)
+        inputs = open_inputs(images, self.source, self.read)
+        notes = _notes(model, inputs)
+        if own.stop - own.start < model.feature_dim:
+            notes.append(f"the part {self.part}, {own.stop - own.start} of {model.feature_dim} features")
+        for note in notes[:NOTES_SHOWN]:
+            say(f"note: {note}")
+        if len(notes) > NOTES_SHOWN:
+            say(f"{len(notes) - NOTES_SHOWN} more notes, see --json")
+        about = {"model": str(self.model), "checkpoint": self.checkpoint}
+        with progress_bar() as progress:
+            told = partial(progress, "frames")
+            settings: dict[str, Any] = {"part": self.part, "skip_broken": self.skip_broken, "about": about}
+            return write_features(model, inputs, out, told, **settings), notes
+
+    def append(self, model: MotionModel, dataset: Path, out: Path, column: str | None) -> Written:
+        """Write a copy of a LeRobot data set with the features."""
+        from egoequiv.evaluation.lerobot_copy import COLUMN, append_features
+
+        if unknown := [name for name in self.read if name not in ("camera", "match")]:
+            raise ConfigError(f"--read {unknown[0]}: with --append-to, camera and match can be set")
+        settings = {"column": column or COLUMN, "part": self.part, "skip_broken": self.skip_broken, **self.read}
+        with progress_bar() as progress:
+            return append_features(model, dataset, out, partial(progress, "rows"), **settings)
 
 
-def _append(
-    model: MotionModel, dataset: Path, out: Path, named: dict[str, Any], read: dict[str, Any], how: dict[str, Any]
-) -> Written:
-    """Write a copy of a LeRobot data set with the features."""
-    from egoequiv.evaluation.lerobot_copy import append_features
-
-    if unknown := [name for name in read if name not in ("camera", "match")]:
-        raise ConfigError(f"--read {unknown[0]}: with --append-to, camera and match can be set")
-    with progress_bar() as progress:
-        return append_features(model, dataset, out, partial(progress, "rows"), **named, **how, **read)
-
-
-def _notes(model: MotionModel, inputs: OpenedInputs, part: str) -> list[str]:
-    """What readers of logs left out, of which size stores are, and which part it is; the first of them are said."""
+def _notes(model: MotionModel, inputs: OpenedInputs) -> list[str]:
+    """What readers of logs left out, and of which size stores are."""
     from egoequiv.store.inputs import StoreFrames
 
     notes, wanted = list(inputs.notes), " x ".join(map(str, model.image_shape))
@@ -141,11 +163,4 @@ def _notes(model: MotionModel, inputs: OpenedInputs, part: str) -> list[str]:
         if isinstance(one, StoreFrames) and one.store.image_shape != model.image_shape:
             found = " x ".join(map(str, one.store.image_shape))
             notes.append(f"images of {found} are brought to the {wanted} that the network was trained on")
-    notes, own = list(dict.fromkeys(notes)), model.part(part)
-    if own.stop - own.start < model.feature_dim:
-        notes.append(f"the part {part}, {own.stop - own.start} of {model.feature_dim} features")
-    for note in notes[:NOTES_SHOWN]:
-        say(f"note: {note}")
-    if len(notes) > NOTES_SHOWN:
-        say(f"{len(notes) - NOTES_SHOWN} more notes, see --json")
-    return notes
+    return list(dict.fromkeys(notes))
