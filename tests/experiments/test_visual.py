@@ -79,7 +79,7 @@ def half_seen(source: Source, **_: object) -> Source:
 @pytest.mark.slow
 def test_both_kinds_of_poses_have_the_same_frames_and_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "visual_poses", half_seen)
-    options = VisualOptions(tmp_path, repeats=1, iterations=20, engine=LocalEngine(1))
+    options = VisualOptions(out=tmp_path, repeats=1, iterations=20, engine=LocalEngine(1))
     source = drive_source(2)
     table = features_table("town", source, options)
     seen, logged = (FrameStore.open(tmp_path / "stores" / f"town-{kind}-32") for kind in ("visual", "log"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -14,11 +14,10 @@ import numpy as np
 
 from egoequiv.cache import program_digest as code_digest
 from egoequiv.catalog import open_log, open_source
-from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement
 from egoequiv.evaluation.readout import FRAME
-from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions, silent
+from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.faults.pieces import cut_recordings
 from egoequiv.experiments.measure import make_measurement, program_digest
@@ -47,17 +46,15 @@ SPLIT = f"by-{PIECE}"
 POSE = f" from {FRAME}, "  # read-outs of the pose of a single frame, which says where a piece is, not how it moves
 
 
-@dataclass(frozen=True)
-class VisualOptions:
+@dataclass(frozen=True, kw_only=True)
+class VisualOptions(Effort):
     """What `egoequiv reproduce visual` takes."""
 
-    out: Path  # stores, runs and tables
     data: Sequence[Path] = ()  # logs with poses; without any, the embedded drive
+    features: bool = True  # whether any are trained
     repeats: int = 3
     iterations: int = 2_000
-    features: bool = True  # whether any are trained
-    engine: Engine = field(default_factory=LocalEngine)
-    on_progress: OnProgress = silent
+    size: int = SIZE
 
 
 class _Piece(RecordingPart):
@@ -79,21 +76,13 @@ def reproduce_visual(options: VisualOptions) -> dict[str, Table]:
 
 def features_table(name: str, source: Source, options: VisualOptions) -> Table:
     """Measure rho and the read-out of the log's motion, of features trained on either kind of poses."""
-    effort = Effort(
-        out=options.out,
-        size=SIZE,
-        repeats=options.repeats,
-        iterations=options.iterations,
-        engine=options.engine,
-        on_progress=options.on_progress,
-    )
     seen, logged = _both(name, source, options)
     made_from = {"log": name, "odometry": code_digest("odometry")[:16]}
     stores = {
-        "visual poses": experiment_store(effort, f"{name}-visual", made_from, seen),
-        "poses of the log": experiment_store(effort, f"{name}-log", made_from, logged),
+        "visual poses": experiment_store(options, f"{name}-visual", made_from, seen),
+        "poses of the log": experiment_store(options, f"{name}-log", made_from, logged),
     }
-    jobs = {kind: _jobs(name, kind, store, effort) for kind, store in stores.items()}
+    jobs = {kind: _jobs(name, kind, store, options) for kind, store in stores.items()}
     run_many(
         [job for each in jobs.values() for job in each],
         engine=options.engine,
