@@ -64,7 +64,7 @@ class TimedSequences:
         )
 
     def choose_camera(self, cameras: Mapping[str, str], asked: str, usual: str, where: str) -> str:
-        """The camera that is asked for, or the usual one, of those there are with their files; others are listed."""
+        """The requested camera, or the usual one, of those there are with their files; others are listed."""
         chosen = asked or usual
         if chosen not in cameras:
             raise ConfigError(f"camera={chosen!r}: {where} has {', '.join(cameras)}, or none")
