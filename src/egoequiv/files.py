@@ -262,6 +262,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def is_finite_number(value: Any) -> bool:
+    """Whether something of a JSON file is a number that a float holds, and neither NaN nor infinite."""
+    return is_number(value) and bool(abs(value) < 1e300)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file whole or not at all."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

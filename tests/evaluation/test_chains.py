@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.evaluation.chains import find_chains, first_successors
-from egoequiv.evaluation.motion_chains import GridChains, TrackChains, find_motion_chains, name_of
+from egoequiv.evaluation.chains import (
+    GridChains,
+    TrackChains,
+    find_chains,
+    find_motion_chains,
+    first_successors,
+    name_of,
+)
 from egoequiv.pairs import MotionPairs
 from egoequiv.pose import ColumnsSpace, NoMotion
 from evaluation.task_worlds import MadeData, made_data

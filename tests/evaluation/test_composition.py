@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from egoequiv.errors import ConfigError, TooFewPairsError
 from egoequiv.evaluation import equivariance_error
 from egoequiv.evaluation.composition import compose_maps, composition, product_error, return_error
-from egoequiv.evaluation.fitted_on import MotionFeatures
+from egoequiv.evaluation.equivariance import MotionFeatures
 from egoequiv.evaluation.task import TaskOptions, silent
 from egoequiv.pairs import MinedPatterns
 from egoequiv.pose import PlanarSpace

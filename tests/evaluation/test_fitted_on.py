@@ -7,9 +7,9 @@ import pytest
 
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.composition import composition
-from egoequiv.evaluation.equivariance import constant_rho, errors_of_pairs, fit_change, fit_map
+from egoequiv.evaluation.equivariance import MotionFeatures, constant_rho, errors_of_pairs, fit_change, fit_map
 from egoequiv.evaluation.equivariance_task import equivariance
-from egoequiv.evaluation.fitted_on import AS_IN_THE_PAPER, FITTED_APART, MotionFeatures
+from egoequiv.evaluation.fitted_on import AS_IN_THE_PAPER, FITTED_APART
 from egoequiv.evaluation.task import Finding, TaskOptions, silent
 from egoequiv.pairs import declare_patterns
 from evaluation.task_worlds import FRAMES, MadeData, made_data, turning_world
@@ -104,11 +104,11 @@ def test_pairs_by_hand() -> None:
 def test_too_few_pairs_of_either_kind() -> None:
     z = np.random.default_rng(0).normal(size=(100, 2))
     many, few = (MotionFeatures(z[:count], z[:count], np.zeros(count, np.int64)) for count in (100, 5))
-    assert few.are_too_few()
-    assert not many.are_too_few()
-    assert MotionFeatures(z, z, many.groups, few).are_too_few()
-    assert MotionFeatures(few.z_i, few.z_j, few.groups, many).are_too_few()
-    assert not MotionFeatures(z, z, many.groups, many).are_too_few()
+    assert few.lacking() is not None
+    assert many.lacking() is None
+    assert MotionFeatures(z, z, many.groups, few).lacking() is not None
+    assert MotionFeatures(few.z_i, few.z_j, few.groups, many).lacking() is not None
+    assert MotionFeatures(z, z, many.groups, many).lacking() is None
 
 
 def test_what_cannot_be_is_one_line() -> None:

@@ -9,7 +9,8 @@ from sklearn.metrics import mean_squared_error, r2_score
 
 from egoequiv.catalog import open_source
 from egoequiv.errors import DataError
-from egoequiv.evaluation.label_probe import _figure, label_findings
+from egoequiv.evaluation.label_probe import label_findings
+from egoequiv.evaluation.statistics import group_r2, group_rms
 from egoequiv.evaluation.task import TaskData
 from egoequiv.pairs import Split
 from egoequiv.store import FrameStore, ingest
@@ -38,14 +39,15 @@ def task_data(store: FrameStore, features: Any, untrained: Any = None) -> TaskDa
 
 def test_figures_by_hand_and_against_an_independent_computation() -> None:
     groups = np.array([0, 1])
-    assert _figure(np.array([0.0, 2.0]), np.array([1.0, 1.0]), groups, True)[0] == pytest.approx(0.0)
-    assert _figure(np.array([0.0, 2.0]), np.array([1.0, 1.0]), groups, False)[0] == pytest.approx(1.0)
+    assert group_r2(np.array([0.0, 2.0]), np.array([1.0, 1.0]), groups).value == pytest.approx(0.0)
+    assert group_rms(np.array([1.0, 1.0]), groups).value == pytest.approx(1.0)
     random = np.random.default_rng(0)
     true, guess, groups = 1e6 + random.normal(size=60), 1e6 + random.normal(size=60), np.repeat(np.arange(6), 10)
-    r2, interval = _figure(true, guess, groups, True)
+    found = group_r2(true, (true - guess) ** 2, groups)
+    r2, interval = found.value, found.interval()
     assert r2 == pytest.approx(r2_score(true, guess))
     assert interval[0] < r2 < interval[1]
-    assert _figure(true, guess, groups, False)[0] == pytest.approx(mean_squared_error(true, guess) ** 0.5)
+    assert group_rms((true - guess) ** 2, groups).value == pytest.approx(mean_squared_error(true, guess) ** 0.5)
 
 
 def test_numbers_are_read_where_features_hold_them(store: FrameStore) -> None:

@@ -83,7 +83,7 @@ def test_errors_are_not_measured_in_the_recordings_that_are_walked_in() -> None:
     training = grid.only(data.split.train)
     other = planned.z.copy()
     other[data.split.validation] = 7.0
-    ways = [prepare(replace(planned, z=z), training, [(0, 0), (2, 3)], 0)[1] for z in (planned.z, other)]
+    ways = [prepare(replace(planned, z=z), training, [(0, 0), (2, 3)], 0) for z in (planned.z, other)]
     np.testing.assert_array_equal(ways[0].spread, ways[1].spread)
 
 
@@ -92,24 +92,16 @@ def test_the_cost_of_a_step_is_chosen_in_training_recordings_for_every_way_to_pl
     training = grid.only(data.split.train)
     errands = tried_errands(training, [(0, 0), (2, 3), (4, 4)], 0)
     assert {int(training.recordings[own.walked]) for own in errands} == {0, 2, 4}
-    weighted, way = prepare(planned, training, [(0, 0), (2, 3)], 0)
+    weighted = prepare(planned, training, [(0, 0), (2, 3)], 0)
     made: list[int] = []
-    chosen = with_step_cost(weighted, way, training, errands, made.append)
+    chosen = with_step_cost(weighted, training, errands, made.append)
     assert sum(made) == len(STEP_COSTS) * sum(len(own.start) for own in errands)
     reached = []
     for cost in STEP_COSTS:
-        walks = [
-            replace(way, step_cost=cost).walk(
-                weighted.places(training, own.walked),
-                own,
-                weighted.z[training.rows[own.seen, own.goal]],
-                is_told=True,
-            )
-            for own in errands
-        ]
+        walks = [walk for own in errands for walk in replace(weighted, step_cost=cost).walks(training, own, [True])]
         reached.append(sum(int((walk.arrived >= 0).sum()) for walk in walks))
     assert reached[STEP_COSTS.index(chosen.step_cost)] == max(reached) > min(reached)
-    assert with_step_cost(weighted, way, training, [], made.append).step_cost == way.step_cost
+    assert with_step_cost(weighted, training, [], made.append).step_cost == weighted.step_cost
     found = plan(data, TaskOptions(), silent)
     for condition in found.details["conditions"].values():
         assert set(condition["step_costs"]) == {RUN, "pixels"}

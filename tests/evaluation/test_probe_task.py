@@ -13,7 +13,7 @@ from sklearn.metrics import r2_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.evaluation.few_labels import NumberTarget, Reading, class_answers
+from egoequiv.evaluation.few_labels import NumberTarget, class_answers
 from egoequiv.evaluation.probe_task import probe
 from egoequiv.evaluation.task import Finding, TaskData, TaskOptions, silent
 from egoequiv.models import EgoNet, NetSpec, initialise
@@ -132,14 +132,14 @@ def test_numbers_by_hand() -> None:
     store, _ = turning_world(6)
     asked, truth = np.arange(100), np.arange(len(store), dtype=float)
     target = NumberTarget(store, asked, "speed", truth, (np.arange(100, 140),), 0)
-    reading, rng = Reading("r", "r", 40, "linear"), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     guesses = truth[asked] + rng.normal(size=(2, 100))
     scores = (guesses - truth[asked]) ** 2
     by_hand = np.mean([r2_score(truth[asked], guess) for guess in guesses])
-    assert target.figure(reading, scores) == pytest.approx(by_hand)
+    assert target.figure(scores) == pytest.approx(by_hand)
     exact = target.read(lambda rows: np.stack([truth[rows], -truth[rows]], axis=1))
     (scores,) = exact.values()
-    assert target.figure(reading, scores) > 0.99
+    assert target.figure(scores) > 0.99
 
 
 def test_labels_of_another_store_are_probed_there(small_store: FrameStore) -> None:

@@ -14,7 +14,8 @@ from sklearn.metrics import r2_score
 from egoequiv.evaluation import readout
 from egoequiv.evaluation.probes import LinearProbe
 from egoequiv.evaluation.read_targets import Targets
-from egoequiv.evaluation.readout import ReadOut, r2_by_group, read_features, read_motions, read_out, read_poses
+from egoequiv.evaluation.readout import ReadOut, read_features, read_motions, read_out, read_poses
+from egoequiv.evaluation.statistics import group_r2
 from egoequiv.pose import NoMotion
 from egoequiv.store import FrameStore
 from evaluation.grid_features import features_of, grid_store
@@ -23,6 +24,11 @@ from helpers import bare_store, data_error
 
 def by_name(rows: tuple[ReadOut, ...], probe: str = "linear") -> dict[str, ReadOut]:
     return {row.quantity: row for row in rows if row.probe == probe}
+
+
+def r2_by_group(true: np.ndarray, guess: np.ndarray, groups: np.ndarray) -> tuple[float, tuple[float, float]]:
+    found = group_r2(true, (true - guess) ** 2, groups)
+    return found.value, found.interval()
 
 
 def test_r2_by_hand() -> None:

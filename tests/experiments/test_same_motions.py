@@ -8,9 +8,10 @@ from drives import drive_source
 from egoequiv.engines import LocalEngine
 from egoequiv.experiments.collect import collect
 from egoequiv.experiments.comparison import compare_runs
+from egoequiv.experiments.measure import measure_run
 from egoequiv.experiments.missing import measure_missing
 from egoequiv.experiments.run_groups import group_runs
-from egoequiv.experiments.same_motions import motions_apart
+from egoequiv.experiments.runs_table import motions_apart
 from egoequiv.report.measurement_blocks import comparison_blocks
 from egoequiv.report.page import write_report
 from egoequiv.store import FrameStore, ingest
@@ -37,7 +38,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def apart_of(paths: list[Path]) -> list[list[str]]:
-    apart = motions_apart({group.runs[0].name: group for group in group_runs(paths)})
+    measured = {path: measure_run(path, ("equivariance",)) for path in paths}
+    apart = motions_apart({group.runs[0].name: group for group in group_runs(paths)}, measured)
     return [list(rows) for rows in apart.kinds.values()]
 
 

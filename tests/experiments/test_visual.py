@@ -79,7 +79,7 @@ def half_seen(source: Source, **_: object) -> Source:
 @pytest.mark.slow
 def test_both_kinds_of_poses_have_the_same_frames_and_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "visual_poses", half_seen)
-    options = VisualOptions(tmp_path, repeats=1, iterations=20, engine=LocalEngine(1))
+    options = VisualOptions(out=tmp_path, repeats=1, iterations=20, engine=LocalEngine(1))
     source = drive_source(2)
     table = features_table("town", source, options)
     seen, logged = (FrameStore.open(tmp_path / "stores" / f"town-{kind}-32") for kind in ("visual", "log"))
@@ -95,5 +95,5 @@ def test_both_kinds_of_poses_have_the_same_frames_and_split(tmp_path: Path, monk
     assert any(name.startswith("rho_") for name in table.columns)
     assert all(len(entry.result.values) == 1 for row in table.rows for entry in row.entries.values())
     # Nothing is trained or measured again.
-    monkeypatch.setattr(features, "with_finding", lambda *_: pytest.fail("measured again"))
+    monkeypatch.setattr(features, "make_measurement", lambda *_: pytest.fail("measured again"))
     assert features_table("town", source, options) == table

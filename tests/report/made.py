@@ -221,7 +221,8 @@ class MadeSubject:
 
     @property
     def group(self) -> RunGroup:
-        settings = {"method": self.name, "use_labels": True, "data": "toys", "learning_rate": 0.1 * len(self.name)}
+        place = {"data": "toys", "labels": None, "split": "paper", "holdout_fraction": 0.0}
+        settings = {"method": self.name, "use_labels": True, "learning_rate": 0.1 * len(self.name), **place}
         return RunGroup(settings, tuple(Path(f"{self.name}-{seed}") for seed in range(3)), SEEDS)
 
     @property

@@ -16,11 +16,10 @@ from PIL import Image
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import Task
 from egoequiv.report.audit import audit_figure
-from egoequiv.report.figures import save_figure
 from egoequiv.report.figures.chains import KINDS, chains_figure, chains_of
 from egoequiv.report.figures.columns import chart_key, rho_chart, table_chart
 from egoequiv.report.figures.curves import AUROC, curves_figure, mean_lines
-from egoequiv.report.figures.drawing import as_picture, save_figures
+from egoequiv.report.figures.drawing import as_picture, save_figure, save_figures
 from egoequiv.report.figures.next_view import accuracy_figure, gallery_figure
 from egoequiv.report.figures.styles import COLORS, RIGHT, WRONG, draw_lines, row_styles
 from egoequiv.report.figures.tasks import DRAWN, draw

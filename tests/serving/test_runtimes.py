@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from egoequiv.cli.options import Checkpoint
-from egoequiv.cli.serve import Runtime, open_service
+from egoequiv.cli.serve import open_service
 from egoequiv.exporting import export_run
 from egoequiv.serving.limits import Limits
 from egoequiv.store import FrameStore
@@ -23,7 +22,7 @@ def test_all_engines_give_the_same(small_store: FrameStore, tmp_path: Path) -> N
     found: list[tuple[object, object]] = []
     for folder, engine in (("run", "torch"), ("export", "torch"), ("export", "onnx")):
         place = str(small_store.path)
-        service = open_service(tmp_path / folder, place, Limits(), Runtime(engine), Checkpoint.last, "cpu")
+        service = open_service(tmp_path / folder, place, Limits(), engine, "last", "cpu")
         with client_of(service) as client:
             features = client.post("/v1/embed", json={"views": views}).json()["features"]
             body = {"view": views[0], "motions": ["up", "right"]}

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.console import print_json, progress_bar, say, show
 from egoequiv.cli.options import AsJson, Device, MaxGap, PartOption, check_max_gap, grouped
 from egoequiv.cli.settings import parse_size
 from egoequiv.cli.stores import local_store
@@ -26,21 +25,6 @@ FILES = ("audit.json", "audit.md", "audit.png")
 NAMED = re.compile(r"([A-Za-z][\w+-]*)=(.+)")
 
 
-class Pool(StrEnum):
-    """What becomes of maps and tokens."""
-
-    mean = "mean"
-    flatten = "flatten"
-
-
-class FrameChoice(StrEnum):
-    """Which frames are measured."""
-
-    auto = "auto"
-    validation = "validation"
-    all = "all"
-
-
 @dataclass(frozen=True)
 class Measuring:
     """How models are measured, as `auditing.audit` takes it."""
@@ -50,15 +34,16 @@ class Measuring:
         typer.Option("--layer", help="Look at this layer too, in all models that have it; may be repeated."),
     ] = None
     pooling: Annotated[
-        Pool, typer.Option("--pool", help="Of maps and tokens: their mean over places, or all of them.")
-    ] = Pool.mean
+        Literal["mean", "flatten"],
+        typer.Option("--pool", help="Of maps and tokens: their mean over places, or all of them."),
+    ] = "mean"
     frames: Annotated[
-        FrameChoice,
+        Literal["auto", "validation", "all"],
         typer.Option(
             help="Which frames: validation, those that no run among the models was trained on; all; or auto, "
             "validation if a run was trained on this store, else all."
         ),
-    ] = FrameChoice.auto
+    ] = "auto"
     hold_out: Annotated[
         str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")
     ] = "recording"
@@ -220,19 +205,26 @@ def _assigned(text: str, named: Mapping[str, str]) -> tuple[str | None, str, str
 
 def _value(key: str, value: str) -> Any:
     """A declared value, from text."""
+    if key not in READ:
+        *known, last = READ
+        raise ConfigError(f"--set {key}={value}: no such setting; choose {', '.join(known)} or {last}")
     try:
-        if key == "size":
-            return parse_size(value)
-        if key == "channels":
-            return int(value)
-        if key in ("mean", "std"):
-            return tuple(float(one) for one in value.split(","))
+        return READ[key](value)
     except ValueError:
         raise ConfigError(f"--set {key}={value}: expected numbers") from None
-    if key in ("weights", "part", "dtype", "layout"):
-        return value
-    known = "size, channels, mean, std, dtype, layout, weights or part"
-    raise ConfigError(f"--set {key}={value}: no such setting; choose {known}")
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(map(float, text.split(",")))
+
+
+READ: dict[str, Callable[[str], Any]] = {  # from text, what may be declared of a model
+    "size": parse_size,
+    "channels": int,
+    "mean": _numbers,
+    "std": _numbers,
+    **dict.fromkeys(("dtype", "layout", "weights", "part"), str),
+}
 
 
 def _motions(names: str | None, patterns: Path | None) -> Sequence[str] | MinedPatterns | None:
@@ -250,7 +242,7 @@ def _motions(names: str | None, patterns: Path | None) -> Sequence[str] | MinedP
 def _save(table: AuditTable, out: Path) -> list[str]:
     from egoequiv.files import write_json, write_text
     from egoequiv.report.audit import audit_figure, audit_markdown
-    from egoequiv.report.figures import save_figure
+    from egoequiv.report.figures.drawing import save_figure
 
     write_json(out / "audit.json", table.describe())
     write_text(out / "audit.md", audit_markdown(table))
@@ -260,8 +252,7 @@ def _save(table: AuditTable, out: Path) -> list[str]:
 
 def _show(table: AuditTable, files: Sequence[str]) -> None:
     from egoequiv.report.audit import audit_blocks
-    from egoequiv.report.terminal import print_blocks
 
-    print_blocks(audit_blocks(table), output())
+    show(audit_blocks(table))
     if files:
         say(f"saved: {', '.join(files)}")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.console import print_json, progress_bar, say, show
 from egoequiv.cli.options import AsJson
 from egoequiv.cli.stores import fetch
 from egoequiv.errors import ConfigError, DataError
@@ -35,7 +35,6 @@ def compare(
     """
     from egoequiv.experiments.comparison import compare_runs
     from egoequiv.report.measurement_blocks import comparison_blocks
-    from egoequiv.report.terminal import print_blocks
 
     found = _runs_of(runs)
     fetch(store)
@@ -44,7 +43,7 @@ def compare(
     if as_json:
         print_json(compared.model_dump(mode="json"))
     else:
-        print_blocks(comparison_blocks(compared), output())
+        show(comparison_blocks(compared))
 
 
 def _runs_of(paths: Sequence[Path]) -> list[Path]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import (
@@ -23,6 +23,9 @@ from rich.text import Text
 
 from egoequiv.cli.log_lines import lines_for_log
 
+if TYPE_CHECKING:
+    from egoequiv.blocks import Block
+
 WORTH_SAYING_S = 10
 
 messages = Console(stderr=True)
@@ -36,6 +39,13 @@ def say(text: str) -> None:
 def output() -> Console:
     """The console for results, as wide as the terminal, or 80 columns; made when needed, because stdout may change."""
     return Console()
+
+
+def show(blocks: Sequence[Block]) -> None:
+    """Results on stdout."""
+    from egoequiv.report.terminal import print_blocks
+
+    print_blocks(blocks, output())
 
 
 def print_json(value: Any) -> None:

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from egoequiv.cli.console import print_json, progress_bar, say
+from egoequiv.cli.console import progress_bar, say
 from egoequiv.cli.options import AsJson, Out
-from egoequiv.cli.tables import described, show_tables
+from egoequiv.cli.tables import show_tables
 
 METHODS = ("random", "clsnet", "drlim", "equiv", "recording+motion")
 
@@ -36,11 +36,9 @@ def demo(
         tables = reproduce_norb(
             ReproduceOptions(out, methods=METHODS, quick=True, iterations=iterations, on_progress=progress)
         )
-    saved = show_tables(tables, out, quiet=as_json)
+    saved = show_tables(tables, out, as_json)
     store = FrameStore.open(out / "stores" / "turntable-2-32")
     save_picture(contact_sheet(store, rows=25), out / "toys.png")
-    if as_json:
-        print_json({"tables": described(tables)})
     say(f"look at {out / 'toys.png'} (the toys) and {out / 'rho.png'} (rho for each motion); {saved[0]}")
     say("what to try next:")
     say(f"  egoequiv report {shlex.quote(str(out))}   (one page with all of it, and what the features are good for)")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.console import print_json, progress_bar, say, show
 from egoequiv.cli.options import AsJson, ReadSettings, SourceName, Workers
 from egoequiv.cli.settings import parse_settings
 from egoequiv.cli.stores import LogFormat
@@ -44,7 +44,6 @@ def doctor(
     from egoequiv.files import check_writable, write_text
     from egoequiv.report.doctor_page import doctor_report, terminal_blocks
     from egoequiv.report.page import to_html
-    from egoequiv.report.terminal import print_blocks
 
     check_writable(out)
     asked = None if run is None else _opened_run(run)
@@ -62,7 +61,7 @@ def doctor(
     if as_json:
         print_json({"log": log, "page": str(out), **diagnosis.as_json()})
     else:
-        print_blocks(terminal_blocks(diagnosis), output())
+        show(terminal_blocks(diagnosis))
         say(f"open {out} in a browser")
     if diagnosis.faults:
         raise typer.Exit(1)

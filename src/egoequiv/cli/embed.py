@@ -52,7 +52,7 @@ def embed(
     ] = False,
     log: LogFormat,
     part: PartOption = None,
-    checkpoint: CheckpointOption = Checkpoint.last,
+    checkpoint: CheckpointOption = "last",
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
@@ -91,7 +91,7 @@ def _tell(written: Written, notes: list[str], checkpoint: Checkpoint, as_json: b
         say(f"{len(broken)} frames have no features: {broken[0]}{'; ...' * (len(broken) > 1)}")
     if as_json:
         told = {"files": files, "frames": written.frames, "features": written.features, "notes": notes}
-        print_json({**told, "checkpoint": checkpoint.value, "broken": len(broken), "reasons": broken[:NOTES_SHOWN]})
+        print_json({**told, "checkpoint": checkpoint, "broken": len(broken), "reasons": broken[:NOTES_SHOWN]})
         return
     say(f"{written.frames:,} x {written.features} features in {' and '.join(files)}")
 
@@ -117,8 +117,8 @@ class Job:
 
         chosen = str(choose_device(device))
         if (self.model / MODEL).exists():
-            return RunModel(load_model(self.model, self.checkpoint.value, chosen), None, {})
-        return open_model(self.model, device=chosen, which=self.checkpoint.value)
+            return RunModel(load_model(self.model, self.checkpoint, chosen), None, {})
+        return open_model(self.model, device=chosen, which=self.checkpoint)
 
     def embed(self, device: str, images: list[str], out: Path) -> tuple[Written, list[str]]:
         """Write the features of some inputs; notes on them are said."""
@@ -137,7 +137,7 @@ class Job:
             say(f"note: {note}")
         if len(notes) > NOTES_SHOWN:
             say(f"{len(notes) - NOTES_SHOWN} more notes, see --json")
-        about = {"model": str(self.model), "checkpoint": self.checkpoint.value}
+        about = {"model": str(self.model), "checkpoint": self.checkpoint}
         with progress_bar() as progress:
             told = partial(progress, "frames")
             settings: dict[str, Any] = {"part": self.part, "skip_broken": self.skip_broken, "about": about}

@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from egoequiv.cli.console import output, print_json, progress_bar, say
-from egoequiv.cli.options import (
-    AsJson,
-    Checkpoint,
-    CheckpointOption,
-    TaskNames,
-    TaskSettings,
-    check_hold_out,
-    grouped,
-    tasks_in,
-)
+from egoequiv.cli.console import print_json, progress_bar, say, show
+from egoequiv.cli.options import AsJson, CheckpointOption, grouped
 from egoequiv.cli.stores import fetch, local_store
+from egoequiv.cli.task_options import TaskNames, TaskSettings, check_hold_out, tasks_in
 from egoequiv.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -44,7 +36,7 @@ def evaluate(
         str | None,
         typer.Option(help="A table of labels, as labels.csv or labels.csv:COLUMN, read from the features by a probe."),
     ] = None,
-    checkpoint: CheckpointOption = Checkpoint.last,
+    checkpoint: CheckpointOption = "last",
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="A folder for the results as JSON, and the figures.")
     ] = None,
@@ -68,9 +60,7 @@ def evaluate(
         raise ConfigError(f"--{option} is for tasks: name one with --task, such as --task next-view")
     tasks = get_tasks(tasks_in(task, _default_tasks(store is not None, labels is not None)))
     store = _bring_frames(run, store)
-    measurer = RunMeasurer(
-        run, store, checkpoint.value, labels=labels, everything=store is not None and not (task or labels)
-    )
+    measurer = RunMeasurer(run, store, checkpoint, labels=labels, everything=store is not None and not (task or labels))
     if settings.hold_out is not None:
         check_hold_out(settings.hold_out, [measurer.data.store])
     given |= {name: _traverse(run, measurer, given[name]) for name in ("reference", "query") if name in given}
@@ -146,7 +136,6 @@ def _measure(
 ) -> list[Measurement]:
     """Measure one task after the other, and show each as soon as it is done."""
     from egoequiv.report.measurement_blocks import measurement_blocks
-    from egoequiv.report.terminal import print_blocks
 
     found: list[Measurement] = []
     for name, task in tasks.items():
@@ -157,7 +146,7 @@ def _measure(
             if len(tasks) > 1 and not is_basic:
                 say(f"not measured: {name}: {one.problem}")
         elif not quiet:
-            print_blocks(measurement_blocks(one, task), output())
+            show(measurement_blocks(one, task))
     if all(one.problem is not None for one in found):
         if len(found) == 1:
             raise DataError(str(found[0].problem))

@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
-from egoequiv.cli.options import AsJson, Checkpoint, CheckpointOption
+from egoequiv.cli.options import AsJson, CheckpointOption
 
 
 def export(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
     *,
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder to write; it must not exist, or be empty.")],
-    checkpoint: CheckpointOption = Checkpoint.last,
+    checkpoint: CheckpointOption = "last",
     as_json: AsJson = False,
 ) -> None:
     """Write a run for other programs: ONNX, torch.export and safetensors, with a model card and checksums.
@@ -30,12 +30,12 @@ def export(
     from egoequiv.exporting import export_run
 
     with progress_bar() as progress:
-        files = export_run(run, out, checkpoint.value, progress)
+        files = export_run(run, out, checkpoint, progress)
     if not any((run / FOLDER).glob("*")):
         say(f"note: the model card has no numbers yet: egoequiv evaluate {run}, and export again")
     sizes = {path.name: path.stat().st_size for path in files}
     if as_json:
-        print_json({"folder": str(out), "checkpoint": checkpoint.value, "files": sizes})
+        print_json({"folder": str(out), "checkpoint": checkpoint, "files": sizes})
         return
     for name, size in sizes.items():
         print(f"{size:>12,}  {name}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.console import print_json, progress_bar, say, show
 from egoequiv.cli.options import AsJson, PosesFrom, Where, grouped
 from egoequiv.cli.settings import parse_settings, parse_size
 from egoequiv.cli.stopping import stopped_as
@@ -131,10 +131,9 @@ def _list_sources() -> None:
     """Every source: what its files look like, or that it is rendered."""
     from egoequiv.blocks import Grid
     from egoequiv.catalog import DOOR
-    from egoequiv.report.terminal import print_blocks
     from egoequiv.sources.formats import FORMATS
 
     known = {one.source: (one.title, one.looks_for) for one in reversed(FORMATS)}  # of two, the more specific
     known["scenes"] = ("labelled pictures", "a folder for each class, perhaps below train and test")
     rows = [(name, *known.get(name, ("", "rendered here, or named by you"))) for name in DOOR.names()]
-    print_blocks([Grid.of("Sources", ("source", "format", "looks for"), rows, is_words=True)], output())
+    show([Grid.of("Sources", ("source", "format", "looks for"), rows, is_words=True)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egoequiv.cli.console import output, print_json
+from egoequiv.cli.console import print_json, show
 from egoequiv.cli.options import AsJson, ReadSettings, SourceName
 from egoequiv.cli.settings import parse_settings
 
@@ -37,7 +37,6 @@ def inspect(
     Example: egoequiv inspect rgbd_dataset_freiburg1_xyz
     """
     from egoequiv.catalog import open_log
-    from egoequiv.report.terminal import print_blocks
     from egoequiv.sources.inspection import inspect_source
     from egoequiv.store.motion import can_be_seen
 
@@ -50,7 +49,7 @@ def inspect(
     if as_json:
         print_json({"path": str(path), "format": title, **found.as_json(), "commands": commands})
         return
-    print_blocks(inspection_blocks(found, path, title, commands), output())
+    show(inspection_blocks(found, path, title, commands))
 
 
 def next_commands(found: Inspection, path: Path, settings: list[str]) -> list[str]:

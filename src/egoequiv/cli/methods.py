@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from egoequiv.cli.console import output, print_json
+from egoequiv.cli.console import print_json, show
 from egoequiv.cli.options import AsJson
-
-if TYPE_CHECKING:
-    from egoequiv.losses import Term
 
 
 def methods(
@@ -31,7 +28,6 @@ def methods(
     from egoequiv.blocks import Grid
     from egoequiv.method_names import get_method, list_methods
     from egoequiv.methods import numbers_of
-    from egoequiv.report.terminal import print_blocks
 
     found = {name: get_method(name) for name in names or list_methods()}
     if as_json:
@@ -47,15 +43,13 @@ def methods(
             }
         )
         return
-    rows = [(name, method.about, " + ".join(map(_term, method.terms))) for name, method in found.items()]
-    print_blocks([Grid.of("", ("method", "what it learns from", "losses"), rows, is_words=True)], output())
+    rows = [
+        (name, m.about, " + ".join(t.name if t.part == "all" else f"{t.name} ({t.part})" for t in m.terms))
+        for name, m in found.items()
+    ]
+    show([Grid.of("", ("method", "what it learns from", "losses"), rows, is_words=True)])
     for name, method in found.items() if names else ():
         numbers = [f"{key}.{t.name}={value:g}" for t in method.terms for key, value in numbers_of(t).items()]
         defaults = [f"{key}={value}" for key, value in method.defaults.items()]
         grid = Grid.of("", (f"{name}: settings that `--set` changes",), [(line,) for line in [*numbers, *defaults]])
-        print_blocks([grid] if numbers else [], output())
-
-
-def _term(term: Term) -> str:
-    """A loss by its name, and the part of the features that it looks at."""
-    return term.name if term.part == "all" else f"{term.name} ({term.part})"
+        show([grid] if numbers else [])

@@ -3,114 +3,39 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
-from enum import StrEnum
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from egoequiv.cli.place_options import Query, Reference, Revisit, ToleranceOption
 from egoequiv.errors import ConfigError
 
 if TYPE_CHECKING:
     from egoequiv.engines import Engine
-    from egoequiv.store import FrameStore
     from egoequiv.store.motion import MotionOptions
 
-ALL = "all"
 
-
-class Checkpoint(StrEnum):
-    """Which weights of a run."""
-
-    last = "last"
-    best = "best"
-
-
+Checkpoint = Literal["last", "best"]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 CheckpointOption = Annotated[
     Checkpoint,
     typer.Option("--checkpoint", help="The last weights, or the best on validation frames (chosen on them)."),
 ]
 Device = Annotated[str, typer.Option("--device", help="Where torch computes: auto, cpu, cuda, cuda:1, mps.")]
-EngineName = Annotated[
-    str,
-    typer.Option("--engine", help="local: processes of this machine; ray: a Ray cluster that sees the same folders."),
-]
-Address = Annotated[
-    str | None,
-    typer.Option(help="Address of a running Ray cluster; by default RAY_ADDRESS, or one is started here."),
-]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, show_default="one for each core", help="Processes at a time.")
 ]
-TaskNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--task",
-        help="equivariance, recognition, maps, next-view, composition, retrieval, analogy, probe, readout, prediction, "
-        "plan, slowness, places, motions, or all; or your own, as module:name or file.py:name. Several with commas, or "
-        "repeated.",
-    ),
-]
 MethodNames = Annotated[list[str] | None, typer.Option("--methods", help="Only these methods, with commas.")]
-Motions = Annotated[
-    str | None, typer.Option(show_default="the task's own", help="For tasks: these motions, such as up,down,up+right.")
-]
-Steps = Annotated[
-    int | None,
-    typer.Option(
-        min=1, max=50, show_default="1 and 5", help="For next-view: further views; for composition: longest chain."
-    ),
-]
-Neighbours = Annotated[
-    int | None, typer.Option(min=1, show_default="25", help="For next-view: how many nearest training pairs vote.")
-]
-HoldOut = Annotated[
-    str | None,
-    typer.Option(
-        show_default="recording",
-        help="What is never both fitted and measured: recording, label, or an attribute.",
-    ),
-]
-TaskSeed = Annotated[int | None, typer.Option("--seed", min=0, show_default="0", help="For tasks: the random seed.")]
 PartOption = Annotated[
     str | None,
     typer.Option(
         "--part", show_default="by the task", help="The part of the features, such as equivariant, of runs with parts."
     ),
 ]
-FitOn = Annotated[
-    str | None,
-    typer.Option(
-        "--fit-on",
-        metavar="half|training",
-        show_default="half on a grid, training in video",
-        help="For equivariance and composition: fit maps on a random half of the validation pairs, as the paper does, "
-        "or on pairs of training frames. Composition divides pairs in video too, unless told.",
-    ),
-]
-LabelColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--label-column",
-        show_default="that of the run",
-        help="For probe: label, an attribute, or a column of numbers such as steering.",
-    ),
-]
-LabelsOfClass = Annotated[
-    str | None,
-    typer.Option("--per-class", show_default="6,20", help="For probe: how many labels of each class, with commas."),
-]
-LabelledFrames = Annotated[
-    int | None,
-    typer.Option(min=10, show_default="200", help="For probe: how many labelled frames, where labels are numbers."),
-]
-Draws = Annotated[int | None, typer.Option(min=1, show_default="5", help="For probe: how often labels are drawn.")]
 SourceName = Annotated[
     str | None,
     typer.Option("--source", show_default="guessed", help="The format of a log: a source by name, or your own."),
@@ -118,38 +43,6 @@ SourceName = Annotated[
 ReadSettings = Annotated[
     list[str] | None,
     typer.Option("--read", help="How a log is read: a setting of its source, such as camera=/cam1 or offset_s=0.1."),
-]
-ImageSize = Annotated[
-    str | None,
-    typer.Option("--size", show_default="by the images", help="Of the images of a log: N x N, or HEIGHTxWIDTH."),
-]
-Color = Annotated[bool, typer.Option("--color/--gray", help="Keep the colour of a log's images, or turn them to gray.")]
-Poses = Annotated[
-    str,
-    typer.Option(
-        "--poses",
-        metavar="log|visual|sfm",
-        show_default="log, for a log without poses visual",
-        help="The log's own poses, or those that its pictures show: visual (needs OpenCV), or, for at most 300 key "
-        "frames, sfm: structure from motion (needs COLMAP).",
-    ),
-]
-FieldOfView = Annotated[
-    float | None,
-    typer.Option(
-        "--fov",
-        show_default="by the log, or guessed",
-        help="For poses from pictures: the horizontal field of view of the camera in degrees.",
-    ),
-]
-ScaleFrom = Annotated[
-    str | None,
-    typer.Option(
-        "--scale",
-        show_default="no unit",
-        help="For poses from pictures: the column that tells how far the camera went (a speed or a distance), or log: "
-        "the distances of the log's own poses.",
-    ),
 ]
 Out = Annotated[Path, typer.Option("-o", "--out", help="The folder for runs and tables.")]
 MaxGap = Annotated[
@@ -192,8 +85,16 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 class Where:
     """Where a command computes."""
 
-    engine: EngineName = "local"
-    address: Address = None
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine", help="local: processes of this machine; ray: a Ray cluster that sees the same folders."
+        ),
+    ] = "local"
+    address: Annotated[
+        str | None,
+        typer.Option(help="Address of a running Ray cluster; by default RAY_ADDRESS, or one is started here."),
+    ] = None
     workers: Workers = None
 
     def open(self) -> Engine:
@@ -207,43 +108,39 @@ class Where:
 class PosesFrom:
     """Whether poses are the log's own or found in its pictures."""
 
-    poses: Poses = "auto"
-    fov: FieldOfView = None
-    scale: ScaleFrom = None
+    poses: Annotated[
+        str,
+        typer.Option(
+            "--poses",
+            metavar="log|visual|sfm",
+            show_default="log, for a log without poses visual",
+            help="The log's own poses, or those that its pictures show: visual (needs OpenCV), or, for at most 300 key "
+            "frames, sfm: structure from motion (needs COLMAP).",
+        ),
+    ] = "auto"
+    fov: Annotated[
+        float | None,
+        typer.Option(
+            "--fov",
+            show_default="by the log, or guessed",
+            help="For poses from pictures: the horizontal field of view of the camera in degrees.",
+        ),
+    ] = None
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            "--scale",
+            show_default="no unit",
+            help="For poses from pictures: the column that tells how far the camera went (a speed or a distance), or "
+            "log: the distances of the log's own poses.",
+        ),
+    ] = None
 
     def motion(self) -> MotionOptions:
         """The same for a store that is made."""
         from egoequiv.store.motion import MotionOptions
 
         return MotionOptions(self.poses, self.fov, self.scale)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class TaskSettings:
-    """Options of tasks."""
-
-    motions: Motions = None
-    steps: Steps = None
-    neighbours: Neighbours = None
-    hold_out: HoldOut = None
-    seed: TaskSeed = None
-    part: PartOption = None
-    fit_on: FitOn = None
-    label_column: LabelColumn = None
-    per_class: LabelsOfClass = None
-    labelled_frames: LabelledFrames = None
-    draws: Draws = None
-    reference: Reference = None
-    query: Query = None
-    tolerance: ToleranceOption = None
-    revisit_s: Revisit = None
-
-    def given(self) -> dict[str, Any]:
-        """Those that were given, as `TaskOptions` takes them."""
-        names = None if self.motions is None else tuple(names_in([self.motions]))
-        counts = None if self.per_class is None else numbers_in(self.per_class, "--per-class", int)
-        given = {**asdict(self), "motions": names, "per_class": counts}
-        return {name: value for name, value in given.items() if value is not None}
 
 
 def check_max_gap(max_gap_s: float) -> None:
@@ -267,27 +164,3 @@ def numbers_in(text: str, option: str, kind: type[int] | type[float] = float) ->
 def names_in(given: Sequence[str] | None) -> list[str]:
     """The names of an option that may be repeated and may hold commas, each once."""
     return list(dict.fromkeys(name.strip() for text in given or () for name in text.split(",") if name.strip()))
-
-
-def tasks_in(given: Sequence[str] | None, default: Sequence[str] = ()) -> list[str]:
-    """The tasks of these names; `all` means every one that is built in."""
-    from egoequiv.evaluation.tasks import TASKS, get_tasks
-    from egoequiv.experiments.measure import BASIC
-
-    names = names_in(given) or list(default)
-    return list(get_tasks([name for name in TASKS if name not in BASIC] if ALL in names else names))
-
-
-def check_hold_out(hold_out: str, stores: Iterable[FrameStore]) -> None:
-    """Refuse an attribute that none of the stores has, for tasks too that hold nothing out."""
-    if hold_out in ("recording", "label"):
-        return
-    problem = None
-    for store in stores:
-        try:
-            store.attribute(hold_out)
-            return
-        except ConfigError as lacking:
-            problem = lacking
-    if problem is not None:
-        raise ConfigError(f"--hold-out {hold_out}: {problem}; or give recording or label") from problem

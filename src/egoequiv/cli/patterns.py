@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.console import output, print_json, progress_bar, say, show
 from egoequiv.cli.options import AsJson, MaxGap, check_max_gap
 from egoequiv.cli.stores import fetch
 
@@ -126,7 +126,7 @@ def _describe(mining: Mining, stability: int, max_gap_s: float, seed: int) -> di
 
 
 def _draw(store: FrameStore, mining: Mining, max_gap_s: float, out: Path) -> list[str]:
-    from egoequiv.report.figures import save_figure
+    from egoequiv.report.figures.drawing import save_figure
     from egoequiv.report.motion_figures import clusters_figure, clusters_of, sample_pairs, write_interactive_scatter
     from egoequiv.report.pictures import save_picture
 
@@ -145,7 +145,6 @@ def _draw(store: FrameStore, mining: Mining, max_gap_s: float, out: Path) -> lis
 def _show(mining: Mining, described: dict[str, Any]) -> None:
     """The clusters, what k-means looked at, and how far other seeds end from it."""
     from egoequiv.blocks import Grid, Text
-    from egoequiv.report.terminal import print_blocks
 
     axes = mining.patterns.space.axes
     if len(axes) > MOST_COLUMNS:
@@ -165,4 +164,4 @@ def _show(mining: Mining, described: dict[str, Any]) -> None:
     if described["stability"]:
         seeds = f"stability: from {described['stability']['other_seeds']} other seeds no kept centre moved by more than"
         lines.append(Text(f"{seeds} {mining.wandering:.3f} standard deviations of the motions"))
-    print_blocks([Grid.of("", heads, rows), *lines], output())
+    show([Grid.of("", heads, rows), *lines])

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
-from egoequiv.cli.options import ALL, AsJson, TaskNames, Where, grouped, names_in, tasks_in
-
-
-class Form(StrEnum):
-    """How a report is written."""
-
-    html = "html"
-    markdown = "markdown"
-    latex = "latex"
+from egoequiv.cli.options import AsJson, Where, grouped, names_in
+from egoequiv.cli.task_options import ALL, TaskNames, tasks_in
 
 
 @grouped
@@ -31,7 +23,7 @@ def report(
         typer.Option("-o", "--out", show_default="report.html in the folder", help="The file to write."),
     ] = None,
     form: Annotated[
-        Form | None,
+        Literal["html", "markdown", "latex"] | None,
         typer.Option("--format", show_default="by the ending of the file", help="html, markdown or latex."),
     ] = None,
     evaluate: Annotated[
@@ -52,7 +44,7 @@ def report(
     from egoequiv.report.page import report_target
 
     names = report_tasks(task)
-    target, chosen = report_target(folder, out, form.value if form else None)  # before the work, which may be long
+    target, chosen = report_target(folder, out, form)  # before the work, which may be long
     _, problems = report_folder(folder, names, where, target, chosen, evaluate=evaluate)
     size = target.stat().st_size
     if as_json:

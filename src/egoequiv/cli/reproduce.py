@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from egoequiv.cli import options as opt
 from egoequiv.cli.console import print_json, progress_bar, say
-from egoequiv.cli.options import AsJson, MethodNames, Out, TaskNames, Where, grouped, names_in
+from egoequiv.cli.options import AsJson, MethodNames, Out, Where, grouped, names_in, numbers_in
 from egoequiv.cli.report import report_folder, report_tasks
 from egoequiv.cli.reproduce_beyond import beyond
 from egoequiv.cli.reproduce_logs import reproduce_doctor, reproduce_visual
-from egoequiv.cli.tables import described, show_tables
+from egoequiv.cli.tables import described, save_tables, show_tables
+from egoequiv.cli.task_options import ALL, TaskNames, TaskSettings, check_hold_out, tasks_in
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def all_tables(
     tables: dict[str, Table] = {}
     for folder, (name, given) in each.items():
         made = _make(name, out / folder, given, work, where)
-        show_tables(made, out / folder, quiet=as_json)
+        save_tables(made, out / folder, quiet=as_json)
         tables |= {f"{folder}/{key}": table for key, table in made.items()}
     written, _ = report_folder(out, names, where)
     if as_json:
@@ -202,7 +202,7 @@ def tasks(
     *,
     task: TaskNames = None,
     methods: MethodNames = None,
-    settings: opt.TaskSettings,
+    settings: TaskSettings,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", show_default="the folder itself", help="Where the tables go."),
@@ -220,7 +220,7 @@ def tasks(
     from egoequiv.evaluation.task import TaskOptions
     from egoequiv.experiments.task_tables import task_tables
 
-    names = opt.tasks_in(task, (opt.ALL,))
+    names = tasks_in(task, (ALL,))
     options = TaskOptions(**settings.given())
     if settings.hold_out is not None:
         _check_hold_out(settings.hold_out, folder)
@@ -231,9 +231,7 @@ def tasks(
     if not found.tables:
         raise DataError(f"{folder}: none of these tasks could be measured of any method; the reasons are above")
     tables = {path.as_posix(): table for path, table in found.tables.items()}
-    show_tables(tables, out or folder, quiet=as_json)
-    if as_json:
-        print_json({"tables": described(tables), "problems": found.problems})
+    show_tables(tables, out or folder, as_json, problems=found.problems)
     if out is None or out == folder:
         _say_report(folder)
 
@@ -250,7 +248,7 @@ def _check_hold_out(hold_out: str, folder: Path) -> None:
             stores.append(FrameStore.open(place))
         except EgoEquivError:
             continue  # the tasks say what is wrong
-    opt.check_hold_out(hold_out, stores)
+    check_hold_out(hold_out, stores)
 
 
 def _splits(split: str) -> tuple[str, ...]:
@@ -258,7 +256,7 @@ def _splits(split: str) -> tuple[str, ...]:
 
 
 def _per_class(text: str) -> tuple[int, ...]:
-    numbers = opt.numbers_in(text, "--per-class", int)
+    numbers = numbers_in(text, "--per-class", int)
     if min(numbers) < 1 or len(set(numbers)) < len(numbers):
         raise ConfigError("--per-class must be different numbers of at least 1, such as 6,20")
     return numbers
@@ -277,10 +275,7 @@ def _make(name: str, out: Path, given: dict[str, Any], work: Work, where: Where)
 
 
 def _reproduce(name: str, out: Path, given: dict[str, Any], work: Work, where: Where, as_json: bool) -> None:
-    tables = _make(name, out, given, work, where)
-    show_tables(tables, out, quiet=as_json)
-    if as_json:
-        print_json({"tables": described(tables)})
+    show_tables(_make(name, out, given, work, where), out, as_json)
     _say_report(out)
 
 

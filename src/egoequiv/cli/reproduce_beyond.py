@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import print_json, progress_bar, say
-from egoequiv.cli.options import AsJson, MethodNames, Out, TaskNames, Where, grouped, names_in
+from egoequiv.cli.options import AsJson, MethodNames, Out, Where, grouped, names_in
+from egoequiv.cli.task_options import TaskNames
 
 if TYPE_CHECKING:
     from egoequiv.evaluation.task import OnProgress
@@ -101,11 +102,11 @@ def beyond(
 
 def _show(world: World, tables: dict[str, Table], out: Path, as_json: bool) -> None:
     """Show and save the tables of a setting, and the figure of recognition against rho."""
-    from egoequiv.cli.tables import show_tables
+    from egoequiv.cli.tables import save_tables
     from egoequiv.report.figures.drawing import save_figure
     from egoequiv.report.figures.trade_off import trade_off
 
-    show_tables(tables, out, quiet=as_json)
+    save_tables(tables, out, quiet=as_json)
     figure = trade_off(world.title, list(tables.values()))
     if figure is not None:
         say(f"saved: {save_figure(figure, out / f'{world.name}.png')}")

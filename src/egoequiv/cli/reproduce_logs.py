@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.console import print_json, progress_bar, say, show
 from egoequiv.cli.options import AsJson, Out, Where, grouped, names_in
 
 Logs = Annotated[
@@ -39,7 +39,6 @@ def reproduce_doctor(
     from egoequiv.experiments.faults.experiment import reproduce_doctor as measure
     from egoequiv.experiments.record import record_command
     from egoequiv.report.fault_tables import fault_blocks, save_fault_tables
-    from egoequiv.report.terminal import print_blocks
 
     with where.open() as engine, progress_bar() as progress:
         options = FaultOptions(
@@ -51,7 +50,7 @@ def reproduce_doctor(
     if as_json:
         print_json(results.model_dump(mode="json"))
     else:
-        print_blocks(fault_blocks(results), output())
+        show(fault_blocks(results))
     say(f"saved: {', '.join(map(str, saved))}")
 
 
@@ -75,7 +74,7 @@ def reproduce_visual(
 
     Example: egoequiv reproduce visual --data kitti --data tum_fr1_xyz -o visual-table
     """
-    from egoequiv.cli.tables import described, show_tables
+    from egoequiv.cli.tables import show_tables
     from egoequiv.experiments.record import record_command
     from egoequiv.experiments.visual.features import VisualOptions
     from egoequiv.experiments.visual.features import reproduce_visual as measure
@@ -92,6 +91,4 @@ def reproduce_visual(
         )
         record_command(out, sys.argv[1:])
         tables = measure(options)
-    show_tables(tables, out, quiet=as_json)
-    if as_json:
-        print_json({"tables": described(tables)})
+    show_tables(tables, out, as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from egoequiv.cli.console import output, print_json, progress_bar, say
+from egoequiv.cli.console import print_json, progress_bar, say, show
 from egoequiv.cli.options import AsJson, Where, grouped, numbers_in
 from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stores import fetch
@@ -74,7 +74,6 @@ def search(
 def _show(selection: Selection, names: Sequence[str]) -> None:
     """Every trial, and what was chosen as options of `egoequiv train`."""
     from egoequiv.blocks import Cell, Code, Grid
-    from egoequiv.report.terminal import print_blocks
 
     rows = []
     for trial in selection.trials:
@@ -89,7 +88,7 @@ def _show(selection: Selection, names: Sequence[str]) -> None:
     }
     rates = {name: selection.settings(name)["learning_rate"] for name in names}
     lines = [Code(f"{name}: --set learning_rate={rates[name]:g}{flags[name]}") for name in names]
-    print_blocks([grid, *lines], output())
+    show([grid, *lines])
 
 
 def _note_slow_losses(base: dict[str, Any], names: Sequence[str]) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,14 +19,7 @@ if TYPE_CHECKING:
     from egoequiv.store import FrameStore
 
 TOKEN = "EGOEQUIV_TOKEN"
-
-
-class Runtime(StrEnum):
-    """What computes."""
-
-    auto = "auto"
-    torch = "torch"
-    onnx = "onnx"
+Runtime = Literal["auto", "torch", "onnx"]
 
 
 def serve(
@@ -41,10 +33,8 @@ def serve(
     token_file: Annotated[
         Path | None, typer.Option(help=f"A file with the token that clients must send; else {TOKEN} is read.")
     ] = None,
-    runtime: Annotated[Runtime, typer.Option(help="What computes: torch, or onnxruntime for an export.")] = (
-        Runtime.auto
-    ),
-    checkpoint: CheckpointOption = Checkpoint.last,
+    runtime: Annotated[Runtime, typer.Option(help="What computes: torch, or onnxruntime for an export.")] = "auto",
+    checkpoint: CheckpointOption = "last",
     device: Device = "cpu",
     max_body_mb: Annotated[float, typer.Option(min=0.01, max=1000, help="The largest request, in MB.")] = 16,
     max_megapixels: Annotated[float, typer.Option(min=0.01, max=80, help="The largest picture.")] = 25,
@@ -95,7 +85,7 @@ def open_service(
     from egoequiv.serving.service import Service
     from egoequiv.store import FrameStore
 
-    model = open_model(path, runtime.value, device, checkpoint.value)
+    model = open_model(path, runtime, device, checkpoint)
     if place is None:
         return Service(model, path.name, limits=limits)
     opened = FrameStore.open(local_store(place))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from egoequiv.cli.console import output, print_json
+from egoequiv.cli.console import print_json, show
 from egoequiv.cli.options import AsJson
 from egoequiv.errors import ConfigError
 
@@ -21,14 +21,13 @@ def settings(
     Example: egoequiv settings
     """
     from egoequiv.blocks import Grid
-    from egoequiv.report.terminal import print_blocks
 
     if as_json:
         print_json({name: dict(zip(COLUMNS[1:], rest, strict=True)) for name, *rest in _rows()})
     elif markdown:
         print(_page())
     else:
-        print_blocks([Grid.of("Settings of a run", COLUMNS, _rows())], output())
+        show([Grid.of("Settings of a run", COLUMNS, _rows())])
 
 
 COLUMNS = ("setting", "kind", "default", "meaning")

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.progress import DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from egoequiv.cli.console import bars, messages, progress_bar, say
-from egoequiv.cli.options import Color, ImageSize, ReadSettings, SourceName
+from egoequiv.cli.options import ReadSettings, SourceName
 from egoequiv.cli.settings import parse_settings, parse_size
 
 if TYPE_CHECKING:
@@ -47,8 +48,13 @@ class LogFormat:
 class LogImages(LogFormat):
     """How a log is read, and which images are made of it."""
 
-    size: ImageSize = None
-    color: Color = False
+    size: Annotated[
+        str | None,
+        typer.Option("--size", show_default="by the images", help="Of the images of a log: N x N, or HEIGHTxWIDTH."),
+    ] = None
+    color: Annotated[
+        bool, typer.Option("--color/--gray", help="Keep the colour of a log's images, or turn them to gray.")
+    ] = False
 
     def options(self) -> LogOptions:
         """The same for `store_at`."""

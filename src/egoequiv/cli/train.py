@@ -191,7 +191,8 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     """Draw the curves of a finished run and say how it went; of a log, measure what was learned at once."""
     from egoequiv.cli.evaluate import measure_basics
     from egoequiv.pairs import closeness
-    from egoequiv.report.figures import curves_figure, save_figure
+    from egoequiv.report.figures.curves import curves_figure
+    from egoequiv.report.figures.drawing import save_figure
     from egoequiv.training.run_folder import RunFolder
 
     out, config, metrics = run.path, run.config, RunFolder(run.path).metrics()

@@ -80,4 +80,4 @@ def _examples(groups: Indices, pairs: MotionPairs, view: Indices, number: Indice
     return chosen
 
 
-analogy = ranked_task("analogies", complete_analogies)
+analogy = ranked_task(complete_analogies)

@@ -10,21 +10,15 @@ import numpy as np
 
 from egoequiv.blocks import Cell, Grid
 from egoequiv.errors import ConfigError, TooFewPairsError
-from egoequiv.evaluation.equivariance import MotionError, apply_map, check_finite, constant_rho, score_mapped
-from egoequiv.evaluation.equivariance_task import rho_metric
-from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, measured, notes_of, some_of
-from egoequiv.evaluation.fitted_on import (
-    MOST_FITTED,
-    Map,
-    MotionFeatures,
-    fitted_apart_notes,
-    halved_notes,
-    training_frames,
-)
+from egoequiv.evaluation.chains import MotionChains, Motions, find_motion_chains, name_of
+from egoequiv.evaluation.equivariance import MotionError, MotionFeatures, apply_map, score_mapped
+from egoequiv.evaluation.equivariance_task import rho_metric, rho_value
+from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, notes_of, some_of
+from egoequiv.evaluation.fitted_on import MOST_FITTED, fitted_apart_notes, halved_notes, training_frames
+from egoequiv.evaluation.forward_maps import Affine
 from egoequiv.evaluation.frame_features import fold_groups
 from egoequiv.evaluation.metric import Metric, Value
-from egoequiv.evaluation.motion_chains import MotionChains, Motions, find_motion_chains, name_of
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, silent
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, counted, silent
 from egoequiv.files import plain
 from egoequiv.pairs.candidates import thinned
 
@@ -43,7 +37,6 @@ class ComposedError:
     motions: Motions
     composed: MotionError
     fitted: MotionError
-    recordings: int
 
     @property
     def name(self) -> str:
@@ -53,12 +46,10 @@ class ComposedError:
     def values(self, name: str, is_detail: bool = True) -> list[Value]:
         """Rho of the product and of the map of its own."""
         return [
-            measured(
+            rho_value(
+                error,
                 rho_metric(f"rho of {name}, {way}", f"rho of {name}, {way}", is_detail=is_detail),
-                error.rho,
-                error.interval,
-                groups=self.recordings,
-                baselines={"constant": self.fitted.constant},
+                {"constant": self.fitted.constant},
             )
             for way, error in (("product", self.composed), ("own map", self.fitted))
         ]
@@ -201,35 +192,26 @@ def _measure(
     pairs: Mapping[Motions, MotionFeatures], seed: int, on_progress: OnProgress
 ) -> tuple[dict[Motions, ComposedError], dict[str, int]]:
     """The error of each sequence, and those that have too few pairs; what lacks a map is not listed again."""
-    maps: dict[str, Map] = {}
+    maps: dict[str, Affine] = {}
     errors: dict[Motions, ComposedError] = {}
     too_few: dict[str, int] = {}
-    for done, (motions, own) in enumerate(pairs.items()):
-        on_progress("composing maps", done + 1, len(pairs))
-        if own.are_too_few():
+    for motions, own in counted(pairs.items(), "composing maps", on_progress):
+        if own.lacking() is not None:
             if not too_few.keys() & set(motions):
                 too_few[name_of(motions)] = len(own)
             continue
         back = own.fit_back(seed)
-        fitted = own_error(own, name_of(motions), back, seed)
+        fitted = own.error(name_of(motions), seed, back)
         if len(motions) == 1:
             maps[motions[0]] = back
         if all(motion in maps for motion in motions):
             fewest = min(len(pairs[motion,].divided(seed)[0]) for motion in motions)
             product = replace(product_error(own, motions, maps, seed), pairs_fitted=fewest)
-            errors[motions] = ComposedError(motions, product, fitted, len(np.unique(own.groups)))
+            errors[motions] = ComposedError(motions, product, fitted)
     return errors, too_few
 
 
-def own_error(pairs: MotionFeatures, motion: str, back: Map, seed: int = 0) -> MotionError:
-    """Rho of a map that was fitted to the pairs themselves."""
-    fit, held = pairs.divided(seed)
-    check_finite(motion, fit.z_i, fit.z_j, held.z_i, held.z_j)
-    error = score_mapped(apply_map(back, held.z_j), held.z_i, held.z_j, held.groups, motion, len(fit))
-    return replace(error, constant=constant_rho(fit.z_i, held.z_i, held.z_j))
-
-
-def product_error(pairs: MotionFeatures, motions: Motions, maps: Mapping[str, Map], seed: int = 0) -> MotionError:
+def product_error(pairs: MotionFeatures, motions: Motions, maps: Mapping[str, Affine], seed: int = 0) -> MotionError:
     """The error of the product of the maps of some motions, made one after the other, on the held half of the pairs.
 
     Maps point back, so z(g_n ... g_1 x) goes through the map of the last motion first.

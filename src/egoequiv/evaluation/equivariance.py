@@ -47,6 +47,7 @@ class MotionError:
     pairs_excluded: int  # scored pairs left out of rho because both images have the same features
     pairs_needed: int | None = None  # where there are too few, how many it would take
     constant: float = nan  # rho of the map that always predicts the mean of z(x)
+    recordings: int = 0  # that rho and its interval are of
     part: str | None = None  # of which there are too few, training or validation, where they are kept apart
 
     def why_undefined(self) -> str | None:
@@ -119,7 +120,7 @@ def equivariance_error(
     The map M' is fitted on a random half of the pairs, the error measured on the other half; `groups` are the
     recordings of the pairs.
     """
-    error = _measured(z_i, z_j, groups, motion, seed)
+    error = MotionFeatures(z_i, z_j, groups).error(motion, seed)
     if error.pairs_needed is not None:
         raise TooFewPairsError(
             f"motion {motion!r}: {len(z_i)} pairs are too few to fit a map of these features and to measure it; "
@@ -128,39 +129,61 @@ def equivariance_error(
     return error
 
 
-def _measured(z_i: Features, z_j: Features, groups: NDArray[np.int64], motion: str, seed: int) -> MotionError:
-    """Rho of one motion, fitted on a random half; not a number, with no pairs fitted, where there are too few."""
-    count = len(z_i)
-    check_finite(motion, z_i, z_j)
-    needed = fewest_pairs(z_j)
-    if count < needed:
-        return MotionError(motion, nan, (nan, nan), nan, 0, count, 0, needed)
-    fit, held = halves(count, seed)
-    mapped = apply_map(fit_map(z_j[fit], z_i[fit]), z_j[held])
-    error = score_mapped(mapped, z_i[held], z_j[held], groups[held], motion, len(fit))
-    return replace(error, constant=constant_rho(z_i[fit], z_i[held], z_j[held]))
+@dataclass(frozen=True)
+class MotionFeatures:
+    """Features of the pairs of one motion or sequence, x_j = g x_i, and the recordings they are from."""
 
+    z_i: Features
+    z_j: Features
+    groups: NDArray[np.int64]
+    training: MotionFeatures | None = None  # what maps are fitted on; None: a random half of these pairs
 
-def _measured_apart(
-    fit_i: Features,
-    fit_j: Features,
-    fit_groups: NDArray[np.int64],
-    z_i: Features,
-    z_j: Features,
-    groups: NDArray[np.int64],
-    motion: str,
-) -> MotionError:
-    """Rho of one motion, its map fitted on other pairs than it is measured on; not a number where there are too few."""
-    check_finite(motion, fit_i, fit_j, z_i, z_j)
-    needed = fewest_pairs(fit_j) // 2
-    if len(fit_i) < needed or len(z_i) < FEWEST_SCORED:
-        lacking = "training" if len(fit_i) < needed else "validation"
-        found = len(fit_i) if lacking == "training" else len(z_i)
-        wanted = needed if lacking == "training" else FEWEST_SCORED
-        return MotionError(motion, nan, (nan, nan), nan, 0, found, 0, wanted, part=lacking)
-    mapped = apply_map(fit_change(fit_j, fit_i, fit_groups), z_j)
-    error = score_mapped(mapped, z_i, z_j, groups, motion, len(fit_i))
-    return replace(error, constant=constant_rho(fit_i, z_i, z_j))
+    def __len__(self) -> int:
+        return len(self.z_i)
+
+    def divided(self, seed: int) -> tuple[MotionFeatures, MotionFeatures]:
+        """The pairs to fit maps on, and those to measure them on."""
+        if self.training is not None:
+            return self.training, self
+        order = np.random.default_rng([seed, 0xE9]).permutation(len(self))
+        fit, held = (
+            MotionFeatures(self.z_i[half], self.z_j[half], self.groups[half])
+            for half in (order[: len(self) // 2], order[len(self) // 2 :])
+        )
+        return fit, held
+
+    def turned(self) -> MotionFeatures:
+        """The pairs of the inverse motion."""
+        other = None if self.training is None else self.training.turned()
+        return MotionFeatures(self.z_j, self.z_i, self.groups, other)
+
+    def lacking(self) -> tuple[int, int, str | None] | None:
+        """Where a map cannot be fitted and measured: the pairs there are, those needed, and of which part they are."""
+        if self.training is None:
+            needed = fewest_pairs(self.z_j)
+            return (len(self), needed, None) if len(self) < needed else None
+        needed = fewest_pairs(self.training.z_j) // 2
+        if len(self.training) < needed:
+            return len(self.training), needed, "training"
+        return (len(self), FEWEST_SCORED, "validation") if len(self) < FEWEST_SCORED else None
+
+    def fit_back(self, seed: int = 0) -> NDArray[np.float64]:
+        """The map from z(gx) to z(x), fitted on pairs that it is not measured on."""
+        fit, _ = self.divided(seed)
+        if self.training is None:
+            return fit_map(fit.z_j, fit.z_i)
+        return fit_change(fit.z_j, fit.z_i, fit.groups)
+
+    def error(self, motion: str, seed: int = 0, back: NDArray[np.float64] | None = None) -> MotionError:
+        """Rho by the map of `fit_back`; not a number, with no pairs fitted, where there are too few."""
+        fit, held = self.divided(seed)
+        check_finite(motion, fit.z_i, fit.z_j, held.z_i, held.z_j)
+        if (lacking := self.lacking()) is not None:
+            found, needed, part = lacking
+            return MotionError(motion, nan, (nan, nan), nan, 0, found, 0, needed, part=part)
+        mapped = apply_map(self.fit_back(seed) if back is None else back, held.z_j)
+        error = score_mapped(mapped, held.z_i, held.z_j, held.groups, motion, len(fit))
+        return replace(error, constant=constant_rho(fit.z_i, held.z_i, held.z_j))
 
 
 def check_finite(motion: str, *features: Features) -> None:
@@ -184,12 +207,6 @@ def _distances(
     return error, moved, moved > SAME * moved.mean()
 
 
-def halves(count: int, seed: int) -> tuple[Indices, Indices]:
-    """So many pairs in two random halves: one to fit a map on, one to measure it on."""
-    order = np.random.default_rng([seed, 0xE9]).permutation(count)
-    return order[: count // 2], order[count // 2 :]
-
-
 def score_mapped(
     mapped: NDArray[np.float64],
     z_i: Features,
@@ -209,6 +226,7 @@ def score_mapped(
         pairs_fitted=pairs_fitted,
         pairs_scored=len(moved),
         pairs_excluded=int((~distinct).sum()),
+        recordings=len(np.unique(groups[distinct])),
     )
 
 
@@ -250,15 +268,12 @@ def errors_of_pairs(
     place[frames] = np.arange(len(frames))
     errors, recordings = [], groups_of(store, "recording")
     for name in pairs.names:
-        own = pairs.of(name)
-        z_i, z_j = features[place[own.i]], features[place[own.j]]
-        groups = recordings[own.i]
+        own, fitted = pairs.of(name), None
         if training is not None:
             fit = training.of(name)
-            fitted_on = features[place[fit.i]], features[place[fit.j]], fold_groups(store, fit.i)
-            error = _measured_apart(*fitted_on, z_i, z_j, groups, name)
-        else:
-            error = _measured(z_i, z_j, groups, name, seed)
+            fitted = MotionFeatures(features[place[fit.i]], features[place[fit.j]], fold_groups(store, fit.i))
+        z_i, z_j = features[place[own.i]], features[place[own.j]]
+        error = MotionFeatures(z_i, z_j, recordings[own.i], fitted).error(name, seed)
         if error.pairs_needed is not None and error.part != "validation":
             # A few pairs cannot show all dimensions that the features have, and as more are added it takes more.
             seen = fewest_pairs(features[np.isfinite(features).all(axis=1)]) // (1 if training is None else 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import nan
 from typing import Any
@@ -13,7 +13,6 @@ from egoequiv.blocks import Grid
 from egoequiv.evaluation.equivariance import Features, MotionError, errors_of_pairs
 from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
 from egoequiv.evaluation.fitted_on import MOST_FITTED, fitted_apart_notes, halved_notes, training_frames
-from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
@@ -41,14 +40,19 @@ def rho_metric(name: str, title: str = "", *, family: str = "rho", **more: Any) 
     return Metric(name=name, title=shown, better="lower", within=within, family=family, baselines={"copy": 1.0}, **more)
 
 
-def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+def rho_value(error: MotionError, metric: Metric, baselines: Mapping[str, float] | None = None) -> Value:
+    """Rho of a motion as a value, with why it is not defined where it is not."""
+    note = error.why_undefined() or ""
+    return measured(metric, error.rho, error.interval, groups=error.recordings, baselines=baselines, note=note)
+
+
+def equivariance(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
     """The task: on the validation frames of a run, with the motions it is measured for.
 
     In video, nearly the same pairs would be in two random halves. So maps are fitted on training frames there, and
     measured on validation frames; where all frames are measured, on halves that are recordings, or blocks of time with
     a gap between them. Frames on a grid are divided at random, as in the paper, unless `fit_on` says otherwise.
     """
-    on_progress("equivariance", 0, 1)
     store, (fitted, frames, notes) = data.store, _parts(data, options)
     pairs = data.pairs(frames, options.motions)
     training = None if fitted is None else _thinned(data.pairs(fitted, options.motions), options.seed)
@@ -60,10 +64,7 @@ def equivariance(data: TaskData, options: TaskOptions, on_progress: OnProgress) 
 
     errors = measure(data.features)
     untrained = [] if data.untrained_features is None else measure(data.untrained_features)
-    recordings = groups_of(store, "recording")
-    groups = {name: len(np.unique(recordings[pairs.of(name).i])) for name in pairs.names}
-    on_progress("equivariance", 1, 1)
-    return _finding(errors, {error.motion: error.rho for error in untrained}, groups, notes)
+    return _finding(errors, {error.motion: error.rho for error in untrained}, notes)
 
 
 def _parts(data: TaskData, options: TaskOptions) -> tuple[Indices | None, Indices, list[str]]:
@@ -88,19 +89,10 @@ def _thinned(pairs: MotionPairs, seed: int) -> MotionPairs:
     return pairs.take(np.concatenate([np.empty(0, np.int64), *kept]))
 
 
-def _finding(
-    errors: Sequence[MotionError], untrained: dict[str, float], groups: dict[str, int], fitted: Sequence[str]
-) -> Finding:
+def _finding(errors: Sequence[MotionError], untrained: dict[str, float], fitted: Sequence[str]) -> Finding:
     """Averages first, then each motion; `untrained` are the rhos before training, `fitted` what maps are fitted on."""
     rhos = [
-        measured(
-            rho_metric(f"rho_{error.motion}", motion=error.motion),
-            error.rho,
-            error.interval,
-            groups=groups[error.motion],
-            baselines=_baselines([error], untrained),
-            note=error.why_undefined() or "",
-        )
+        rho_value(error, rho_metric(f"rho_{error.motion}", motion=error.motion), _baselines([error], untrained))
         for error in errors
     ]
     atomic, composite = ([error for error in errors if ("+" in error.motion) == is_sum] for is_sum in (False, True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +18,9 @@ from egoequiv.store import FrameStore, fit_image
 
 BATCH = 512
 OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
-Batches = Iterator[tuple[int, NDArray[np.float32]]]
 
 
+@torch.no_grad()
 def embed(
     model: EgoNet | str | Path,
     data: FrameStore | str | Path | NDArray[np.uint8],
@@ -50,57 +50,32 @@ def embed(
         (4050, 100)
     """
     net = model if isinstance(model, EgoNet) else load_model(model)
-    images = data if isinstance(data, np.ndarray) else images_of(data)
-    rows = np.arange(len(images)) if frames is None else frames
-    own = net.part(part)
-    features = np.empty((len(rows), own.stop - own.start), np.float32)
-    for start, batch in feature_batches(net, images, rows, fit=fit, part=part, on_progress=on_progress):
-        features[start : start + len(batch)] = batch
-    return features
-
-
-def images_of(data: FrameStore | str | Path) -> NDArray[np.uint8]:
-    """The images of a store, or of its folder or URL."""
-    store = data if isinstance(data, FrameStore) else FrameStore.open(data)
-    if not store.has_images:
-        raise DataError(f"{store.place} holds poses but no images: ingest it with images")
-    return store.images
-
-
-def feature_batches(
-    net: EgoNet,
-    images: NDArray[np.uint8],
-    rows: Indices,
-    *,
-    fit: bool = False,
-    part: str = ALL,
-    on_progress: OnProgress | None = None,
-) -> Batches:
-    """Features of some of the images (N, H, W, C): the number of rows before a batch, and the batch (B, D).
-
-    The images are checked before the first; `on_progress` is called after each.
-    """
-    wanted = net.spec.image_shape
+    images = data if isinstance(data, np.ndarray) else _images_of(data)
+    wanted, own = net.spec.image_shape, net.part(part)
     if images.ndim == 3 and wanted[2] == 1 and images.shape[1:] == wanted[:2]:
         images = images[..., None]
     can_fit = fit and images.ndim == 4 and images.shape[3] in (1, 3)
     if images.dtype != np.uint8 or (images.shape[1:] != wanted and not can_fit):
         raise wrong_images(images.dtype, images.shape, wanted)
-    return _batches(net, images, rows, net.part(part), on_progress)
-
-
-@torch.no_grad()
-def _batches(
-    net: EgoNet, images: NDArray[np.uint8], rows: Indices, part: slice, on_progress: OnProgress | None
-) -> Batches:
-    wanted = net.spec.image_shape
+    rows = np.arange(len(images)) if frames is None else frames
+    features = np.empty((len(rows), own.stop - own.start), np.float32)
     for start in range(0, len(rows), BATCH):
-        own = np.asarray(images[rows[start : start + BATCH]])
-        if own.shape[1:] != wanted:
-            own = np.stack([fit_image(image, *wanted) for image in own])
-        yield start, net(torch.from_numpy(own).to(net.input_mean.device))[:, part].float().cpu().numpy()
+        batch = np.asarray(images[rows[start : start + BATCH]])
+        if batch.shape[1:] != wanted:
+            batch = np.stack([fit_image(image, *wanted) for image in batch])
+        z = net(torch.from_numpy(batch).to(net.input_mean.device))
+        features[start : start + len(batch)] = z[:, own].float().cpu().numpy()
         if on_progress is not None:
-            on_progress("features", start + len(own), len(rows))
+            on_progress("features", start + len(batch), len(rows))
+    return features
+
+
+def _images_of(data: FrameStore | str | Path) -> NDArray[np.uint8]:
+    """The images of a store, or of its folder or URL."""
+    store = data if isinstance(data, FrameStore) else FrameStore.open(data)
+    if not store.has_images:
+        raise DataError(f"{store.place} holds poses but no images: ingest it with images")
+    return store.images
 
 
 @torch.no_grad()

@@ -6,7 +6,6 @@ over draws, intervals over recordings and tests follow in one way.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,14 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
 
-from egoequiv.evaluation.findings import measured
+from egoequiv.evaluation.findings import estimated
 from egoequiv.evaluation.frame_features import fold_groups, groups_of
-from egoequiv.evaluation.label_probe import figure_of_errors
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LinearProbe, TrainingPart
-from egoequiv.evaluation.statistics import group_interval
+from egoequiv.evaluation.statistics import GroupEstimate, group_mean, group_r2
 from egoequiv.evaluation.votes import NeighbourVotes
 from egoequiv.pairs import Split
 from egoequiv.pairs.candidates import Indices, thinned
@@ -49,27 +47,12 @@ class Reading:
 Scores = Mapping[Reading, Array]  # (draws, V), of each draw of labels and each frame that is asked
 
 
-class Target(ABC):
-    """What is read from features, by probes fitted on draws of labelled training frames."""
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The frames that probes are asked about, fitted on draws of labelled training frames."""
 
     store: FrameStore
     asked: Indices  # (V,) store rows, of validation
-
-    @abstractmethod
-    def read(self, look: Look) -> Scores:
-        """The score of each reading, by features."""
-
-    @abstractmethod
-    def figure(self, reading: Reading, scores: Array) -> float:
-        """The number that scores (draws, V) come to, or those of one draw, (1, V)."""
-
-    @abstractmethod
-    def value(self, reading: Reading, part: str, scores: Array, baselines: Mapping[str, Array]) -> Value:
-        """The number with its interval over recordings, beside what baselines score; `part` is empty for all."""
-
-    @abstractmethod
-    def key(self) -> tuple[Any, ...]:
-        """All that decides the scores but the features."""
 
     @property
     def recordings(self) -> Indices:
@@ -79,12 +62,10 @@ class Target(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassTarget(Target):
+class ClassTarget(Asked):
     """The class of a frame, from so many labels a class: scores are 1 for the right class and 0 for another."""
 
-    store: FrameStore
     known: Indices  # training frames, labelled or not, that features are standardised by
-    asked: Indices
     classes: NDArray[np.int64]  # of every frame of the store
     class_names: tuple[str, ...]
     drawn: Mapping[int, tuple[Indices, ...]]  # by labels a class, the labelled frames of each draw
@@ -109,18 +90,19 @@ class ClassTarget(Target):
         is_detail = probe == f"{VOTERS[-1]}-NN"
         return Reading(f"{name}_{labels}", f"{title}, {labels} labels %", labels, probe, is_detail)
 
-    def figure(self, reading: Reading, scores: Array) -> float:
+    def figure(self, scores: Array) -> float:
+        """The number that scores (draws, V) come to, or those of one draw, (1, V)."""
         return 100 * float(scores.mean())
 
     def value(self, reading: Reading, part: str, scores: Array, baselines: Mapping[str, Array]) -> Value:
+        """The number with its interval over recordings, beside what baselines score; `part` is empty for all."""
         metric = _metric(reading, part, digits=2, is_percent=True, family="top")
-        low, high = group_interval(scores.mean(axis=0), self.recordings, within=(0.0, 1.0))
         known = {CHANCE: 100 / len(self.class_names)}
-        known |= {name: self.figure(reading, one) for name, one in baselines.items()}
-        groups = len(np.unique(self.recordings))
-        return measured(metric, self.figure(reading, scores), (100 * low, 100 * high), groups=groups, baselines=known)
+        known |= {name: self.figure(one) for name, one in baselines.items()}
+        return estimated(metric, group_mean(scores.mean(axis=0), self.recordings), self.recordings, baselines=known)
 
     def key(self) -> tuple[Any, ...]:
+        """All that decides the scores but the features."""
         rows = [row for draws in self.drawn.values() for row in draws]
         return "classes", self.known, self.asked, self.classes, *rows
 
@@ -135,25 +117,17 @@ def class_answers(
     """
     linear = LogisticRegression(C=PENALTY, max_iter=5_000).fit(labelled, classes)
     answers: dict[str, NDArray[np.int64]] = {LINEAR: linear.predict(asked)}
-    own, others = (_unit_length(z) for z in (labelled, asked))
+    own, others = (normalize(z).astype(np.float32) for z in (labelled, asked))  # the nearest by the cosine
     for k in VOTERS:
         if k <= len(own):
             answers[f"{k}-NN"] = NeighbourVotes(own, classes, class_count, k)(others).guess
     return answers
 
 
-def _unit_length(z: Array) -> NDArray[np.float32]:
-    """Vectors of length 1, whose Euclidean distances are in the order of their cosines."""
-    scaled: Array = z / np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1e-12)
-    return scaled.astype(np.float32)
-
-
 @dataclass(frozen=True, eq=False)
-class NumberTarget(Target):
+class NumberTarget(Asked):
     """A number of each frame, from so many labelled frames: scores are squared errors."""
 
-    store: FrameStore
-    asked: Indices
     name: str
     numbers: Array  # of every frame of the store
     drawn: tuple[Indices, ...]  # the labelled frames of each draw
@@ -170,23 +144,25 @@ class NumberTarget(Target):
         title = f"R2 of {self.name}, {labels} labels"
         return {Reading(title, title, labels, LINEAR): np.stack(errors)}
 
-    def figure(self, reading: Reading, scores: Array) -> float:
-        return self._estimate(scores)[0]
+    def figure(self, scores: Array) -> float:
+        return self._estimate(scores).value
 
-    def _estimate(self, scores: Array) -> tuple[float, tuple[float, float]]:
+    def _estimate(self, scores: Array) -> GroupEstimate:
         """The mean R2 of the draws: they have the variance of the true numbers in common."""
-        return figure_of_errors(self.numbers[self.asked], scores.mean(axis=0), self.recordings, True)
+        return group_r2(self.numbers[self.asked], scores.mean(axis=0), self.recordings)
 
     def value(self, reading: Reading, part: str, scores: Array, baselines: Mapping[str, Array]) -> Value:
         metric = _metric(reading, part, family="R2", within=(None, 1.0), baselines={"mean": 0.0})
-        value, interval = self._estimate(scores)
-        known = {name: self.figure(reading, one) for name, one in baselines.items()}
-        note = "" if np.isfinite(value) else "the number never changes in the validation frames"
-        groups = len(np.unique(self.recordings))
-        return measured(metric, value, interval, groups=groups, baselines=known, note=note)
+        found = self._estimate(scores)
+        known = {name: self.figure(one) for name, one in baselines.items()}
+        note = "" if np.isfinite(found.value) else "the number never changes in the validation frames"
+        return estimated(metric, found, self.recordings, baselines=known, note=note)
 
     def key(self) -> tuple[Any, ...]:
         return "numbers", self.asked, self.numbers, self.seed, *self.drawn
+
+
+Target = ClassTarget | NumberTarget  # what is read from features
 
 
 def _metric(reading: Reading, part: str, **more: Any) -> Metric:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from egoequiv.blocks import Cell
 from egoequiv.evaluation.metric import NO_INTERVAL, Metric, Value
-from egoequiv.evaluation.statistics import why_no_interval
+from egoequiv.evaluation.statistics import GroupEstimate, why_no_interval
 from egoequiv.store import FrameStore
 
 THUMBNAIL = 160  # pixels of the longer side of a picture in a figure, at most
@@ -36,6 +36,23 @@ def measured(
     too_few = why_no_interval(groups, kind)
     note = note or (f"{too_few}: no interval" if too_few else "")
     return Value(metric=metric, value=value, interval=interval, baselines=dict(baselines or {}), note=note)
+
+
+def estimated(
+    metric: Metric,
+    found: GroupEstimate,
+    groups: NDArray[np.int64],
+    *,
+    kind: str = "recording",
+    baselines: Mapping[str, float] | None = None,
+    note: str = "",
+) -> Value:
+    """A figure over groups (N,), in per cent where the metric is; its interval is cut to what the metric can be."""
+    times = 100 if metric.is_percent else 1
+    low, high = found.interval()
+    ends = metric.cut((times * low, times * high))
+    count = len(np.unique(groups))
+    return measured(metric, times * found.value, ends, groups=count, kind=kind, baselines=baselines, note=note)
 
 
 def notes_of(values: Sequence[Value]) -> list[str]:

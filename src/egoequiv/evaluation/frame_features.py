@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
+from egoequiv.evaluation.findings import shrink
 from egoequiv.evaluation.statistics import FEWEST_GROUPS
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pairs.shared import groups_of_recordings
 from egoequiv.store import FrameStore
 
 Features = NDArray[np.float32] | NDArray[np.float64]
+SIDE = 16  # pixels of the images that a probe reads as a baseline, at most
+AT_ONCE = 256  # images made smaller
 BLOCKS = 10  # of time, where recordings are too few for folds
 
 
@@ -53,6 +56,13 @@ class FrameFeatures:
         """The features of store rows, (M, D)."""
         chosen: Features = self.z[self.places(rows)]
         return chosen
+
+
+def small_images(store: FrameStore, frames: Indices) -> FrameFeatures:
+    """The pixels of frames as features, of images of at most `SIDE` x `SIDE`."""
+    blocks = np.split(frames, range(AT_ONCE, len(frames), AT_ONCE))
+    small = np.concatenate([shrink(np.asarray(store.images[rows]), SIDE, SIDE) for rows in blocks])
+    return FrameFeatures(store, frames, small.reshape(len(frames), -1).astype(np.float32))
 
 
 def groups_of(store: FrameStore, hold_out: str) -> Indices:

@@ -59,6 +59,7 @@ class Measurement(BaseModel):
         split: How frames were divided.
         frames: How many frames were measured on.
         recordings: How many recordings these are of.
+        motions: What identifies the motions that it is of: the names of mined patterns, a digest, the longest gap.
         leaked: How many of the frames have a training frame close by (`count_leaked`).
         values: The numbers; the first says which of two runs does better.
         tables: The same for people, with more detail.
@@ -79,6 +80,7 @@ class Measurement(BaseModel):
     frames: int
     recordings: int
     leaked: int | None = None
+    motions: dict[str, Any] = {}
     values: list[Value] = []
     tables: list[Grid] = []
     details: dict[str, Any] = {}

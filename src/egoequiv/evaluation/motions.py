@@ -16,9 +16,8 @@ SHOWN = 6_000  # motions of the scatter
 Counted = tuple[NDArray[np.int64], dict[str, NDArray[Any]]]  # of each motion or cluster; and arrays to draw
 
 
-def motions(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+def motions(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
     """The task: no number, but how many pairs of training frames each motion has."""
-    on_progress("motions", 0, 1)
     patterns = data.named_patterns(options.motions)
     names, mined = list(patterns.names), None
     if isinstance(patterns, MinedPatterns):
@@ -28,7 +27,6 @@ def motions(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fi
     else:
         counts = np.array(list(data.pairs(data.split.train, patterns).counts().values()))
         arrays = {"motions": patterns.motions} if isinstance(patterns, DeclaredPatterns) else {}
-    on_progress("motions", 1, 1)
     total = max(1, int(counts.sum()))
     rows = [
         (name, int(count), f"{100 * count / total:.1f} %", "yes" if name in data.learned else "no")

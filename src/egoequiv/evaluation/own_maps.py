@@ -9,12 +9,12 @@ import numpy as np
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.equivariance import MotionError, score_mapped
-from egoequiv.evaluation.equivariance_task import rho_metric
-from egoequiv.evaluation.findings import cell, measured, notes_of
+from egoequiv.evaluation.equivariance_task import rho_metric, rho_value
+from egoequiv.evaluation.findings import cell, notes_of
 from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.metric import Value
 from egoequiv.evaluation.run_model import map_features
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, counted
 from egoequiv.models.network import ALL
 from egoequiv.pairs import atomic_names, composite_names
 
@@ -35,17 +35,14 @@ def own_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> F
     z = data.of_part(data.net.mapped_part).features
     recordings = groups_of(data.store, "recording")
     errors = []
-    for number, name in enumerate(pairs.names):
-        on_progress("maps", number, len(pairs.names))
+    for name in counted(pairs.names, "maps", on_progress):
         own = pairs.of(name)
         motion = data.store.space.difference(data.store.poses[own.i], data.store.poses[own.j])
         mapped = map_features(maps, z[own.j], -motion).astype(np.float64)  # back
         errors.append(score_mapped(mapped, z[own.i], z[own.j], recordings[own.i], name))
-    on_progress("maps", len(pairs.names), len(pairs.names))
-    groups = {name: len(np.unique(recordings[pairs.of(name).i])) for name in pairs.names}
     # In video motions have no steps, and maps were trained on all of them.
     learned = data.learned if data.store.space.named_motions() else pairs.names
-    return _finding(errors, groups, learned)
+    return _finding(errors, learned)
 
 
 def _motions(data: TaskData) -> tuple[str, ...] | None:
@@ -54,15 +51,11 @@ def _motions(data: TaskData) -> tuple[str, ...] | None:
     return (*steps, *composite_names(data.store.space), *(f"{name}+{name}" for name in steps)) if steps else None
 
 
-def _finding(errors: Sequence[MotionError], groups: dict[str, int], learned: Sequence[str]) -> Finding:
+def _finding(errors: Sequence[MotionError], learned: Sequence[str]) -> Finding:
     """The means of trained and of other motions first, then each motion."""
     values = [
-        measured(
-            rho_metric(f"own_{error.motion}", f"own rho {error.motion}", motion=error.motion, family="own"),
-            error.rho,
-            error.interval,
-            groups=groups[error.motion],
-            note=error.why_undefined() or "",
+        rho_value(
+            error, rho_metric(f"own_{error.motion}", f"own rho {error.motion}", motion=error.motion, family="own")
         )
         for error in errors
     ]

@@ -46,12 +46,9 @@ def mean_differences(query: NDArray[np.float32], reference: NDArray[np.float32])
 
 def cosine_distances(query: NDArray[np.float32], reference: NDArray[np.float32]) -> Array:
     """1 less the cosine of each query and each reference, (Q, D), (R, D) -> (Q, R); 1 for features that are zero."""
+    from sklearn.preprocessing import normalize
 
-    def unit(z: NDArray[np.float32]) -> Array:
-        length = np.linalg.norm(z.astype(np.float64), axis=1, keepdims=True)
-        return z / np.where(length == 0, 1.0, length)
-
-    found: Array = 1.0 - unit(query) @ unit(reference).T
+    found: Array = 1.0 - normalize(query.astype(np.float64)) @ normalize(reference.astype(np.float64)).T
     return found
 
 

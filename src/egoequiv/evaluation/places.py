@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
@@ -30,17 +30,18 @@ from egoequiv.evaluation.place_search import (
     search,
 )
 from egoequiv.evaluation.statistics import block_interval
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, counted
 from egoequiv.evaluation.traverses import Traverse
 from egoequiv.files import plain
 from egoequiv.models import EgoNet
 from egoequiv.pairs.candidates import Indices
 
-KS = (1, 5, 10)
 BLOCK = 1.5  # times the root of the number of frames: so long is a block of the bootstrap
 AREA = "area of precision-recall"
+NAMES = ("recall@1", "recall@5", "recall@10", AREA)
 SPACES = ("features", "untrained", "pixels")
 PRIOR = "motion prior"
+Way = tuple[str, bool]  # what frames are compared by, and whether with the motion prior
 NO_INTERVAL = "too few frames for blocks of them: no interval"
 NOTES = (
     f"{PRIOR}: where the matches before and the motion since then say that the camera is (a filter over frames)",
@@ -58,7 +59,6 @@ class PlaceScores:
     found: Search
     pairs: PlacePairs
     seed: int = 0
-    kept: dict[str, tuple[float, float]] = field(default_factory=dict)  # intervals that were computed before
 
     @cached_property
     def length(self) -> int:
@@ -81,24 +81,20 @@ class PlaceScores:
 
     def interval(self, name: str, minus: PlaceScores | None = None) -> tuple[float, float]:
         """The interval of a score, or of how much it is above another on the same queries."""
-        if minus is None and name in self.kept:
-            return self.kept[name]
 
         def statistic(rows: Indices) -> float:
             return self.score(name, rows) - (0.0 if minus is None else minus.score(name, rows))
 
         limits = (0.0, 1.0) if minus is None else (-1.0, 1.0)
-        ends = block_interval(len(self.found.queries), statistic, self.length, within=limits, seed=self.seed)
-        return ends if minus is not None else self.kept.setdefault(name, ends)
+        return block_interval(len(self.found.queries), statistic, self.length, within=limits, seed=self.seed)
 
 
 def places(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
     """The task: two traverses of one route, or one drive that comes back to its places."""
     pairs = choose_pairs(data.store, options, data.max_gap_s)
     truth, allowed = pairs.truth(), pairs.allowed()
-    scores: dict[tuple[str, bool], PlaceScores] = {}
-    for done, space in enumerate(SPACES):
-        on_progress("places", done, len(SPACES))
+    scores: dict[Way, PlaceScores] = {}
+    for space in counted(SPACES, "places", on_progress):
         distance = _distance(data, pairs, space)
         if distance is None:
             continue
@@ -108,7 +104,6 @@ def places(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fin
             )
             found = search(used, truth, allowed, accepted_by=distance)
             scores[space, with_prior] = PlaceScores(found, pairs, options.seed)
-    on_progress("places", len(SPACES), len(SPACES))
     queries = scores["features", False].found.queries
     if not len(queries):
         raise DataError(
@@ -145,40 +140,28 @@ def _features(data: TaskData, net: EgoNet, traverse: Traverse) -> Any:
     return found
 
 
-def _values(scores: Mapping[tuple[str, bool], PlaceScores], with_prior: bool, chance: float) -> list[Value]:
-    """Recall and area of the features, beside those of pixels and of the untrained network."""
-    own = scores["features", with_prior]
-    values = []
-    for name in (*(f"recall@{k}" for k in KS), AREA):
-        title = f"{name}, {PRIOR}" if with_prior else name
+def _values(scores: Mapping[Way, PlaceScores], way: Way, chance: float) -> list[Value]:
+    """Recall and area of one way to compare frames; those of the features beside the other ways."""
+    (space, prior), own, values = way, scores[way], []
+    for name in NAMES:
+        title = f"{name}, {PRIOR}" if prior else name
         metric = Metric(name=title, title=title, within=(0.0, 1.0), family="recall")
-        ends = own.interval(name)
-        others = {space: scores[space, with_prior].score(name) for space in SPACES[1:] if (space, with_prior) in scores}
-        known = {"chance": chance} if name == "recall@1" and not with_prior else {}
+        ends, known = own.interval(name), {}
+        if space == "features":
+            known = {other: scores[other, prior].score(name) for other in SPACES[1:] if (other, prior) in scores}
+            known |= {"chance": chance} if name == "recall@1" and not prior else {}
         note = "" if np.isfinite(ends).all() else NO_INTERVAL
-        values.append(
-            Value(metric=metric, value=own.score(name), interval=ends, baselines={**others, **known}, note=note)
-        )
+        values.append(Value(metric=metric, value=own.score(name), interval=ends, baselines=known, note=note))
     return values
 
 
-def _finding(
-    data: TaskData, pairs: PlacePairs, scores: Mapping[tuple[str, bool], PlaceScores], chance: float
-) -> Finding:
-    plain_values, with_prior = (_values(scores, prior, chance) for prior in (False, True))
-    names = (*(f"recall@{k}" for k in KS), AREA)
-    rows: list[Sequence[Any]] = []
-    for (space, prior), own in scores.items():
-        shown = f"{space} + {PRIOR}" if prior else space
-        texts: list[Any] = []
-        for place, name in enumerate(names):
-            value = (with_prior if prior else plain_values)[place]
-            same = value.model_copy(update={"value": own.score(name), "interval": own.interval(name), "baselines": {}})
-            texts.append(cell(value if space == "features" else same))
-        rows.append((shown, *texts))
+def _finding(data: TaskData, pairs: PlacePairs, scores: Mapping[Way, PlaceScores], chance: float) -> Finding:
+    each = {way: _values(scores, way, chance) for way in scores}
+    shown = {(space, prior): f"{space} + {PRIOR}" if prior else space for space, prior in scores}
+    rows = [(shown[way], *map(cell, values)) for way, values in each.items()]
     first = scores["features", False]
     notes = [*pairs.describe(), f"{len(first.found.queries):,} query frames have a place among the reference frames"]
-    table = Grid.of("places", ("by", *names), rows, [*notes, f"chance of recall@1: {chance:.3f}", *NOTES])
+    table = Grid.of("places", ("by", *NAMES), rows, [*notes, f"chance of recall@1: {chance:.3f}", *NOTES])
     gains = _gains(scores)
     details = {
         "reference": pairs.reference.name,
@@ -187,10 +170,7 @@ def _finding(
         "queries": len(first.found.queries),
         "chance": chance,
         "block": first.length,
-        "scores": {
-            f"{space}{' + ' + PRIOR if prior else ''}": {name: own.score(name) for name in names}
-            for (space, prior), own in scores.items()
-        },
+        "scores": {shown[way]: {name: own.score(name) for name in NAMES} for way, own in scores.items()},
         "gains": plain(gains),
     }
     said = [
@@ -205,10 +185,11 @@ def _finding(
         arrays[f"right_{way}"] = own.found.correct.astype(np.int64)
     notes = [*said, *_seen(data, pairs)]
     measured = (pairs.query.store, pairs.query.rows)
-    return Finding([*plain_values, *with_prior], [table], details, arrays, notes, frames=measured)
+    values = [*each["features", False], *each["features", True]]
+    return Finding(values, [table], details, arrays, notes, frames=measured)
 
 
-def _gains(scores: Mapping[tuple[str, bool], PlaceScores]) -> dict[str, dict[str, Any]]:
+def _gains(scores: Mapping[Way, PlaceScores]) -> dict[str, dict[str, Any]]:
     """How much better features are than pixels at recall@1, on the same frames, with the prior and without."""
     found = {}
     for prior in (False, True):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from egoequiv.evaluation.plan_models import Pairings, Planned, measure_errors, reliable
-from egoequiv.evaluation.plan_walks import Errands, Planning, draw_errands, greedy_walks, random_walks
+from egoequiv.evaluation.plan_walks import Errands, draw_errands, greedy_walks, random_walks
 from egoequiv.evaluation.pose_grid import PoseGrid
 from egoequiv.pairs.candidates import Indices, thinned
 from egoequiv.planning.belief import Flags, Floats
@@ -58,11 +58,11 @@ def walks_each(pairings: Pairings) -> int:
     return min(max(WALKS // max(min(len(pairings), RECORDINGS), 1), 1), MOST_EACH)
 
 
-def prepare(planned: Planned, tuning: PoseGrid, pairings: Pairings, seed: int) -> tuple[Planned, Planning]:
+def prepare(planned: Planned, tuning: PoseGrid, pairings: Pairings, seed: int) -> Planned:
     """Measure errors: how far predictions are off, and which features they say reliably."""
     some = thinned(np.array(pairings, np.int64).reshape(-1, 2), MEASURED, [seed, 0x9A2]).tolist()
     weighted = reliable(planned, measure_errors(planned, tuning, some))
-    return weighted, Planning(tuning.displacements, measure_errors(weighted, tuning, some).spread)
+    return replace(weighted, spread=measure_errors(weighted, tuning, some).spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +97,8 @@ class Routes:
 
     def by_plans(self, planned: Planned, on_walks: OnWalks) -> Outcome:
         """Walk by plans, with all settings from the recordings for them."""
-        weighted, way = prepare(planned, self.tuning, self.tuned, self.seed)
-        way = with_step_cost(weighted, way, self.tuning, self.tried, on_walks)
-        return by_plans(weighted, way, self.grid, self.errands, on_walks)
+        weighted = prepare(planned, self.tuning, self.tuned, self.seed)
+        return by_plans(with_step_cost(weighted, self.tuning, self.tried, on_walks), self.grid, self.errands, on_walks)
 
 
 def tried_errands(tuning: PoseGrid, pairings: Pairings, seed: int) -> list[Errands]:
@@ -108,32 +107,26 @@ def tried_errands(tuning: PoseGrid, pairings: Pairings, seed: int) -> list[Erran
     return errands_of(tuning, some, tuning.rows[tuning.rows >= 0], TRIED_EACH, seed)
 
 
-def with_step_cost(
-    planned: Planned, way: Planning, tuning: PoseGrid, errands: list[Errands], on_walks: OnWalks
-) -> Planning:
+def with_step_cost(planned: Planned, tuning: PoseGrid, errands: list[Errands], on_walks: OnWalks) -> Planned:
     """The same with the cost of a step by which most walks come to their goal; of equal ones with the fewest moves."""
     reached, moves = np.zeros(len(STEP_COSTS)), np.zeros(len(STEP_COSTS))
     for own in errands:
         every = own.repeated(len(STEP_COSTS))
         costs = np.repeat(STEP_COSTS, len(own.start))
-        goals = planned.z[tuning.rows[own.seen, every.goal]]
-        found = replace(way, step_cost=costs).walk(planned.places(tuning, own.walked), every, goals, is_told=True)
+        (found,) = replace(planned, step_cost=costs).walks(tuning, every, [True])
         arrived = found.arrived.reshape(len(STEP_COSTS), -1)
         reached += (arrived >= 0).sum(axis=1)
         moves += np.where(arrived >= 0, arrived, every.most_moves.reshape(arrived.shape)).sum(axis=1)
         on_walks(len(every.start))
     best = int(np.lexsort((moves, -reached))[0])
-    return replace(way, step_cost=STEP_COSTS[best]) if errands else way
+    return replace(planned, step_cost=STEP_COSTS[best]) if errands else planned
 
 
-def by_plans(planned: Planned, way: Planning, grid: PoseGrid, errands: list[Errands], on_walks: OnWalks) -> Outcome:
+def by_plans(planned: Planned, grid: PoseGrid, errands: list[Errands], on_walks: OnWalks) -> Outcome:
     """Walk by plans: told where the goal is reached, and not told."""
     arrived, stopped, paths = [], [], []
     for own in errands:
-        places = planned.places(grid, own.walked)
-        goals = planned.z[grid.rows[own.seen, own.goal]]
-        told = way.walk(places, own, goals, is_told=True)
-        alone = way.walk(places, own, goals, is_told=False)
+        told, alone = planned.walks(grid, own, [True, False])
         arrived.append(told.arrived)
         stopped.append(alone.says_there & (alone.ended == own.goal))
         paths.append(told.path[:1])
@@ -142,7 +135,7 @@ def by_plans(planned: Planned, way: Planning, grid: PoseGrid, errands: list[Erra
     strips = np.concatenate(
         [np.pad(path, ((0, 0), (0, longest - path.shape[1])), constant_values=-1) for path in paths]
     )
-    return Outcome(np.concatenate(arrived), np.concatenate(stopped), strips, float(way.step_cost))
+    return Outcome(np.concatenate(arrived), np.concatenate(stopped), strips, float(planned.step_cost))
 
 
 def greedily(planned: Planned, grid: PoseGrid, errands: list[Errands]) -> Outcome:

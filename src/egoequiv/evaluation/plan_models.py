@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,17 @@ from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.equivariance import apply_map, fit_change
 from egoequiv.evaluation.fitted_on import MOST_FITTED
 from egoequiv.evaluation.forward_maps import Affine, learned_forward_maps
-from egoequiv.evaluation.frame_features import fold_groups
+from egoequiv.evaluation.frame_features import fold_groups, small_images
+from egoequiv.evaluation.plan_walks import Errands
 from egoequiv.evaluation.pose_grid import PoseGrid
-from egoequiv.evaluation.readout import small_images
 from egoequiv.evaluation.run_model import RunModel
 from egoequiv.evaluation.task import TaskData
 from egoequiv.models.motion_model import Features, MotionModel
 from egoequiv.models.network import ALL
 from egoequiv.pairs import declare_patterns
 from egoequiv.pairs.candidates import Indices, thinned
-from egoequiv.planning.belief import Floats
-from egoequiv.planning.closed_loop import Places
+from egoequiv.planning.belief import STEP_COST, Floats
+from egoequiv.planning.closed_loop import Places, Walks, walk_all
 from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
 
@@ -57,10 +57,14 @@ class Planned:
     Args:
         z: (N, E), in the order of the store.
         maps: The affine map of each displacement, (K, E + 1, E).
+        spread: How far predictions are off after each, squared, (K,); from recordings that are not walked in.
+        step_cost: What a further step costs; one number, or one for each walk, (N,).
     """
 
     z: Features
     maps: NDArray[np.float64]
+    spread: Floats | None = None
+    step_cost: float | Floats = STEP_COST
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.maps).all():
@@ -72,7 +76,7 @@ class Planned:
         maps = self.maps.copy()
         maps[:, :-1] = back @ self.maps[:, :-1] @ weights
         maps[:, -1] = self.maps[:, -1] @ weights
-        return Planned((self.z @ weights).astype(np.float32), maps)
+        return replace(self, z=(self.z @ weights).astype(np.float32), maps=maps)
 
     @cached_property
     def _table(self) -> tuple[Features, Features]:
@@ -87,11 +91,15 @@ class Planned:
         found += bias
         return found
 
-    def places(self, grid: PoseGrid, recording: int) -> Places:
-        """The places of a recording (its place among those of the grid), as walks see them."""
-        rows = grid.rows[recording]
-        predicted = self.predict(self.z[np.maximum(rows, 0)])
-        return Places(grid.after_in(recording), predicted)
+    def walks(self, grid: PoseGrid, errands: Errands, told: Sequence[bool]) -> list[Walks]:
+        """Walk all errands by plans: told where the goal is reached or not, once for each of `told`."""
+        assert self.spread is not None, "the errors of predictions are measured first"
+        predicted = self.predict(self.z[np.maximum(grid.rows[errands.walked], 0)])
+        places = Places(grid.after_in(errands.walked), predicted)
+        goals = self.z[grid.rows[errands.seen, errands.goal]]
+        ends = (errands.start, errands.goal, goals, errands.most_moves)
+        plan = partial(walk_all, grid.displacements, self.spread, places, *ends, step_cost=self.step_cost)
+        return [plan(is_told=is_told) for is_told in told]
 
 
 @dataclass(frozen=True, eq=False)

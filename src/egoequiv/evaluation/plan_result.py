@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, nan
+from math import nan
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.blocks import Cell, Grid
-from egoequiv.evaluation.findings import cell, measured, notes_of, thumbnails
+from egoequiv.evaluation.findings import cell, estimated, notes_of, thumbnails
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.plan_conditions import Outcome, excess_of
 from egoequiv.evaluation.plan_walks import Errands
 from egoequiv.evaluation.pose_grid import PoseGrid
-from egoequiv.evaluation.statistics import group_interval
+from egoequiv.evaluation.statistics import group_interval, group_mean
 from egoequiv.evaluation.task import Finding
 from egoequiv.files import plain
 from egoequiv.pairs.candidates import Indices
@@ -67,45 +67,28 @@ class Condition:
         """Success, what stops by itself, and the excess of the way."""
         is_first = self.name == SAME
         ending, words = ("", "") if is_first else ("_other", f", {self.name}")
-        groups = self.groups
-        grouped: dict[str, Any] = {"groups": len(np.unique(groups)), "kind": self.kind}
-        percent: dict[str, Any] = {"digits": 1, "is_percent": True, "family": "plan"}
+        groups, kind, percent = self.groups, self.kind, {"digits": 1, "is_percent": True, "family": "plan"}
         shares = {way: 100.0 * float(np.mean(one.arrived >= 0)) for way, one in self.outcomes.items()}
         stops = {way: 100.0 * float(np.mean(s)) for way, one in self.outcomes.items() if (s := one.stopped) is not None}
         excess = {way: _mean(excess_of(one.arrived, self.steps)) for way, one in self.outcomes.items()}
         own = self.outcomes[RUN]
         assert own.stopped is not None
         reached = own.arrived >= 0
+        counted: dict[str, Any] = {"digits": 2, "better": "neither", "within": (0.0, None), "is_detail": True}
+        each: list[tuple[str, str, dict[str, Any], NDArray[Any], Indices, dict[str, float]]] = [
+            ("success", " %", percent, reached, groups, shares),
+            ("stops", " %", percent, own.stopped, groups, stops),
+            ("excess", "", counted, excess_of(own.arrived, self.steps), groups[reached], excess),
+        ]
         return [
-            measured(
-                Metric(name=f"success{ending}", title=f"success{words} %", **percent),
-                shares[RUN],
-                group_interval(100.0 * reached, groups, within=(0.0, 100.0)),
-                **grouped,
-                baselines=_others(shares),
-            ),
-            measured(
-                Metric(name=f"stops{ending}", title=f"stops{words} %", **percent),
-                stops[RUN],
-                group_interval(100.0 * own.stopped, groups, within=(0.0, 100.0)),
-                **grouped,
-                baselines=_others(stops),
-            ),
-            measured(
-                Metric(
-                    name=f"excess{ending}",
-                    title=f"excess{words}",
-                    digits=2,
-                    better="neither",
-                    within=(0.0, None),
-                    is_detail=True,
-                ),
-                excess[RUN],
-                group_interval(excess_of(own.arrived, self.steps), groups[reached], within=(0.0, inf)),
-                groups=len(np.unique(groups[reached])),
-                kind=self.kind,
-                baselines=_others(excess),
-            ),
+            estimated(
+                Metric(name=f"{name}{ending}", title=f"{name}{words}{unit}", **more),
+                group_mean(scores, among),
+                among,
+                kind=kind,
+                baselines=_others(known),
+            )
+            for name, unit, more, scores, among, known in each
         ]
 
     def gains(self) -> dict[str, dict[str, Any]]:

@@ -10,9 +10,7 @@ import numpy as np
 from egoequiv.evaluation.pose_grid import PoseGrid
 from egoequiv.models.motion_model import Features
 from egoequiv.pairs.candidates import Indices
-from egoequiv.planning.belief import STEP_COST, Flags, Floats
-from egoequiv.planning.closed_loop import Places, Walks, walk_all
-from egoequiv.planning.displacements import Displacements
+from egoequiv.planning.belief import Flags, Floats
 
 SLACK = 2  # moves beyond twice the shortest way
 
@@ -58,35 +56,6 @@ def draw_errands(
     chosen = rng.choice(len(starts), min(count, len(starts)), replace=False)
     start, goal = starts[chosen], goals[chosen]
     return Errands(walked, seen, begin[start], goal, steps[start, goal])
-
-
-@dataclass(frozen=True, eq=False)
-class Planning:
-    """How plans are made, all of it from recordings that are not walked in.
-
-    Args:
-        displacements: The net motions.
-        spread: How far predictions are off after each, (K,).
-        step_cost: What a further step costs; one number, or one for each walk, (N,).
-    """
-
-    displacements: Displacements
-    spread: Floats
-    step_cost: float | Floats = STEP_COST
-
-    def walk(self, places: Places, errands: Errands, goals: Features, *, is_told: bool) -> Walks:
-        """Walk all errands; `goals` are the features of their goal views, (N, E)."""
-        return walk_all(
-            self.displacements,
-            self.spread,
-            places,
-            errands.start,
-            errands.goal,
-            goals,
-            errands.most_moves,
-            is_told=is_told,
-            step_cost=self.step_cost,
-        )
 
 
 Choose = Callable[[int, Sequence[int], set[int]], int]  # (here, neighbours, visited) -> the next place

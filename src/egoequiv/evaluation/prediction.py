@@ -93,18 +93,15 @@ def mapped(z: NDArray[np.float64], motion: NDArray[np.str_], maps: Mapping[str, 
     return moved
 
 
-def ranked_task(what: str, ask: Callable[..., RankedResult]) -> Measure:
+def ranked_task(ask: Callable[..., RankedResult]) -> Measure:
     """The task that asks for frames: on the validation frames of a run, with the motions it is measured for."""
 
-    def measure(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
-        on_progress(what, 0, 1)
+    def measure(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
         pairs = data.pairs(patterns=options.motions)
         learned = learned_forward_maps(data.net, data.store.space, pairs.names, data.part)
-        result = ask(data.validation, pairs, learned, hold_out=options.hold_out, seed=options.seed)
-        on_progress(what, 1, 1)
-        return result.finding()
+        return ask(data.validation, pairs, learned, hold_out=options.hold_out, seed=options.seed).finding()
 
     return measure
 
 
-prediction = ranked_task("prediction", predict_views)
+prediction = ranked_task(predict_views)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,11 +24,10 @@ from egoequiv.evaluation.few_labels import (
     some_validation,
 )
 from egoequiv.evaluation.findings import cell, notes_of
-from egoequiv.evaluation.frame_features import FrameFeatures
+from egoequiv.evaluation.frame_features import SIDE, FrameFeatures, small_images
 from egoequiv.evaluation.label_probe import FEWEST
 from egoequiv.evaluation.metric import Value
-from egoequiv.evaluation.readout import SIDE, small_images
-from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
+from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, counted
 from egoequiv.files import plain
 from egoequiv.models.network import ALL
 from egoequiv.pairs import draw_labelled
@@ -40,15 +39,6 @@ NOTES = {
     "pixels": f"pixels: the same probe of images of at most {SIDE} x {SIDE}, larger ones made smaller",
     "untrained": "untrained: the same probe of the same network before training",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Looks:
-    """The kinds of features that a probe is fitted on: each part of the features, and the baselines."""
-
-    own: dict[str, Look]  # by part
-    untrained: dict[str, Look]
-    pixels: Look | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,25 +71,26 @@ def probe(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Find
     targets, notes = _targets(data, labelled, options)
     looks = _looks(data, store)
     rows: list[Row] = []
-    each = [(target, part) for target in targets for part in looks.own]
-    for done, (target, part) in enumerate(each):
-        on_progress("probe", done, len(each))
-        rows += _rows(data, target, part, looks)
-    on_progress("probe", len(each), len(each))
+    each = [(target, part) for target in targets for part in looks]
+    for target, part in counted(each, "probe", on_progress):
+        rows += _rows(data, target, part, looks[part])
     if data.net.head is not None and data.untrained is not None:
         notes.append("the network itself was trained with labels, which are not counted here")
     return _finding(rows, notes, labelled)
 
 
-def _rows(data: TaskData, target: Target, part: str, looks: Looks) -> list[Row]:
+def _rows(data: TaskData, target: Target, part: str, looks: Mapping[str, Look]) -> list[Row]:
     """What every probe reads of one target from one part of the features, beside baselines."""
-    own, before = target.read(looks.own[part]), looks.untrained.get(part)
-    baselines = {"pixels": _of_pixels(data, target, looks), "untrained": {} if before is None else target.read(before)}
+    found = {kind: target.read(look) for kind, look in looks.items()}
+    own, baselines = found.pop(""), dict[str, Scores]()
+    if target.store.has_images:  # the same for all parts, and for all runs on these frames
+        key = ("probe of pixels", str(target.store.path), *target.key())
+        baselines["pixels"] = data.once(key, lambda: target.read(lambda rows: small_images(target.store, rows).z))
     rows = []
     for reading, scores in own.items():
-        known = {name: found[reading] for name, found in baselines.items() if reading in found}
+        known = {name: one[reading] for name, one in (baselines | found).items() if reading in one}
         value = target.value(reading, "" if part == data.part else part, scores, known)
-        rows.append(Row(part, target, reading, value, [target.figure(reading, one[None]) for one in scores]))
+        rows.append(Row(part, target, reading, value, [target.figure(one[None]) for one in scores]))
     return rows
 
 
@@ -185,7 +176,7 @@ def _class_target(task: Recognition, options: TaskOptions) -> tuple[list[Target]
     lacking = [str(labels) for labels in options.per_class if labels not in drawn]
     if lacking:
         notes.append(f"{', '.join(lacking)} labels a class: class {names[rarest]!r} has {counts[rarest]} frames only")
-    target = ClassTarget(task.store, some_training(split, options.seed), asked, classes, names, drawn)
+    target = ClassTarget(task.store, asked, some_training(split, options.seed), classes, names, drawn)
     return [target], notes
 
 
@@ -198,8 +189,8 @@ def _draws(count: int) -> str:
     return f"mean of {count} draws" if count > 1 else "one draw"
 
 
-def _looks(data: TaskData, store: FrameStore) -> Looks:
-    """Features of frames by part, all of them first; and what they are compared with."""
+def _looks(data: TaskData, store: FrameStore) -> dict[str, dict[str, Look]]:
+    """Features of frames by part, all of them first; each also as of the network before training, where it is known."""
     if store is data.store:
         z, before = data.features, data.untrained_features
     else:
@@ -208,21 +199,13 @@ def _looks(data: TaskData, store: FrameStore) -> Looks:
     columns = {data.part: slice(None)}
     if data.part == ALL:
         columns |= {name: data.net.part(name) for name in data.net.spec.parts}
-
-    def looks(features: NDArray[np.float32]) -> dict[str, Look]:
-        checked = FrameFeatures(store, np.arange(len(store)), features)  # refuses what is not finite
-        return {part: lambda rows, own=own: checked.z[rows][:, own] for part, own in columns.items()}  # type: ignore[misc]
-
-    pixels = (lambda rows: small_images(store, rows).z) if store.has_images else None
-    return Looks(looks(z), {} if before is None else looks(before), pixels)
-
-
-def _of_pixels(data: TaskData, target: Target, looks: Looks) -> Scores:
-    """What the probe reads from pixels: the same for all parts, and for all runs on these frames."""
-    pixels = looks.pixels
-    if pixels is None:
-        return {}
-    return data.once(("probe of pixels", str(target.store.path), *target.key()), lambda: target.read(pixels))
+    kinds = {"": z} if before is None else {"": z, "untrained": before}
+    for features in kinds.values():
+        FrameFeatures(store, np.arange(len(store)), features)  # refuses what is not finite
+    return {
+        part: {kind: lambda rows, z=z, own=own: z[rows][:, own] for kind, z in kinds.items()}  # type: ignore[misc]
+        for part, own in columns.items()
+    }
 
 
 def _finding(rows: Sequence[Row], notes: Sequence[str], measured_on: Recognition | None) -> Finding:

@@ -13,13 +13,13 @@ from sklearn.model_selection import GroupKFold
 
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
-from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of, shrink
-from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
+from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of
+from egoequiv.evaluation.frame_features import SIDE, FrameFeatures, groups_of, small_images
 from egoequiv.evaluation.label_probe import label_findings
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LINEAR, PROBES, Probes, TrainingPart, folds_of
 from egoequiv.evaluation.read_targets import Targets, motion_targets, pose_targets
-from egoequiv.evaluation.statistics import group_estimate
+from egoequiv.evaluation.statistics import group_r2
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
 from egoequiv.pairs import sample_neighbour_pairs
@@ -31,8 +31,6 @@ FOLDS = 5
 FEWEST_GROUPS = 3
 MOST_FRAMES, MOST_PAIRS = 10_000, 20_000
 FEWEST = 60
-SIDE = 16  # pixels of the images that a probe reads as a baseline, at most
-BLOCK = 256  # images made smaller at once
 FRAME, PAIR = "z", "z_i, z_j"  # what is read from
 Scores = Mapping[tuple[str, str], float]  # R^2 of a baseline, by what it is read from and the quantity
 
@@ -158,28 +156,11 @@ def read_out(
             probe.fit(z[fit], targets.values[fit])
             read[rest] = probe.predict(z[rest]).reshape(len(rest), -1)
         for quantity, true, guess in zip(targets.names, targets.values.T, read.T, strict=True):
-            r2, interval = r2_by_group(true, guess, groups)
-            rmse = float(np.sqrt(np.mean((true - guess) ** 2)))
-            rows.append(ReadOut(read_from, quantity, name, r2, interval, rmse, float(true.std())))
+            squared = (true - guess) ** 2
+            r2, rmse = group_r2(true, squared, groups), float(np.sqrt(np.mean(squared)))
+            interval = r2.interval(within=(-np.inf, 1.0))
+            rows.append(ReadOut(read_from, quantity, name, r2.value, interval, rmse, float(true.std())))
     return tuple(sorted(rows, key=lambda row: targets.names.index(row.quantity)))
-
-
-def r2_by_group(true: Array, guess: Array, groups: Indices) -> tuple[float, tuple[float, float]]:
-    """R^2 and its 95 % interval over groups; not a number where the quantity never changes."""
-    _, group = np.unique(groups, return_inverse=True)
-    centred = true - true.mean()  # first, so that a far offset costs no digits
-    weights = ((true - guess) ** 2, centred, centred**2, np.ones_like(true))
-    sums = np.array([np.bincount(group, weight) for weight in weights], np.float64)
-    found = group_estimate(sums, sums[3], _r2)
-    return found.value, found.interval(within=(-np.inf, 1.0))
-
-
-def _r2(sums: Array) -> Array:
-    """R^2 from the sums of squared errors, of values, of their squares, and their number; (4, ...) -> (...)."""
-    error, total, squares, count = sums
-    variation = squares - total**2 / count
-    known = variation > 1e-12 * np.maximum(squares, 1e-300)
-    return np.where(known, 1 - error / np.where(known, variation, 1.0), np.nan)
 
 
 def read_features(
@@ -220,20 +201,13 @@ def draw_pairs(store: FrameStore, frames: Indices, max_gap_s: float, seed: int) 
     return np.where(turned, drawn.j, drawn.i), np.where(turned, drawn.i, drawn.j)
 
 
-def small_images(store: FrameStore, frames: Indices) -> FrameFeatures:
-    """The pixels of frames as features, of images of at most `SIDE` x `SIDE`."""
-    blocks = np.split(frames, range(BLOCK, len(frames), BLOCK))
-    small = np.concatenate([shrink(np.asarray(store.images[rows]), SIDE, SIDE) for rows in blocks])
-    return FrameFeatures(store, frames, small.reshape(len(frames), -1).astype(np.float32))
-
-
-def readout(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+def readout(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
     """The task: pose and motion on the validation frames of a run, and the labels of a table if one is given."""
     labels = label_findings(data, options.seed)
     if labels is None:
-        return _read_run(data, options, on_progress)
+        return _read_run(data, options)
     try:
-        motion = _read_run(data, options, on_progress)
+        motion = _read_run(data, options)
     except DataError as problem:  # such as too few recordings, or no poses
         return replace(labels, notes=[*labels.notes, f"pose and motion are not read: {problem}"])
     return Finding(
@@ -244,7 +218,7 @@ def readout(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fi
     )
 
 
-def _read_run(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+def _read_run(data: TaskData, options: TaskOptions) -> Finding:
     """Beside pixels and the network before training."""
     store, frames = data.store, data.split.validation
     key = (frames, data.max_gap_s, options.hold_out, options.seed)
@@ -258,15 +232,11 @@ def _read_run(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> 
     def linear(features: FrameFeatures) -> Scores:
         return read(features, {LINEAR: PROBES[LINEAR]}).scores()
 
-    on_progress("read-out", 0, 3)
     result = read(data.validation)
-    on_progress("read-out", 1, 3)
     baselines: dict[str, Scores] = {}
     if store.has_images:
         baselines["pixels"] = data.once(("read-out of pixels", *key), lambda: linear(small_images(store, frames)))
-    on_progress("read-out", 2, 3)
     untrained = data.look_untrained(frames)
     if untrained is not None:
         baselines["untrained"] = linear(untrained)
-    on_progress("read-out", 3, 3)
     return result.finding(baselines)

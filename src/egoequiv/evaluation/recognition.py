@@ -9,10 +9,10 @@ from sklearn.neighbors import NearestNeighbors
 from egoequiv.blocks import Grid
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.features import class_scores, embed
-from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of
+from egoequiv.evaluation.findings import baseline_texts, cell, estimated, notes_of
 from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.metric import Metric, Value
-from egoequiv.evaluation.statistics import group_interval
+from egoequiv.evaluation.statistics import group_mean
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.models.network import ALL
 from egoequiv.pairs.candidates import Indices, thinned
@@ -64,7 +64,7 @@ def _pixels(store: FrameStore, frames: Indices) -> NDArray[np.float32]:
     return store.images[frames].reshape(len(frames), -1).astype(np.float32)
 
 
-def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Finding:
+def recognition(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
     """The task: the classifier head on the labelled validation frames."""
     task = data.recognition
     if task is None or data.net.head is None:
@@ -73,7 +73,6 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
         raise DataError(
             f"the classifier of the run takes all features, not the part {data.part}: measure that by the task probe"
         )
-    on_progress("recognition", 0, 1)
     rows = task.split.validation[task.classes[task.split.validation] >= 0]
     if not len(rows):
         raise DataError(f"{task.store.place}: no validation frame has a label")
@@ -84,7 +83,6 @@ def recognition(data: TaskData, options: TaskOptions, on_progress: OnProgress) -
     key = ("nearest pixels", str(task.store.path), labelled, rows, task.classes)
     pixels = data.once(key, lambda: nearest_pixel_accuracy(task.store, labelled, rows, task.classes))
     values = accuracies(scores, classes, groups_of(task.store, "recording")[rows], 100 * pixels)
-    on_progress("recognition", 1, 1)
     notes = [
         "chance: guessing, each class equally often; most frequent class: always naming the one that most frames have; "
         "nearest pixels: the class of the nearest of "
@@ -110,17 +108,15 @@ def accuracies(
     scores: NDArray[np.float32], classes: NDArray[np.int64], recording: Indices, pixels: float
 ) -> list[Value]:
     """Top-k and the mean of classes in per cent; `pixels` is the accuracy of the nearest labelled image."""
-    count, groups = scores.shape[1], len(np.unique(recording))
+    count = scores.shape[1]
     frequent = 100 * float(np.bincount(classes).max() / len(classes))
     values = []
     for k in (k for k in TOP if k < count):
-        right = top_k_right(scores, classes, k).astype(np.float64)
-        low, high = group_interval(right, recording, within=(0.0, 1.0))
         baselines = {"chance": 100 * k / count}
         if k == 1:
             baselines |= {"most frequent class": frequent, "nearest pixels": pixels}
-        mean = 100 * float(right.mean())
-        values.append(measured(top_metric(k), mean, (100 * low, 100 * high), groups=groups, baselines=baselines))
+        right = group_mean(top_k_right(scores, classes, k), recording)
+        values.append(estimated(top_metric(k), right, recording, baselines=baselines))
     metric = top_metric(1).model_copy(update={"name": "top1_class_mean", "title": "mean of classes %"})
     mean = 100 * class_mean_accuracy(scores, classes)
     return [*values, Value(metric=metric, value=mean, baselines={"chance": 100 / count})]

@@ -138,10 +138,33 @@ def group_mean(values: NDArray[Any], groups: NDArray[np.int64]) -> GroupEstimate
     """The mean of values (N,) that come in groups (N,) of any sizes."""
     if not len(values):
         return GroupEstimate(nan, nan, nan, nan)
+    sums = _sums(groups, values, np.ones(len(values)))
+    return group_estimate(sums, sums[1], lambda total: total[0] / total[1])
+
+
+def group_r2(true: NDArray[np.float64], squared: NDArray[np.float64], groups: NDArray[np.int64]) -> GroupEstimate:
+    """R2 from true values and squared errors, (N,) each, that come in groups; NaN where the value never changes."""
+    centred = true - true.mean()  # first, so that a far offset costs no digits
+    sums = _sums(groups, squared, centred, centred**2, np.ones(len(true)))
+
+    def r2(total: NDArray[np.float64]) -> NDArray[np.float64]:
+        variation = total[2] - total[1] ** 2 / total[3]
+        known = variation > 1e-12 * np.maximum(total[2], 1e-300)
+        return np.where(known, 1 - total[0] / np.where(known, variation, 1.0), np.nan)
+
+    return group_estimate(sums, sums[3], r2)
+
+
+def group_rms(squared: NDArray[np.float64], groups: NDArray[np.int64]) -> GroupEstimate:
+    """The root mean of squared errors (N,) that come in groups (N,)."""
+    sums = _sums(groups, squared, np.ones(len(squared)))
+    return group_estimate(sums, sums[1], lambda total: np.sqrt(total[0] / total[1]))
+
+
+def _sums(groups: NDArray[np.int64], *values: NDArray[Any]) -> NDArray[np.float64]:
+    """The sums of K kinds of values (N,) over each of G groups, (K, G)."""
     _, group = np.unique(groups, return_inverse=True)
-    sizes = np.bincount(group)
-    sums = np.stack([np.bincount(group, np.asarray(values, np.float64)), sizes.astype(np.float64)])
-    return group_estimate(sums, sizes, lambda total: total[0] / total[1])
+    return np.stack([np.bincount(group, np.asarray(own, np.float64)) for own in values])
 
 
 def group_interval(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -40,6 +40,14 @@ FIT_ON = ("auto", "half", "training")
 
 def silent(what: str, done: int, total: int) -> None:
     """Report nothing."""
+
+
+def counted(items: Collection[T], what: str, on_progress: OnProgress) -> Iterator[T]:
+    """The items one after the other, with a report before each and at the end."""
+    for done, item in enumerate(items):
+        on_progress(what, done, len(items))
+        yield item
+    on_progress(what, len(items), len(items))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +140,16 @@ class TaskData:
         if isinstance(self.patterns, MinedPatterns):
             return self.patterns.only(motions)
         return declare_patterns(self.store.space, motions)
+
+    @property
+    def motions(self) -> dict[str, Any]:
+        """What identifies the motions to measure: equal for runs whose numbers are of the same motions."""
+        if self.patterns is None:
+            return {}
+        mined = self.patterns if isinstance(self.patterns, MinedPatterns) else None
+        found = {"gap_s": self.max_gap_s} if self.store.times_s is not None else {}
+        what = self.patterns.space.describe() if mined is None else mined.describe()
+        return {"mined": [] if mined is None else list(mined.names), "digest": digest(what), **found}
 
     def pairs(
         self, frames: Indices | None = None, patterns: Sequence[str] | MotionPatterns | None = None

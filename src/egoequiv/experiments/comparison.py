@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 from itertools import combinations
+from math import nan
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import class_scores, embed
-from egoequiv.evaluation.comparison import AnswersCompared, compare_answers
 from egoequiv.evaluation.recognition import top_k_right
-from egoequiv.evaluation.task import OnProgress, silent
+from egoequiv.evaluation.statistics import FEWEST_GROUPS, Interval, Number, group_mean, why_no_interval
+from egoequiv.evaluation.task import OnProgress, counted, silent
 from egoequiv.experiments.measure import BASIC, RunMeasurer, measure_runs
 from egoequiv.experiments.run_groups import RunGroup, check_same_frames, differing_settings, group_runs
 from egoequiv.experiments.runs_table import table_of_runs
 from egoequiv.experiments.table import FEWEST_FOR_TEST, Strict, Table
 
 STAGE = "measuring"
+OVER_RECORDINGS, MCNEMAR = "paired t-test over recordings", "McNemar's exact test over frames"
+
+
+@dataclass(frozen=True)
+class AnswersCompared:
+    """How much more often a is right than b, as a share of the frames, and the two-sided p of no difference."""
+
+    difference: float
+    interval: Interval  # 95 %; not a number where there are fewer than five recordings
+    p_value: Number
+    test: str
+    frames: int
+    recordings: int
+    only_a: float  # frames that a alone gets right, the mean over repetitions
+    only_b: float
 
 
 class Answered(Strict):
@@ -70,9 +87,9 @@ def compare_runs(runs: Sequence[Path], store: str | None = None, on_progress: On
         check_same_frames(groups)
     named = {letter(number): group for number, group in enumerate(groups)}
     tasks = BASIC if store is None else ("equivariance",)
-    each = measure_runs([run for group in groups for run in group.runs], tasks, store, partial(on_progress, STAGE))
+    each = measure_runs([run for group in groups for run in group.runs], tasks, store, STAGE, on_progress)
     measured = {run: found for run, found in each if found}
-    table = table_of_runs("Runs side by side", named, measured, Path.cwd(), store=store)
+    table = table_of_runs("Runs side by side", named, measured, Path.cwd())
     if table is None:
         raise DataError(
             f"{store or 'the stores of these runs'}: no poses and no labels that the runs know: nothing to measure"
@@ -133,12 +150,9 @@ def _answers(groups: dict[str, RunGroup], on_progress: OnProgress) -> list[Answe
     ]
     wanted = sorted({key for pair in few for key in pair})
     shares: dict[str, tuple[NDArray[np.float64], NDArray[np.int64]]] = {}
-    for done, key in enumerate(wanted):
-        on_progress("answers to frames", done, len(wanted))
+    for key in counted(wanted, "answers to frames", on_progress):
         each = [right_answers(run) for run in groups[key].runs]
         shares[key] = np.mean([right for right, _ in each], axis=0), each[0][1]
-    if wanted:
-        on_progress("answers to frames", len(wanted), len(wanted))
     return [Answered(a=a, b=b, compared=compare_answers(shares[a][0], shares[b][0], shares[a][1])) for a, b in few]
 
 
@@ -151,3 +165,33 @@ def right_answers(run: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     rows = task.split.validation[task.classes[task.split.validation] >= 0]
     scores = class_scores(data.net, embed(data.net, task.store, rows))
     return top_k_right(scores, task.classes[rows]).astype(np.float64), task.store.recording[rows]
+
+
+def compare_answers(right_a: NDArray[Any], right_b: NDArray[Any], recording: NDArray[np.int64]) -> AnswersCompared:
+    """Compare answers to the same questions, right (1) or wrong (0), or the share of repetitions that are; (N,) each.
+
+    Frames of one recording resemble each other, so the test is over recordings. With a single recording McNemar's
+    test takes every frame as independent of the others, which gives a p that is too small. Two to four recordings are
+    too few for a test over them.
+    """
+    if not len(right_a) == len(right_b) == len(recording):
+        raise ValueError(f"answers must be as many on both sides, found {len(right_a)} and {len(right_b)}")
+    gap = np.asarray(right_a, np.float64) - np.asarray(right_b, np.float64)
+    only_a, only_b = float(gap[gap > 0].sum()), float(-gap[gap < 0].sum())
+    recordings = len(np.unique(recording))
+    interval, p_value = (nan, nan), nan
+    if recordings >= FEWEST_GROUPS:
+        found, test = group_mean(gap, recording), OVER_RECORDINGS
+        interval, p_value = found.interval(within=(-1.0, 1.0)), found.p_value()
+    elif recordings > 1:
+        test = f"no test: {why_no_interval(recordings)}"
+    else:
+        test = MCNEMAR
+        if np.isin(gap, (-1.0, 0.0, 1.0)).all():  # shares over several repetitions are no counts of right answers
+            p_value = mcnemar(round(only_a), round(only_b))
+    return AnswersCompared(float(gap.mean()), interval, p_value, test, len(gap), recordings, only_a, only_b)
+
+
+def mcnemar(only_a: int, only_b: int) -> float:
+    """The exact two-sided p that questions which one alone gets right fall to both sides equally."""
+    return float(stats.binomtest(only_a, only_a + only_b).pvalue) if only_a + only_b else 1.0

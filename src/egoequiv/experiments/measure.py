@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from egoequiv import __version__, evaluation
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
-from egoequiv.evaluation.task import AUTO, Finding, OnProgress, Task, TaskData, TaskOptions, silent
+from egoequiv.evaluation.task import AUTO, Finding, OnProgress, Task, TaskData, TaskOptions, counted, silent
 from egoequiv.evaluation.tasks import TASKS, file_digest, get_tasks
 from egoequiv.experiments.run_groups import SPLITTING
 from egoequiv.experiments.task_data import Shared, open_task_data
@@ -30,7 +31,6 @@ from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace, with_labels
 from egoequiv.store.logs import is_store
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.data import Recognition
 from egoequiv.training.open_run import open_run
 from egoequiv.training.run_folder import DATA
 from egoequiv.user_code import user_code
@@ -107,14 +107,15 @@ class RunMeasurer:
 
     def subject(self, task: Task, options: TaskOptions) -> Subject:
         """What a task would measure."""
-        options = self.settled(task, options)
+        options, name = self.settled(task, options), self.config.encoder
+        encoder = file_digest(get_encoder(name)) if is_code(name) else ""
         return Subject(
             task=task.name,
             weights=self.weights,
             data=" ".join([self.fingerprint, *other_fingerprints(task, options)]),
             frames=self._frames,
             settings=options.only(("part", *task.options)),
-            code=" ".join([program_digest(), *filter(None, [task.code, encoder_digest(self.config.encoder)])]),
+            code=" ".join([program_digest(), *filter(None, [task.code, encoder])]),
         )
 
     @property
@@ -142,31 +143,9 @@ class RunMeasurer:
         if kept is not None:
             return kept
         data = self.data.of_part(options.part)  # outside of the record of problems: an unknown part is a mistake
-        measured = data.split.validation
-        record = Measurement(
-            subject=subject,
-            run=self.run.name,
-            store=Path(data.store.place).name,
-            checkpoint=self.which,
-            split=data.split.kind,
-            frames=len(measured),
-            recordings=len(np.unique(data.store.recording[measured])),
-            leaked=None if self.everything else self._leaked,
-        )
-        try:
-            with user_code(f"task {task.name}") if task.code else nullcontext():
-                found = task.measure(data, options, on_progress)
-                if not isinstance(found, Finding):
-                    raise DataError(f"task {task.name} must return a Finding, it returns a {type(found).__name__}")
-                record = with_finding(record, found, self._notes(options.part))
-                if found.frames is not None:
-                    record = of_frames(record, *found.frames)
-                if found.measured_on is not None and not self.everything:
-                    record = measured_on(record, found.measured_on, self.config.max_gap_s)
-        except EgoEquivError as problem:
-            return record.model_copy(update={"problem": str(problem)})  # not kept: the cause may be gone next time
-        write_measurement(self.run, record)
-        return record
+        leaked = None if self.everything else self._leaked
+        how: dict[str, Any] = {"which": self.which, "leaked": leaked, "notes": self._notes(options.part)}
+        return make_measurement(self.run, subject, task, data, options, on_progress, **how)
 
     @cached_property
     def data(self) -> TaskData:
@@ -197,34 +176,52 @@ class RunMeasurer:
         ]
 
 
-def measured_on(record: Measurement, task: Recognition, max_gap_s: float) -> Measurement:
-    """The record with the frames of the labelled task, which may be of another store than the motions."""
-    rows = task.split.validation[task.classes[task.split.validation] >= 0]
-    frames = {
-        "store": Path(task.store.place).name,
-        "split": task.split.kind,
-        "frames": len(rows),
-        "recordings": len(np.unique(task.store.recording[rows])),
-        "leaked": count_leaked(task.store, task.split, max_gap_s),
-    }
-    return record.model_copy(update=frames).with_arrays(record.arrays)
+def make_measurement(
+    run: Path,
+    subject: Subject,
+    task: Task,
+    data: TaskData,
+    options: TaskOptions,
+    on_progress: OnProgress = silent,
+    *,
+    which: str = "last",
+    leaked: int | None = None,
+    notes: Sequence[str] = (),
+) -> Measurement:
+    """Measure a task and keep what was found; where it cannot be measured, the record says why, and is not kept.
+
+    `leaked` is None where all frames are measured, or nothing is said of it.
+    """
+    about: dict[str, Any] = {"subject": subject, "run": run.name, "checkpoint": which, "motions": data.motions}
+    usual = _frames(data.store, data.split.validation, data.split.kind, leaked)
+    try:
+        with user_code(f"task {task.name}") if task.code else nullcontext():
+            on_progress(task.title, 0, 1)
+            found = task.measure(data, options, on_progress)
+            on_progress(task.title, 1, 1)
+            if not isinstance(found, Finding):
+                raise DataError(f"task {task.name} must return a Finding, it returns a {type(found).__name__}")
+            frames = usual
+            if found.frames is not None:  # chosen by the task itself, whatever the split
+                frames = _frames(*found.frames, "all", None)
+            if (own := found.measured_on) is not None and leaked is not None:  # perhaps of another store
+                rows = own.split.validation[own.classes[own.split.validation] >= 0]
+                frames = _frames(own.store, rows, own.split.kind, count_leaked(own.store, own.split, data.max_gap_s))
+            record = _with_finding({**about, **frames}, found, notes)
+    except EgoEquivError as problem:
+        return Measurement(**about, **usual, problem=str(problem))  # not kept: the cause may be gone next time
+    write_measurement(run, record)
+    return record
 
 
-def of_frames(record: Measurement, store: FrameStore, rows: Indices) -> Measurement:
-    """The record with the frames that a task has chosen itself, whatever the split."""
-    recordings = len(np.unique(store.recording[rows]))
-    frames = {"store": Path(store.place).name, "split": "all", "frames": len(rows), "recordings": recordings}
-    return record.model_copy(update={**frames, "leaked": None}).with_arrays(record.arrays)
+def _frames(store: FrameStore, rows: Indices, split: str, leaked: int | None) -> dict[str, Any]:
+    """What a record says of the frames that were measured."""
+    counts = {"frames": len(rows), "recordings": len(np.unique(store.recording[rows])), "leaked": leaked}
+    return {"store": Path(store.place).name, "split": split, **counts}
 
 
-def with_finding(record: Measurement, found: Finding, notes: Sequence[str]) -> Measurement:
+def _with_finding(about: Mapping[str, Any], found: Finding, notes: Sequence[str]) -> Measurement:
     """The record of what a task found, checked as if it was read from its file."""
-    values = record.model_dump() | {
-        "values": list(found.values),
-        "tables": list(found.tables),
-        "details": json.loads(json.dumps(dict(found.details), allow_nan=False)),
-        "notes": [*found.notes, *notes],
-    }
     arrays = {str(name): np.asarray(array) for name, array in found.arrays.items()}
     unfit = [name for name, array in arrays.items() if array.dtype.kind not in "biuf"]
     if unfit:
@@ -232,18 +229,19 @@ def with_finding(record: Measurement, found: Finding, notes: Sequence[str]) -> M
     for table in found.tables:
         if any(len(row) != len(table.columns) for row in table.rows):
             raise DataError(f"table {table.caption!r} of a finding has {len(table.columns)} columns, not each row")
-    return Measurement(**values).with_arrays(arrays)
+    return Measurement(
+        **about,
+        values=list(found.values),
+        tables=list(found.tables),
+        details=json.loads(json.dumps(dict(found.details), allow_nan=False)),
+        notes=[*found.notes, *notes],
+    ).with_arrays(arrays)
 
 
 def other_fingerprints(task: Task, options: TaskOptions) -> list[str]:
     """What identifies the stores that a task looks at beside that of the run, where its options name some."""
     named = [getattr(options, name) for name in ("reference", "query") if name in task.options]
     return [FrameStore.open(place).fingerprint() for place in named if place is not None and is_store(place)]
-
-
-def encoder_digest(name: str) -> str:
-    """What identifies the code of an encoder that is not part of the program; empty for one that is."""
-    return file_digest(get_encoder(name)) if is_code(name) else ""
 
 
 @cache
@@ -279,14 +277,12 @@ def measure_run(
 
 
 def measure_runs(
-    runs: Sequence[Path], tasks: Sequence[str], store: str | None, on_progress: Callable[[int, int], None]
+    runs: Sequence[Path], tasks: Sequence[str], store: str | None, what: str, on_progress: OnProgress
 ) -> Iterator[tuple[Path, list[Measurement]]]:
     """Each run with what could be measured of it, on its validation frames or on all frames of another store."""
-    for done, run in enumerate(runs):
-        on_progress(done, len(runs))
+    for run in counted(runs, what, on_progress):
         measurer = RunMeasurer(run, store, everything=store is not None)
         yield run, defined([measurer.measure(task) for task in get_tasks(tasks).values()])
-    on_progress(len(runs), len(runs))
 
 
 def defined(measurements: Sequence[Measurement]) -> list[Measurement]:

@@ -79,7 +79,7 @@ def missing_work(experiments: Sequence[Experiment], tasks: Sequence[str]) -> lis
             wanted.setdefault(subject.run, (subject, []))[1].extend(own)
     work = []
     for run, (subject, names) in wanted.items():
-        left = tuple(name for name in dict.fromkeys(names) if _is_missing(subject, name, run))
+        left = tuple(name for name in dict.fromkeys(names) if subject.measurement(name, run) is None)
         if left:
             settings = subject.group.settings
             work.append(Work(run, left, f"{settings['data']} {settings['split']} {settings['split_seed']}"))
@@ -90,15 +90,6 @@ def moving_subject(exhibit: Exhibit) -> Subject | None:
     """The run whose motions are drawn: the first that has learned some, or the first of all."""
     learned = [subject for subject in exhibit.subjects if subject.result.get("patterns")]
     return next(iter([*learned, *exhibit.subjects]), None)
-
-
-def _is_missing(subject: Subject, task: str, run: Path) -> bool:
-    if task in TASKS:
-        return subject.measurement(task, run) is None
-    try:
-        return RunMeasurer(run).kept(get_tasks([task])[task]) is None
-    except EgoEquivError:
-        return True
 
 
 def _shares(work: Sequence[Work], workers: int) -> list[list[Work]]:

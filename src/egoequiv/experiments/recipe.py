@@ -118,7 +118,7 @@ def _rows(
     settings: Mapping[Key, Settings],
 ) -> list[MeasuredRow]:
     trained = {job.out: job for (_, job), outcome in zip(jobs, outcomes, strict=True) if outcome.result}
-    measured = dict(measure_runs(list(trained), BASIC, None, partial(effort.on_progress, f"measuring, {recipe.name}")))
+    measured = dict(measure_runs(list(trained), BASIC, None, f"measuring, {recipe.name}", effort.on_progress))
     rows = []
     for key in dict.fromkeys(key for key, _ in jobs):
         own = [job for other, job in jobs if other == key]

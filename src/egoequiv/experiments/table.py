@@ -242,11 +242,6 @@ def compare_rows(rows: Sequence[Row], metric: str) -> list[Comparison]:
     return comparisons
 
 
-def describe_about(about: Mapping[str, Any]) -> dict[str, str]:
-    """What a table says of how it was made, in words."""
-    return {key.replace("_", " "): words(value) for key, value in about.items()}
-
-
 def words(value: Any) -> str:
     """A setting for people."""
     if value is None:

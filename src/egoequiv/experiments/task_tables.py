@@ -9,7 +9,7 @@ from typing import Any
 
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.evaluation.measurement import Measurement
-from egoequiv.evaluation.task import OnProgress, Task, TaskOptions, silent
+from egoequiv.evaluation.task import OnProgress, Task, TaskOptions, counted, silent
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.collect import Exhibit, collect
 from egoequiv.experiments.measure import RunMeasurer
@@ -81,8 +81,7 @@ def _task_table(
     measured: dict[Path, list[Measurement]] = {}
     problems = []
     shared: Shared = {}
-    for done, run in enumerate(runs):
-        on_progress(f"{STAGE}, {name}, {exhibit.title}", done, len(runs))
+    for run in counted(runs, f"{STAGE}, {name}, {exhibit.title}", on_progress):
         try:
             found = RunMeasurer(run, shared=shared).measure(task, options)
             reason = found.problem
@@ -92,7 +91,6 @@ def _task_table(
             reason = str(problem)
         if reason is not None:
             problems.append(f"{name} of {run.name}: {reason}")
-    on_progress(f"{STAGE}, {name}, {exhibit.title}", len(runs), len(runs))
     whole = {subject: group for subject, group in groups.items() if all(run in measured for run in group.runs)}
     table = table_of_runs(f"Task {name}", whole, measured, folder, task=name)
     return (None if table is None else _with_paper(table, exhibit, options, task.options)), problems

@@ -13,7 +13,6 @@ from egoequiv.experiments.table import (
     Comparison,
     Row,
     Table,
-    describe_about,
     words,
 )
 from egoequiv.pairs import closeness
@@ -217,7 +216,7 @@ def making_blocks(table: Table) -> list[Block]:
 
 def about_blocks(table: Table, caption: str) -> list[Block]:
     """What a table says of how it was made, if anything."""
-    about = list(describe_about(table.about).items())
+    about = [(key.replace("_", " "), words(value)) for key, value in table.about.items()]
     return [Grid.of(caption, ("what", "value"), about, is_words=True)] if about else []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from egoequiv.blocks import Block, Fold, Points, Section, Text
@@ -11,8 +12,8 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import Task
 from egoequiv.experiments.collect import Exhibit, Experiment, Subject
 from egoequiv.experiments.measure import BASIC
-from egoequiv.experiments.same_motions import motions_apart
-from egoequiv.experiments.table import Row, Table, entries_of, merge_metrics
+from egoequiv.experiments.runs_table import table_of_runs
+from egoequiv.experiments.table import Table
 from egoequiv.report.figures.chains import chains_figure, chains_of
 from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.drawing import as_picture
@@ -43,7 +44,11 @@ def task_sections(
     Tasks that have a table over all repetitions are not missing where one repetition was not looked at.
     """
     subjects, tabled = exhibit.subjects, experiment.tabled_tasks(exhibit)
-    found = {task: _found(subjects, task) for task in tasks if task not in BASIC}
+    found = {
+        task: {one.name: known for one in subjects if (known := one.measurement(task)) is not None}
+        for task in tasks
+        if task not in BASIC
+    }
     for subject in subjects:
         for one in subject.other_measurements():
             found.setdefault(one.task, {}).setdefault(subject.name, one)
@@ -58,22 +63,12 @@ def task_sections(
     return sections
 
 
-def _found(subjects: Sequence[Subject], task: str) -> dict[str, Measurement]:
-    each = {subject.name: subject.measurement(task) for subject in subjects}
-    return {name: one for name, one in each.items() if one is not None}
-
-
 def _table_of(title: str, found: Found, subjects: Sequence[Subject], task: str) -> Table | None:
     """What was measured of each row, one repetition, as a table; None where nothing was measured."""
-    apart = motions_apart({subject.name: subject.group for subject in subjects if subject.name in found})
-    known = {name: apart.named(name, one) for name, one in found.items() if one.problem is None and one.values}
-    each = {name: entries_of([[one]]) for name, one in known.items()}
-    metrics = merge_metrics([metrics for metrics, _ in each.values()])
-    rows = [Row(name=name, method=name, entries=entries) for name, (_, entries) in each.items()]
-    columns = tuple(metric.name for metric in metrics if not metric.is_detail)
-    if not columns:
-        return None
-    return Table(title=title, metrics=metrics, columns=columns, rows=rows, task=task, about=apart.about(task))
+    known = {row: one for row, one in found.items() if one.problem is None and one.values}
+    groups = {subject.name: subject.group for subject in subjects if subject.name in known}
+    measured = {group.runs[0]: [known[row]] for row, group in groups.items()}
+    return table_of_runs(title, groups, measured, Path(), task=task)
 
 
 def _task_section(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
+from egoequiv.files import is_finite_number
 from egoequiv.pose import ColumnsSpace
 from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.sources.donkey_tub import (
@@ -18,7 +19,6 @@ from egoequiv.sources.donkey_tub import (
     Record,
     Tub,
     cut_drives,
-    is_number,
     is_time,
     read_tub,
     stretches,
@@ -129,7 +129,7 @@ def _list_columns(records: list[Record], keys: tuple[str, ...], camera: str) -> 
     """Every column of the tub that holds numbers or pictures."""
     listed = []
     for key in sorted({key for record in records for key in record if not key.startswith("_")}):
-        numbers = [record[key] for record in records if is_number(record.get(key))]
+        numbers = [record[key] for record in records if is_finite_number(record.get(key))]
         if numbers:
             words = f"{len(numbers):,} numbers, {min(numbers):.3g} to {max(numbers):.3g}"
             listed.append(Listed("columns", key, words, key in keys, f"columns={key}"))
@@ -155,7 +155,7 @@ def _kept(tub: Tub, name: str, keys: tuple[str, ...], camera: str, deleted: str,
     whole = [
         record
         for record in kept
-        if isinstance(record.get(camera), str) and all(is_number(record.get(key)) for key in keys)
+        if isinstance(record.get(camera), str) and all(is_finite_number(record.get(key)) for key in keys)
     ]
     if len(whole) < len(kept):
         notes.append(f"{name}: {len(kept) - len(whole)} of {len(kept)} records lack a picture or a number, left out")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
+from egoequiv.files import is_finite_number
 from egoequiv.pose import integrate
 from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.sources.logged import seconds_since_first
@@ -97,12 +98,8 @@ def _deleted(tree: Tree, folder: str, catalogs: list[tuple[int, str]], notes: li
     return indexes
 
 
-def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and bool(abs(value) < 1e300)
-
-
 def is_time(value: Any) -> bool:
-    return is_number(value) and abs(value) < _LATEST_MS
+    return is_finite_number(value) and abs(value) < _LATEST_MS
 
 
 @dataclass(frozen=True)
@@ -133,7 +130,7 @@ def stretches(
     The car drove on where a record is marked as deleted or has no picture, so these are integrated too.
     """
     records = [
-        one for one in tub.records if is_time(one.get(clock)) and all(is_number(one.get(rate)) for rate in rates)
+        one for one in tub.records if is_time(one.get(clock)) and all(is_finite_number(one.get(rate)) for rate in rates)
     ]
     stamps = np.array([round(one[clock]) for one in records], np.int64)
     values = np.array([[float(one[rate]) for rate in rates] for one in records]).reshape(len(records), len(rates))

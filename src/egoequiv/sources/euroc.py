@@ -147,14 +147,8 @@ def _choose_camera(tree: Tree, folder: str, camera: str, reader: TimedSequences)
     cameras = [name for name in tree.folders(folder) if re.fullmatch(r"cam[0-9]+", name)]
     if not cameras:
         raise DataError(f"{tree.where(folder)} has no folder cam0; to read its poses alone, set camera=none")
-    chosen = camera or cameras[0]
-    if chosen not in cameras:
-        raise ConfigError(f"camera={chosen!r}: {tree.where(folder)} has {', '.join(cameras)}, or none")
-    others = [name for name in cameras if name != chosen]
-    reader.listed += [Listed("camera", name, join(name, _DATA), False, f"camera={name}") for name in others]
-    if others and not camera:
-        reader.notes.append(Remark(f"camera {chosen} of {len(cameras)}: choose with --read camera={others[0]}"))
-    return chosen
+    files = {name: join(name, _DATA) for name in cameras}
+    return reader.choose_camera(files, camera, cameras[0], tree.where(folder))
 
 
 def _mount(tree: Tree, folder: str, truth: str, camera: str, given: Array | None) -> Array:

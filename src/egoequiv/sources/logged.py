@@ -16,7 +16,7 @@ from egoequiv.pose.camera import Lens
 from egoequiv.pose.clock import Nanoseconds
 from egoequiv.pose.track import ColumnRule, ColumnTrack, Interpolation, PoseTrack, longest_gap_ns
 from egoequiv.sources.pictures import open_picture
-from egoequiv.sources.recording import Decoded, Image, Recording
+from egoequiv.sources.recording import Decoded, Image, Recording, single
 from egoequiv.sources.trees import FolderTree, Tree, ZipTree
 from egoequiv.sources.video_frames import VideoIndex, decode_video
 
@@ -123,10 +123,7 @@ class LoggedRecording(Recording):
     lens: Lens | None = None
 
     def image(self, frame: int) -> Image:
-        decoded = next(iter(self.images(range(frame, frame + 1))))
-        if isinstance(decoded, BrokenFrameError):
-            raise decoded
-        return np.asarray(decoded)
+        return single(self.images(range(frame, frame + 1)))
 
     def images(self, frames: range) -> Iterator[Decoded]:
         return self.reader.read([int(row) for row in self.rows[frames.start : frames.stop]])

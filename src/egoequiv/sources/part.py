@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import BrokenFrameError
 from egoequiv.pose.camera import Lens
 from egoequiv.sources.decoded import decoded_frames
 from egoequiv.sources.logged import start_of
-from egoequiv.sources.recording import Decoded, Image, Recording
+from egoequiv.sources.recording import Decoded, Image, Recording, single
 
 
 def _later(start: str, since_s: float) -> dict[str, str]:
@@ -65,10 +64,7 @@ class RecordingPart(Recording):
         return slice(self.frames.start, self.frames.stop)
 
     def image(self, frame: int) -> Image:
-        decoded = next(iter(self.images(range(frame, frame + 1))))
-        if isinstance(decoded, BrokenFrameError):
-            raise decoded
-        return np.asarray(decoded)
+        return single(self.images(range(frame, frame + 1)))
 
     def images(self, frames: range) -> Iterator[Decoded]:
         first = self.frames.start

@@ -90,6 +90,14 @@ class Recording(ABC):
         )
 
 
+def single(frames: Iterator[Decoded]) -> Image:
+    """The first of some decoded frames, as `Recording.image` gives it; the error where it cannot be decoded."""
+    decoded = next(iter(frames))
+    if isinstance(decoded, BrokenFrameError):
+        raise decoded
+    return np.asarray(decoded)
+
+
 @dataclass(frozen=True)
 class Listed:
     """One camera, topic, pose stream or column of a log, as `egoequiv inspect` lists it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import DataError
+from egoequiv.errors import ConfigError, DataError
 from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.pose.conventions import are_unit_quaternions
 from egoequiv.pose.rigid import SE3Space
@@ -62,6 +62,17 @@ class TimedSequences:
             listed=tuple(self.listed),
             convention=convention,
         )
+
+    def choose_camera(self, cameras: Mapping[str, str], asked: str, usual: str, where: str) -> str:
+        """The requested camera, or the usual one, of those there are with their files; others are listed."""
+        chosen = asked or usual
+        if chosen not in cameras:
+            raise ConfigError(f"camera={chosen!r}: {where} has {', '.join(cameras)}, or none")
+        others = [name for name in cameras if name != chosen]
+        self.listed += [Listed("camera", name, cameras[name], False, f"camera={name}") for name in others]
+        if others and not asked:
+            self.notes.append(Remark(f"camera {chosen} of {len(cameras)}: choose with --read camera={others[0]}"))
+        return chosen
 
     def track(self, tree: Tree, file: str, *, order: str, axes: str, mount: Array | None = None) -> PoseTrack:
         """The track of the camera from a file of time, x y z and a quaternion; rows without a rotation are left out.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
+from egoequiv.files import is_finite_number
 from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.clock import read_clock
 from egoequiv.remarks import Remark
@@ -118,7 +119,7 @@ def _scene(
     files = FilesThere(tree).find(names, (folder, join(folder, "images")), name, notes)
     matrices = np.array([_matrix(frame.get("transform_matrix")) for frame in frames]).reshape(-1, 3, 4)
     width, height = content.get("w"), content.get("h")
-    size = f", {width:g} x {height:g}" if _is_number(width) and _is_number(height) else ""
+    size = f", {width:g} x {height:g}" if is_finite_number(width) and is_finite_number(height) else ""
     listed.append(Listed("camera", last, f"{len(frames):,} frames{size}"))
     part = _FILES.get(last, "")
     attributes = {"part": part, "world": folder or "."} if part else {}  # the parts of a scene have one map
@@ -151,7 +152,7 @@ def _times(
     """The order of the frames and their times; as they are and None where they have no clock of their own."""
     as_they_are = np.arange(len(frames))
     for key in _TIMES:
-        values = [frame[key] for frame in frames if _is_number(frame.get(key))]
+        values = [frame[key] for frame in frames if is_finite_number(frame.get(key))]
         if not values:
             continue
         if len(values) < len(frames):
@@ -176,10 +177,6 @@ def _clock(values: list[Any]) -> NDArray[np.int64] | Array:
     if all(isinstance(value, int) and abs(value) < 2**63 for value in values):
         return np.array(values, np.int64)
     return np.array(values, np.float64)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
 
 
 def _timed_in_the_same_way(recordings: list[Recording], notes: list[str]) -> list[Recording]:

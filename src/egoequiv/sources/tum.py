@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from egoequiv.errors import ConfigError, DataError
+from egoequiv.errors import DataError
 from egoequiv.pose.conventions import parse_transform
 from egoequiv.pose.track import Interpolation
-from egoequiv.remarks import Remark
 from egoequiv.sources.logged import LoggedRecording, Timing
-from egoequiv.sources.recording import Listed, Recording, Source
+from egoequiv.sources.recording import Recording, Source
 from egoequiv.sources.sequences import (
     PICTURE_ENDINGS,
     TimeUnit,
@@ -103,14 +102,8 @@ def _choose(tree: Tree, folder: str, camera: str, reader: TimedSequences) -> str
         raise DataError(
             f"{tree.where(folder)} has no list of pictures such as rgb.txt; to read its poses alone, set camera=none"
         )
-    chosen = camera or next((name for name in _CAMERAS if name in cameras), cameras[0])
-    if chosen not in cameras:
-        raise ConfigError(f"camera={chosen!r}: {tree.where(folder)} has {', '.join(cameras)}, or none")
-    others = [name for name in cameras if name != chosen]
-    reader.listed += [Listed("camera", name, f"{name}.txt", False, f"camera={name}") for name in others]
-    if others and not camera:
-        reader.notes.append(Remark(f"camera {chosen} of {len(cameras)}: choose with --read camera={others[0]}"))
-    return chosen
+    usual = next((name for name in _CAMERAS if name in cameras), cameras[0])
+    return reader.choose_camera({name: f"{name}.txt" for name in cameras}, camera, usual, tree.where(folder))
 
 
 def _lists_pictures(tree: Tree, file: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import readable
+from egoequiv.files import is_finite_number, readable
 from egoequiv.pose.camera import Lens
 from egoequiv.sources import Recording
 
@@ -44,14 +44,10 @@ def lens_in(meta: Mapping[str, Any], recording: str, where: str) -> Lens | None:
     distortion, origin = fields.get("distortion"), fields.get("origin")
     if isinstance(distortion, list):
         numbers += distortion
-    if not isinstance(distortion, list) or not isinstance(origin, str) or not all(map(_is_number, numbers)):
+    if not isinstance(distortion, list) or not isinstance(origin, str) or not all(map(is_finite_number, numbers)):
         raise DataError(f"{where}: expected numbers for {', '.join(_NUMBERS)} and distortion; ingest the data again")
     focal_x, focal_y, center_x, center_y, *rest = (float(value) for value in numbers)
     try:
         return Lens(focal_x, focal_y, center_x, center_y, tuple(rest), origin)
     except ConfigError as problem:
         raise DataError(f"{where}: {problem}; ingest the data again") from problem
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300

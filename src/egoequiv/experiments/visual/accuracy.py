@@ -19,7 +19,7 @@ from egoequiv.experiments.table import Entry, Row, Table
 from egoequiv.odometry.steps import VisualSteps
 from egoequiv.odometry.watch import Watched, watch
 from egoequiv.pose import CAMERA_POSES, SE3Space
-from egoequiv.sources import Recording, Source
+from egoequiv.sources import Source
 from egoequiv.sources.part import RecordingPart
 
 Array = NDArray[np.float64]
@@ -59,7 +59,8 @@ def accuracy_table(sources: Mapping[str, Source], engine: Engine, on_progress: O
         if not set(CAMERA_POSES) <= set(source.pose_columns):
             raise DataError(f"{name}: the log has no poses of a camera to compare with")
         known = replace(source, recordings=[one for one in source.recordings if one.lens is not None])
-        guessed = replace(source, recordings=[_without_lens(one) for one in source.recordings])
+        bare = [RecordingPart(one, range(len(one)), one.name, np.asarray(one.poses)) for one in source.recordings]
+        guessed = replace(source, recordings=bare)  # without a lens
         for lens, log in (("lens of the log", known), ("guessed lens", guessed)):
             if log.recordings:
                 report = partial(on_progress, f"{name}, {lens}")
@@ -157,7 +158,3 @@ def quantile(values: Array, q: float) -> float:
     """A quantile of the values that are known; NaN if there are none."""
     known = values[np.isfinite(values)]
     return float(np.quantile(known, q)) if len(known) else float("nan")
-
-
-def _without_lens(recording: Recording) -> RecordingPart:
-    return RecordingPart(recording, range(len(recording)), recording.name, np.asarray(recording.poses))

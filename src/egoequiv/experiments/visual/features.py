@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -14,14 +14,13 @@ import numpy as np
 
 from egoequiv.cache import program_digest as code_digest
 from egoequiv.catalog import open_log, open_source
-from egoequiv.engines import Engine, LocalEngine
-from egoequiv.errors import ConfigError, DataError, EgoEquivError
-from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement
 from egoequiv.evaluation.readout import FRAME
-from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions, silent
+from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.faults.pieces import cut_recordings
-from egoequiv.experiments.measure import program_digest, with_finding
+from egoequiv.experiments.measure import make_measurement, program_digest
 from egoequiv.experiments.options import Effort
 from egoequiv.experiments.stores import experiment_store
 from egoequiv.experiments.table import Table, compare_rows, merge_metrics, row_of
@@ -47,17 +46,15 @@ SPLIT = f"by-{PIECE}"
 POSE = f" from {FRAME}, "  # read-outs of the pose of a single frame, which says where a piece is, not how it moves
 
 
-@dataclass(frozen=True)
-class VisualOptions:
+@dataclass(frozen=True, kw_only=True)
+class VisualOptions(Effort):
     """What `egoequiv reproduce visual` takes."""
 
-    out: Path  # stores, runs and tables
     data: Sequence[Path] = ()  # logs with poses; without any, the embedded drive
+    features: bool = True  # whether any are trained
     repeats: int = 3
     iterations: int = 2_000
-    features: bool = True  # whether any are trained
-    engine: Engine = field(default_factory=LocalEngine)
-    on_progress: OnProgress = silent
+    size: int = SIZE
 
 
 class _Piece(RecordingPart):
@@ -79,21 +76,13 @@ def reproduce_visual(options: VisualOptions) -> dict[str, Table]:
 
 def features_table(name: str, source: Source, options: VisualOptions) -> Table:
     """Measure rho and the read-out of the log's motion, of features trained on either kind of poses."""
-    effort = Effort(
-        out=options.out,
-        size=SIZE,
-        repeats=options.repeats,
-        iterations=options.iterations,
-        engine=options.engine,
-        on_progress=options.on_progress,
-    )
     seen, logged = _both(name, source, options)
     made_from = {"log": name, "odometry": code_digest("odometry")[:16]}
     stores = {
-        "visual poses": experiment_store(effort, f"{name}-visual", made_from, seen),
-        "poses of the log": experiment_store(effort, f"{name}-log", made_from, logged),
+        "visual poses": experiment_store(options, f"{name}-visual", made_from, seen),
+        "poses of the log": experiment_store(options, f"{name}-log", made_from, logged),
     }
-    jobs = {kind: _jobs(name, kind, store, effort) for kind, store in stores.items()}
+    jobs = {kind: _jobs(name, kind, store, options) for kind, store in stores.items()}
     run_many(
         [job for each in jobs.values() for job in each],
         engine=options.engine,
@@ -195,7 +184,8 @@ def _measured(job: Job, store: FrameStore, split: Split, on_progress: OnProgress
 
 
 def _measure(run: Path, task: Task, data: TaskData, on_progress: OnProgress) -> Measurement:
-    options, frames = TaskOptions(hold_out=PIECE), data.split.validation
+    """What a task measures; read if it was measured before."""
+    options = TaskOptions(hold_out=PIECE)
     subject = Subject(
         task=task.name,
         weights=sha256((run / "last.safetensors").read_bytes()).hexdigest(),
@@ -204,24 +194,7 @@ def _measure(run: Path, task: Task, data: TaskData, on_progress: OnProgress) -> 
         settings=options.only(task.options),
         code=program_digest(),
     )
-    kept = read_measurement(run, subject)
-    if kept is not None:
-        return kept
-    record = Measurement(
-        subject=subject,
-        run=run.name,
-        store=Path(data.store.place).name,
-        checkpoint="last",
-        split=data.split.kind,
-        frames=len(frames),
-        recordings=len(np.unique(data.store.recording[frames])),
-    )
-    try:
-        record = with_finding(record, task.measure(data, options, on_progress), [])
-    except EgoEquivError as problem:
-        return record.model_copy(update={"problem": str(problem)})
-    write_measurement(run, record)
-    return record
+    return read_measurement(run, subject) or make_measurement(run, subject, task, data, options, on_progress)
 
 
 def _about(source: Source, seen: Source, store: FrameStore, split: Split, options: VisualOptions) -> dict[str, Any]:

@@ -67,6 +67,16 @@ def show_image(axes: Axes, image: NDArray[np.uint8], **options: Any) -> None:
     axes.imshow(shown, cmap="gray", vmin=0, vmax=255, **options)
 
 
+def frame_image(axes: Axes, image: NDArray[np.uint8], color: str) -> None:
+    """One image (H, W, C) in a frame of this colour."""
+    show_image(axes, image)
+    axes.set_axis_on()
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for spine in axes.spines.values():
+        spine.set(color=color, linewidth=2)
+
+
 def save_figure(figure: Figure, path: Path) -> Path:
     """Write a figure as PNG, whole or not at all."""
     with replacing(path) as temporary:

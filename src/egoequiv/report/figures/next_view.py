@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from egoequiv.evaluation.measurement import Measurement
-from egoequiv.report.figures.drawing import add_legend, add_title, panels_of, show_image
+from egoequiv.report.figures.drawing import add_legend, add_title, frame_image, panels_of
 from egoequiv.report.figures.styles import COLORS, RIGHT, WRONG, Style, draw_lines
 
 ACROSS = 8  # views side by side, at most
@@ -91,13 +91,8 @@ def _draw_view(axes: Axes, measurement: Measurement, walk: int, view: int) -> No
     """One view of a walk: its class or the move that led here above it, the guess below it."""
     arrays, classes = measurement.arrays, measurement.details["classes"]
     own, guess = int(arrays["gallery_class"][walk]), int(arrays["gallery_guess"][walk, view])
-    show_image(axes, arrays["gallery_images"][walk, view])
     color = RIGHT if guess == own else WRONG
-    axes.set_axis_on()
-    axes.set_xticks([])
-    axes.set_yticks([])
-    for spine in axes.spines.values():
-        spine.set(color=color, linewidth=2)
+    frame_image(axes, arrays["gallery_images"][walk, view], color)
     if view == 0:
         axes.set_title(_short(classes[own]), fontsize=7, fontweight="bold")
     else:

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from egoequiv.evaluation.measurement import Measurement
-from egoequiv.report.figures.drawing import add_legend, add_title, panels_of, show_image
+from egoequiv.report.figures.drawing import add_legend, add_title, frame_image, panels_of, show_image
 from egoequiv.report.figures.styles import COLORS, RIGHT, WRONG, Style, draw_lines
 
 WAYS = {
@@ -72,14 +72,8 @@ def strip_figure(measurement: Measurement, ending: str) -> Figure:
         for place, view in enumerate(shown[-longest:]):
             show_image(grid[walk, place], views[walk, view])
             grid[walk, place].set_title("start" if view == 0 else str(view), fontsize=7)
-        axes = grid[walk, longest]
-        show_image(axes, goals[walk])
-        axes.set_axis_on()
-        axes.set_xticks([])
-        axes.set_yticks([])
-        color = RIGHT if reached[walk] else WRONG
-        for spine in axes.spines.values():
-            spine.set(color=color, linewidth=2)
+        axes, color = grid[walk, longest], RIGHT if reached[walk] else WRONG
+        frame_image(axes, goals[walk], color)
         axes.set_title(f"goal {'✓' if reached[walk] else '✗'}", fontsize=7, color=color)
     add_title(figure, "Walks by plans: the views after each move, and the goal view")
     return figure

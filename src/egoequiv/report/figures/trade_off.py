@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from egoequiv.evaluation.metric import Metric
@@ -36,7 +37,8 @@ def trade_off(title: str, tables: Sequence[Table]) -> Figure | None:
     axes, styles = panels[0], row_styles(names)
     for name in names:
         x, y = min(across[name].mean(error.name), WORST), up[name].mean(accuracy.name)
-        spread = [_stderr(row, metric) for row, metric in ((across[name], error), (up[name], accuracy))]
+        each = ((across[name], error), (up[name], accuracy))
+        spread = np.nan_to_num([row.entries[metric.name].result.stderr for row, metric in each])
         style = styles[name]
         axes.errorbar(x, y, xerr=spread[0], yerr=spread[1], color=style.color, marker=style.marker, markersize=6)
         axes.annotate(name, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=8, color=style.color)
@@ -56,8 +58,3 @@ def _column(tables: Sequence[Table], names: Sequence[str]) -> tuple[Metric, dict
             if found:
                 return table.metric(name), found
     return None
-
-
-def _stderr(row: Row, metric: Metric) -> float:
-    stderr = row.entries[metric.name].result.stderr
-    return stderr if isfinite(stderr) else 0.0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from egoequiv.evaluation.comparison import MCNEMAR, OVER_RECORDINGS, compare_answers, mcnemar
+from egoequiv.experiments.comparison import MCNEMAR, OVER_RECORDINGS, compare_answers, mcnemar
 
 answers = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 6)), min_size=4, max_size=40)
 
