@@ -117,9 +117,7 @@ def _check(store: str | None, values: dict[str, Any], out: Path, resume: bool) -
         RunFolder(out).check_free(resume)
     if store is not None and (Path(store) / CONFIG).exists():
         place = shlex.quote(store)
-        raise ConfigError(
-            f"{store} is a run, not a store; go on with it by: egoequiv train -o {place} --resume"
-        )
+        raise ConfigError(f"{store} is a run, not a store; go on with it by: egoequiv train -o {place} --resume")
     is_begun = (out / CONFIG).exists()
     if not is_begun:
         make_config({"data": ".", **values})
