@@ -95,9 +95,9 @@ def estimate_offset(comparison: Comparison) -> Offset | str:
 
 def _wider(blocks: int) -> float:
     """By which factor the interval of a bootstrap over few blocks is too narrow: Student's t, and their variance."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
-    return float(t.ppf(0.975, blocks - 1) / 1.96 * np.sqrt(blocks / (blocks - 1)))
+    return float(stdtrit(blocks - 1, 0.975) / 1.96 * np.sqrt(blocks / (blocks - 1)))
 
 
 Fits = tuple[Array, Array]  # (T, S) each: rotation and direction together, and rotation alone
