@@ -69,7 +69,7 @@ def clock_offset(comparison: Comparison) -> Finding:
 def _fix(motion: LoggedMotion, seconds: float) -> str:
     """What to type, on top of what was typed before."""
     if "offset_s" not in motion.settings:
-        return f"add {-seconds:+.3f} s to the times of the motion"
+        return f"add {-seconds:+.3f} s to the time stamps of the motion in the log"
     return f"--read offset_s={float(motion.settings['offset_s'] or 0.0) - seconds:.3f}"
 
 
@@ -83,7 +83,7 @@ def estimate_offset(comparison: Comparison) -> Offset | str:
     best = _peak(grid, blocks.sum(axis=0))
     rng = np.random.default_rng(0)
     drawn = rng.multinomial(len(blocks), np.full(len(blocks), 1 / len(blocks)), size=_DRAWS)
-    half = max(_wider(len(blocks)) * float(np.quantile(np.abs(_peak(grid, drawn @ blocks) - best), 0.95)), SUREST_S)
+    half = max(wider(len(blocks)) * float(np.quantile(np.abs(_peak(grid, drawn @ blocks) - best), 0.95)), SUREST_S)
     k = int(np.abs(grid - best).argmin())
     others = np.abs(grid - best) > _APART_S
     gain = blocks[:, [k]] - blocks[:, others]
@@ -93,7 +93,7 @@ def estimate_offset(comparison: Comparison) -> Offset | str:
     return Offset(float(best), float(best - half), float(best + half), clear)
 
 
-def _wider(blocks: int) -> float:
+def wider(blocks: int) -> float:
     """By which factor the interval of a bootstrap over few blocks is too narrow: Student's t, and their variance."""
     from scipy.special import stdtrit
 

@@ -23,7 +23,7 @@ def still_pictures(watched: Watched) -> Finding:
         watched,
         "still pictures",
         "pictures stand still while the log moves",
-        "check that pictures and motion are of the same drive, and the clocks: --read offset_s=SECONDS",
+        "check that pictures and motion are of the same drive, and that their clocks agree",
     )
 
 
@@ -36,7 +36,7 @@ def still_log(watched: Watched) -> Finding:
         watched,
         "still log",
         "pictures move while the log stands still",
-        "check that the poses are complete, and the clocks: --read offset_s=SECONDS",
+        "check that the poses are complete, and that the clocks agree",
     )
 
 
