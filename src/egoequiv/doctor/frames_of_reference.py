@@ -116,9 +116,9 @@ def _gains(comparison: Comparison, as_read: Array, known_offset: float | None) -
             continue  # what swings to and fro fits its mirror image half a period later
         gain = whole - as_read
         # A few seconds in which the gain is huge are no reason to doubt it, though they make it vary.
-        bounds = [lower_bound(one, comparison.block) for one in (gain, np.clip(gain, -_MOST, _MOST))]
+        whole_gain, limited = (lower_bound(one, comparison.block) for one in (gain, np.clip(gain, -_MOST, _MOST)))
         is_explained = explains(comparison, rotation, _AGREES)
-        yield _Gain(reading, float(np.fmax(*bounds)), float(np.nanmean(gain)), is_explained)
+        yield _Gain(reading, float(np.fmax(whole_gain, limited)), float(np.nanmean(gain)), is_explained)
 
 
 def _fit(comparison: Comparison, reading: Reading, motions: _LoggedMotions) -> tuple[Array, Array, float]:
