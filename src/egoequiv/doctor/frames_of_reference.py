@@ -55,7 +55,7 @@ class _LoggedMotions:
         self._kept: dict[tuple[int, bytes], tuple[LoggedMotion, tuple[Array, Array]]] = {}
 
     def at(self, base: LoggedMotion, offsets: Array) -> tuple[Array, Array]:
-        """Rotations and translations (T, S, 3) of the log; those that were asked for last are kept."""
+        """Rotations and translations (T, S, 3) of the log; the last ones are kept."""
         key = (id(base), offsets.tobytes())
         found = self._kept.pop(key, None) or (base, self._comparison.with_motion(base).logged(offsets))
         self._kept[key] = found
