@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from egoequiv.doctor.diagnosis import MOTION_CHECKS, check_motion
-from egoequiv.doctor.elsewhere import other_recording
+from egoequiv.doctor.elsewhere import agreement, other_recording
 from egoequiv.doctor.evidence import Comparison
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.frames_of_reference import axes_in_words, frame_of_reference, rotations_of_axes
 from egoequiv.doctor.logged import LoggedMotion, logged_motion
-from egoequiv.doctor.offset import clock_drift, estimate_offset
+from egoequiv.doctor.offset import clock_drift, clock_offset, estimate_offset, wider
 from egoequiv.odometry.steps import VisualSteps
 from egoequiv.pose import CAMERA_POSES
 from egoequiv.pose.conventions import axes_matrix
@@ -406,6 +406,35 @@ def test_the_interval_holds_where_the_log_is_noisy() -> None:
         assert not isinstance(found, str)
         inside += found.low <= 0.07 <= found.high
     assert inside >= 10
+
+
+def test_an_interval_of_few_seconds_is_wide() -> None:
+    """A bootstrap over few blocks is too narrow by itself."""
+    assert wider(4) == pytest.approx(3.1824 / 1.96 * np.sqrt(4 / 3), rel=1e-4)  # the 97.5 % quantile of Student's t
+    assert wider(40) == pytest.approx(1.045, abs=0.001)
+    half = []
+    for seconds in (6.0, 40.0):
+        found = estimate_offset(beside(Way(3, seconds), 0.07, noise_deg=0.1))
+        assert not isinstance(found, str)
+        assert found.seconds - found.low == pytest.approx(found.high - found.seconds)
+        half.append(found.high - found.seconds)
+    assert half[0] > 2 * half[1]
+    short = [clock_offset(beside(Way(seed, 6.0), 0.0, seed, noise_deg=0.15)) for seed in range(8)]
+    assert all(one.can_tell and not one.is_fault for one in short)
+
+
+def test_steps_within_their_tolerance_neither_agree_nor_disagree() -> None:
+    """A log that turns by little more than the pictures can tell is not wrong because they differ by that."""
+    sound = compared()
+    rng = np.random.default_rng(0)
+    turn = 0.2 * sound.steps.rotation_deg / np.linalg.norm(sound.steps.rotation_deg, axis=1, keepdims=True)
+    off = rng.normal(size=turn.shape)
+    off *= 0.14 / np.linalg.norm(off, axis=1, keepdims=True)  # two tolerances of 0.07 degrees
+    turned = np.concatenate([np.zeros((1, 3)), np.cumsum(turn + off, axis=0)])
+    log = replace(sound.motion, turned_deg=turned, poses=None)
+    steps = replace(sound.steps, rotation_deg=turn)
+    assert not agreement(replace(sound, steps=steps, motion=log)).is_fault
+    assert agreement(replace(sound, steps=replace(steps, rotation_deg=-turn), motion=log)).is_fault
 
 
 @pytest.mark.parametrize("name", ["gyro_z", "yaw_rate_deg", "steering"])

@@ -12,9 +12,9 @@ from egoequiv.doctor import Finding
 from egoequiv.doctor.changed import Case, changed
 from egoequiv.doctor.faults import FAULTS
 from egoequiv.doctor.glance import Glances
-from egoequiv.doctor.pictures import PICTURE_CHECKS, check_pictures
-from egoequiv.doctor.speed import logged_speed
-from egoequiv.pose import DRIVING_POSES, PlanarSpace
+from egoequiv.doctor.pictures import PICTURE_CHECKS, check_pictures, check_recording
+from egoequiv.doctor.speed import logged_speed, steady_speed
+from egoequiv.pose import CAMERA_POSES, DRIVING_POSES, PlanarSpace
 from egoequiv.sources import Recording
 
 
@@ -193,3 +193,44 @@ def test_speed_of_poses() -> None:
     assert logged_speed(planar[:1], PlanarSpace().pose_names).shape == (0,)
     turning = np.column_stack([np.zeros(11), np.arange(11) * 3.0])
     assert logged_speed(turning, PlanarSpace().pose_names) == pytest.approx(np.ones(10))
+
+
+def test_noise_of_a_log_that_stands_is_no_speed() -> None:
+    rng = np.random.default_rng(0)
+    moving = np.concatenate([np.zeros(40), np.arange(1, 41) * 0.05])  # 0.5 m/s
+    poses = np.zeros((80, 7))
+    poses[:, 0], poses[:, 6] = moving, 1.0
+    assert steady_speed(poses, CAMERA_POSES, 0.1)[[*range(30), *range(50, 79)]] == pytest.approx(
+        np.repeat([0.0, 1.0], [30, 29])
+    )
+    poses[:, :3] += rng.normal(0, 0.01, (80, 3))
+    noisy = logged_speed(poses, CAMERA_POSES)
+    assert noisy[:35].mean() > 0.25  # steps to and fro add up
+    steady = steady_speed(poses, CAMERA_POSES, 0.1)
+    assert steady[:35].mean() < 0.02
+    assert steady[45:].min() > 0.5
+    assert steady_speed(poses, CAMERA_POSES, np.nan).shape == (79,)
+    assert steady_speed(poses[:1], CAMERA_POSES, 0.1).shape == (0,)
+    assert steady_speed(poses[:2], CAMERA_POSES, 0.1).shape == (1,)
+    assert steady_speed(poses, ("steering",), 0.1) is None
+
+
+def test_a_slow_car_that_stops_under_a_noisy_log_is_sound(street: Kept) -> None:
+    """The noise of positions, 1 cm, is a third of the way of a usual step, and the car stands for six seconds."""
+    rows = np.arange(len(street))
+    rows[100:160] = 100
+    rows[160:] -= 60
+    poses = np.zeros((len(rows), 7))
+    poses[:, 0], poses[:, 6] = 0.03 * rows, 1.0
+    poses[:, :3] += np.random.default_rng(0).normal(0, 0.01, (len(rows), 3))
+    slow = changed(street, rows=rows, poses=poses)
+    for frozen_too in (False, True):
+        if frozen_too:  # the log drives on
+            slow = changed(
+                street, rows=rows, poses=poses + np.outer(0.03 * (np.arange(len(rows)) - rows), np.eye(7)[0])
+            )
+        found = {one.check: one for one in check_recording(slow, CAMERA_POSES, look(slow))}
+        assert found["still pictures"].can_tell
+        assert found["frozen"].can_tell
+        wrong = {name for name in ("frozen", "still pictures", "still log") if found[name].is_fault}
+        assert wrong == ({"frozen", "still pictures"} if frozen_too else set())

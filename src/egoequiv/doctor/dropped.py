@@ -51,9 +51,11 @@ def _gaps(watched: Watched) -> Finding:
         check,
         name,
         share / MISSING,
-        f"about {missing:,} frames ({share:.1%}) are missing in {len(gaps):,} gaps of the time stamps; the longest is "
+        f"about {missing:,} frames ({share:.1%}) are missing in {len(gaps):,} {'gap' if len(gaps) == 1 else 'gaps'} of "
+        "the time stamps; the longest is "
         f"{steps[worst] * watched.step_s:.2f} s after {watched.at(worst)}",
-        fix="record without loss, or cut the recording at the gaps (a tub: --read pause_s=SECONDS)",
+        fix="record without loss, or cut the recording at the gaps (a tub: --read "
+        f"pause_s={np.ceil(100 * GAP_STEPS * watched.step_s) / 100:.2f})",
         moments=watched.moments([(int(gap), int(gap) + 1) for gap in gaps], "a gap in the stamps", steps[gaps]),
         values=(("missing", missing), ("share", share), ("longest_s", float(steps[worst] * watched.step_s))),
     )

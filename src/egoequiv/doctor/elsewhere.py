@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.doctor.evidence import Comparison, explains, fitted_factor, lower_bound
+from egoequiv.doctor.evidence import Comparison, block_means, explains, fitted_factor, lower_bound
 from egoequiv.doctor.finding import Finding, Moment
 from egoequiv.doctor.offset import at_best_offset, own_fit
 
@@ -21,6 +21,7 @@ _NEAR_S = 2.0  # closer than this it is an offset
 _FEWEST = 10  # steps
 _CLEARLY = 0.8  # log-likelihood of a turning step, each limited to 2, that another time must reach
 _HALF = 0.5  # of the turn of a step: log and pictures agree if they differ by less
+_CLEARLY_OFF = 2.0  # tolerances: a step that neither agrees nor differs by more says nothing
 _USUAL_SHARE, _LOW_SHARE = 0.8, 0.4  # of turning steps that agree with a sound log; below the second it is a fault
 _MOST_TOLD = 0.9  # of all steps: below it, pictures alone do not say that the camera turns
 _AGREES = 0.3  # log-likelihood of a step above which pictures and log agree
@@ -34,15 +35,18 @@ def agreement(comparison: Comparison, shift_s: float = 0.0) -> Finding:
     logged = comparison.logged(shift_s)[0]
     fit = comparison.rotation_fit(logged)
     size, off = _turns_and_differences(comparison, logged)
-    turns = np.isfinite(fit) & (size > 2 * comparison.tolerance_deg)
+    agrees, clearly_off = off < _HALF * size, off > _CLEARLY_OFF * comparison.tolerance_deg
+    turns = np.isfinite(fit) & (size > 2 * comparison.tolerance_deg) & (agrees | clearly_off)
     if turns.sum() < _FEWEST:
         return Finding(check, name, np.nan, "the camera turns too little to tell")
     mean = float(fit[turns].mean())
-    share = float((off < _HALF * size)[turns].mean())
+    share = float(agrees[turns].mean())
     upper = -lower_bound(-np.where(turns, fit, np.nan), comparison.block)
     score = float(np.clip((_AGREES - upper) / _AGREES + 1.0, 0.0, 9.0)) if np.isfinite(upper) else np.nan
-    score = max(score, (_USUAL_SHARE - share) / (_USUAL_SHARE - _LOW_SHARE))
-    values = (("mean", mean), ("share", share), ("upper_bound", upper))
+    shares = block_means(np.where(turns, agrees, np.nan), comparison.block)
+    error = float(shares.std(ddof=1) / np.sqrt(len(shares))) if len(shares) > 1 else np.nan
+    score = float(np.fmax(score, (_USUAL_SHARE - share - error) / (_USUAL_SHARE - _LOW_SHARE)))
+    values = (("mean", mean), ("share", share), ("share_error", error), ("upper_bound", upper))
     text = f"in {100 * share:.0f} % of {int(turns.sum())} turning steps the log differs by less than half of the turn"
     if score >= 1 and not comparison.motion.is_scaled:  # a car that stands does not turn, however it steers
         return Finding(check, name, 0.99, f"{text}; a command need not act", values=values)

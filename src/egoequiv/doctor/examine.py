@@ -14,8 +14,7 @@ from egoequiv.doctor.evidence import Comparison
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.glance import Glances, glance
 from egoequiv.doctor.logged import logged_motion
-from egoequiv.doctor.pictures import check_pictures
-from egoequiv.doctor.speed import logged_speed
+from egoequiv.doctor.pictures import check_recording
 from egoequiv.engines import Engine
 from egoequiv.errors import DataError
 from egoequiv.odometry.watch import Watched, watch
@@ -128,8 +127,5 @@ def _examined(watched: Watched, comparison: Comparison, comparisons: Sequence[Co
     recording = watched.recording
     glances = Glances.of(watched.looks)
     checked = check_motion(comparison, comparisons)
-    speed = logged_speed(np.asarray(recording.poses), source.pose_columns)
-    times = None if recording.times_s is None else np.asarray(recording.times_s)
-    seen = check_pictures(recording.name, glances, times, speed, recording.log_frames())
-    findings = (*checked.findings, *seen)
+    findings = (*checked.findings, *check_recording(recording, source.pose_columns, glances))
     return Examined(recording, findings, comparison, checked.corrected, checked.offset_s, watched.lens, glances)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import permutations, product
 from shlex import quote
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ _MOST = 2.0  # what a single step may gain
 _SIMPLE = 0.05  # a simpler reading is preferred to one that is better by less than this
 _FEWEST = 10  # steps
 _AGREES = 0.6  # log-likelihood of a step that turns, each limited to 2
+_KEPT = 6  # motions at some offsets that are in memory at the same time
 _FULLY, _SAME_TIME_S = 1.6, 0.1  # the same for a log whose clock is taken to be known, to so many seconds
 MIRRORED = "the pictures are mirrored, left and right"
 _NONE_BETTER = "no other reading of the poses fits the pictures better"
@@ -45,6 +47,23 @@ class Reading:
         return self.base.in_axes(self.turn, self.move)
 
 
+class _LoggedMotions:
+    """The motions of readings at clock offsets. Most readings turn the same motion, and ask for the same offsets."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+        self._kept: dict[tuple[int, bytes], tuple[LoggedMotion, tuple[Array, Array]]] = {}
+
+    def at(self, base: LoggedMotion, offsets: Array) -> tuple[Array, Array]:
+        """Rotations and translations (T, S, 3) of the log; the last ones are kept."""
+        key = (id(base), offsets.tobytes())
+        found = self._kept.pop(key, None) or (base, self._comparison.with_motion(base).logged(offsets))
+        self._kept[key] = found
+        if len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+        return found[1]
+
+
 def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
     """Whether another reading of the poses explains the pictures clearly better than the one that was used.
 
@@ -62,40 +81,51 @@ def frame_of_reference(comparison: Comparison) -> tuple[Finding, LoggedMotion]:
     is_time_right = explains(comparison, as_read_rotation, _FULLY, without_turns=False)
     if np.isfinite(as_read).sum() < _FEWEST:
         return Finding(check, name, np.nan, "too few steps that can be compared"), motion
-    tried: list[tuple[float, float, Reading]] = []
-    can_tell = is_time_right
-    for reading in readings(motion):  # simpler ones first
-        whole, rotation, offset = _fit(comparison, reading)
-        if is_time_right and abs(offset - as_read_offset) > _SAME_TIME_S:
-            continue  # what swings to and fro fits its mirror image half a period later
-        gain = whole - as_read
-        # A few seconds in which the gain is huge are no reason to doubt it, though they make it vary.
-        whole_gain, limited = (lower_bound(one, comparison.block) for one in (gain, np.clip(gain, -_MOST, _MOST)))
-        bound, mean = float(np.fmax(whole_gain, limited)), float(np.nanmean(gain))
-        can_tell |= bool(np.isfinite(bound))
-        if np.isfinite(bound) and explains(comparison, rotation, _AGREES):
-            tried.append((bound, mean, reading))
-    if not can_tell:
+    gains = list(_gains(comparison, as_read, as_read_offset if is_time_right else None))
+    if not (is_time_right or any(np.isfinite(one.bound) for one in gains)):
         return Finding(check, name, np.nan, "the camera moves too little to tell"), motion
-    largest = max((mean for _, mean, _ in tried), default=0.0)
-    as_good = [one for one in tried if one[1] >= (1 - _SIMPLE) * largest > 0]
+    tried = [one for one in gains if np.isfinite(one.bound) and one.explains]
+    largest = max((one.mean for one in tried), default=0.0)
+    as_good = [one for one in tried if one.mean >= (1 - _SIMPLE) * largest > 0]
     if not as_good:
         return Finding(check, name, 0.0, _NONE_BETTER), motion
-    bound, mean, reading = as_good[0]
+    bound, mean, reading = as_good[0].bound, as_good[0].mean, as_good[0].reading
     score = max(bound, 0.0) / _GAIN
     values = (("gain", mean), ("lower_bound", bound), ("explained", mean * float(np.isfinite(as_read).sum())))
     if score < 1:
         return Finding(check, name, score, _NONE_BETTER, values=values), motion
-    others = "".join(f"; or {other.text}" for _, _, other in as_good[1:3])  # a car that only turns left and right
+    others = "".join(f"; or {other.reading.text}" for other in as_good[1:3])  # a car that only turns left and right
     return Finding(check, name, score, f"{reading.text}{others}", reading.fix, values=values), reading.motion
 
 
-def _fit(comparison: Comparison, reading: Reading) -> tuple[Array, Array, float]:
+class _Gain(NamedTuple):
+    """How much better a reading is than the one that was used, for each step."""
+
+    reading: Reading
+    bound: float  # less its uncertainty
+    mean: float
+    explains: bool  # whether it explains the pictures, not only better than a wrong reading
+
+
+def _gains(comparison: Comparison, as_read: Array, known_offset: float | None) -> Iterator[_Gain]:
+    """All readings; if the clock offset is known, only those that are best at it."""
+    motions = _LoggedMotions(comparison)
+    for reading in readings(comparison.motion):  # simpler ones first
+        whole, rotation, offset = _fit(comparison, reading, motions)
+        if known_offset is not None and abs(offset - known_offset) > _SAME_TIME_S:
+            continue  # what swings to and fro fits its mirror image half a period later
+        gain = whole - as_read
+        # A few seconds in which the gain is huge are no reason to doubt it, though they make it vary.
+        whole_gain, limited = (lower_bound(one, comparison.block) for one in (gain, np.clip(gain, -_MOST, _MOST)))
+        is_explained = explains(comparison, rotation, _AGREES)
+        yield _Gain(reading, float(np.fmax(whole_gain, limited)), float(np.nanmean(gain)), is_explained)
+
+
+def _fit(comparison: Comparison, reading: Reading, motions: _LoggedMotions) -> tuple[Array, Array, float]:
     """How well a reading explains the steps, as a whole and by rotation alone, and at which clock offset."""
-    base = comparison.with_motion(reading.base)
 
     def fits(offsets: Array) -> tuple[Array, Array]:
-        turned, moved = base.logged(offsets)
+        turned, moved = motions.at(reading.base, offsets)
         rotation = comparison.rotation_fit(permuted(turned, reading.turn))
         return together(rotation, comparison.direction_fit(permuted(moved, reading.move))), rotation
 

@@ -25,6 +25,7 @@ _TO_THE_RIGHT = ("steering", "steer", "user angle")
 _SPEEDS = ("forward", "speed", "velocity", "throttle", "vx", "linear x")
 # Those that are rates, not yet sums, unless they were integrated over time.
 _RATES = ("rate", "steering", "steer", "gyro z", "angular z", "user angle", "turn", *_SPEEDS[1:])
+_SUMMED = "over time"  # how the names of columns end that were integrated
 _EVEN = 1e-3  # of a usual step: frames whose steps differ by less are even
 _FROM_PICTURES = "visual_rotation_error_deg"  # a column of poses that come from the pictures themselves
 
@@ -157,8 +158,8 @@ def logged_motion(
         moved,
         is_timed,
         is_scaled,
-        turn_name="rotation" if turn is None or is_scaled else pose_columns[turn],
-        speed_name="the way forward" if speed is None or is_scaled else pose_columns[speed],
+        turn_name="rotation" if turn is None or is_scaled else _own_name(pose_columns[turn]),
+        speed_name="the way forward" if speed is None or is_scaled else _own_name(pose_columns[speed]),
         settings=settings,
     )
 
@@ -221,12 +222,17 @@ def _frame_at(times_s: Array, asked_s: Array) -> Array:
 def _column(names: Sequence[str], words: Sequence[str]) -> int | None:
     """The column whose name has one of the words; one that was integrated over time comes first."""
     found = [k for word in words for k, name in enumerate(names) if _has(name, word)]
-    return min(found, key=lambda k: ("over time" not in names[k], found.index(k)), default=None)
+    return min(found, key=lambda k: (_SUMMED not in names[k], found.index(k)), default=None)
+
+
+def _own_name(name: str) -> str:
+    """The name that a column has in the log, where it was not yet integrated over time."""
+    return name.removesuffix(f" {_SUMMED}")
 
 
 def _summed(name: str, values: Array, times_s: Array) -> Array:
     """A column whose differences are motions: rates are summed up over time."""
-    is_rate = any(_has(name, word) for word in _RATES) and not _has(name, "over time")
+    is_rate = any(_has(name, word) for word in _RATES) and not _has(name, _SUMMED)
     return integrate(values, times_s) if is_rate else values
 
 

@@ -38,7 +38,7 @@ class Offset:
     """How much later (above 0) the log must be read for its rotation to agree with the pictures."""
 
     seconds: float
-    low: float  # 95 % interval over blocks of time
+    low: float  # 95 % interval over blocks of time, as wide to both sides: which side is in doubt is not known either
     high: float
     peak: float  # how clearly it is the best, in standard errors
 
@@ -69,7 +69,7 @@ def clock_offset(comparison: Comparison) -> Finding:
 def _fix(motion: LoggedMotion, seconds: float) -> str:
     """What to type, on top of what was typed before."""
     if "offset_s" not in motion.settings:
-        return f"add {-seconds:+.3f} s to the times of the motion"
+        return f"add {-seconds:+.3f} s to the time stamps of the motion in the log"
     return f"--read offset_s={float(motion.settings['offset_s'] or 0.0) - seconds:.3f}"
 
 
@@ -83,15 +83,21 @@ def estimate_offset(comparison: Comparison) -> Offset | str:
     best = _peak(grid, blocks.sum(axis=0))
     rng = np.random.default_rng(0)
     drawn = rng.multinomial(len(blocks), np.full(len(blocks), 1 / len(blocks)), size=_DRAWS)
-    peaks = _peak(grid, drawn @ blocks)
-    low, high = np.quantile(peaks, (0.025, 0.975))
+    half = max(wider(len(blocks)) * float(np.quantile(np.abs(_peak(grid, drawn @ blocks) - best), 0.95)), SUREST_S)
     k = int(np.abs(grid - best).argmin())
     others = np.abs(grid - best) > _APART_S
     gain = blocks[:, [k]] - blocks[:, others]
     clear = float((gain.mean(axis=0) / (gain.std(axis=0, ddof=1) / np.sqrt(len(blocks)) + 1e-12)).min())
-    if clear < _PEAK or high - low > 2 * _APART_S:
+    if clear < _PEAK or half > _APART_S:
         return f"the camera turns too little to tell (best {1e3 * float(best):+.0f} ms)"
-    return Offset(float(best), float(min(low, best - SUREST_S)), float(max(high, best + SUREST_S)), clear)
+    return Offset(float(best), float(best - half), float(best + half), clear)
+
+
+def wider(blocks: int) -> float:
+    """By which factor the interval of a bootstrap over few blocks is too narrow: Student's t, and their variance."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(blocks - 1, 0.975) / 1.96 * np.sqrt(blocks / (blocks - 1)))
 
 
 Fits = tuple[Array, Array]  # (T, S) each: rotation and direction together, and rotation alone

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from egoequiv.doctor.finding import Finding
-from egoequiv.doctor.watched import ALMOST_EQUAL, Mask, Run, Watched, runs_of
+from egoequiv.doctor.watched import ALMOST_EQUAL, MOVING, Mask, Run, Watched, runs_of
 
 FROZEN_S, FROZEN_STEPS = 0.3, 3  # how long pictures must not change; also without times
-MOVING = 0.3  # of the usual speed: from then on the log says that the camera moves
 MOVING_CHANGE = 4.0  # still levels: from then on a step changes the picture
 CLEAR_STEPS = 10  # steps that change the picture clearly, of which a recording needs so many, or half
 DUPLICATES = 0.02  # the share of frames from which on duplicates are a fault
@@ -30,8 +29,7 @@ def frozen(watched: Watched) -> Finding:
         return Finding(check, name, np.nan, "pictures stand still at times, and the log does not say if the camera did")
     if not _seen_to_move(watched):
         return Finding(check, name, np.nan, "the pictures never change clearly: the camera may have stood still")
-    moving = watched.still & (watched.speed >= max(MOVING * watched.usual_speed, np.finfo(float).tiny))
-    stopped = [(first, last + 1) for first, last in runs_of(moving)]  # as frames
+    stopped = [(first, last + 1) for first, last in runs_of(watched.still & watched.moving)]  # as frames
     longest = max((last - first for first, last in stopped), default=0)
     bad = [run for run in stopped if run[1] - run[0] >= least]
     if not bad:

@@ -10,7 +10,7 @@ from egoequiv.doctor.watched import Array, Mask, Run, Watched, runs_of, smoothed
 STRETCH_S, STRETCH_STEPS = 1.0, 8  # how long a stretch is at least; steps without times
 FAULT_STRETCHES = 2.0  # so many such stretches together are a fault
 STILL_CHANGE, MOVING_CHANGE = 0.15, 0.5  # of the usual change of pictures
-STILL_SPEED, MOVING_SPEED = 0.03, 0.3  # of the usual speed of the log
+STILL_SPEED = 0.03  # of the usual speed of the log
 SPREAD = 0.5  # the share of the picture that changes if the camera moves; a passing car changes less
 
 
@@ -23,7 +23,7 @@ def still_pictures(watched: Watched) -> Finding:
         watched,
         "still pictures",
         "pictures stand still while the log moves",
-        "check that pictures and motion are of the same drive, and the clocks: --read offset_s=SECONDS",
+        "check that pictures and motion are of the same drive, and that their clocks agree",
     )
 
 
@@ -36,7 +36,7 @@ def still_log(watched: Watched) -> Finding:
         watched,
         "still log",
         "pictures move while the log stands still",
-        "check that the poses are complete, and the clocks: --read offset_s=SECONDS",
+        "check that the poses are complete, and that the clocks agree",
     )
 
 
@@ -48,10 +48,12 @@ def _contradiction(watched: Watched, check: str, words: str, fix: str) -> Findin
         return Finding(check, name, np.nan, "the recording is too short")
     if watched.usual_change < 4 * watched.still_level:
         return Finding(check, name, np.nan, "the pictures change too little to tell motion from standing still")
-    change, speed = smoothed(watched.change, width), smoothed(watched.speed, width)
+    change = smoothed(watched.change, width)
     if check == "still pictures":
-        wrong = (change < STILL_CHANGE * watched.usual_change) & (speed > MOVING_SPEED * watched.usual_speed)
+        moves = smoothed(watched.moving.astype(np.float64), width) > 0.5
+        wrong = (change < STILL_CHANGE * watched.usual_change) & moves
     else:
+        speed = smoothed(watched.speed, width)
         wrong = (change > MOVING_CHANGE * watched.usual_change) & (speed < STILL_SPEED * watched.usual_speed)
         wrong &= smoothed(spread(watched), width) > SPREAD
     runs = _stretches(wrong, width)

@@ -20,6 +20,7 @@ Run = tuple[int, int]  # first and last, both included
 ALMOST_EQUAL = 0.3  # gray levels: what rounding and a video codec leave of the change between two equal pictures
 STILL_SHARE = 0.1  # of the usual change, if that is more
 FAR_APART = 1.25  # two steps must change the picture so many times as much as one
+MOVING = 0.3  # of the usual speed: from then on the log says that the camera moves
 MOST_MOMENTS = 5
 
 
@@ -35,6 +36,7 @@ class Watched:
     times_s: Array | None  # (N,)
     speed: Array | None  # (N - 1,) how far the log says the camera moved in each step, in any unit; NaN: not known
     log_frames: NDArray[np.int64] | None = None  # (N,) numbers of the frames in the log, if some were left out
+    steady: Array | None = None  # (N - 1,) speed without the noise of a log that stands still
 
     def __len__(self) -> int:
         return len(self.glances)
@@ -65,15 +67,20 @@ class Watched:
     @cached_property
     def usual_speed(self) -> float:
         """The median speed of the steps in which the log moves; 0 if it never does, NaN without a log."""
-        if self.speed is None or not np.isfinite(self.speed).any():
-            return np.nan
-        moving = self.speed[self.speed > 0.1 * np.nanquantile(self.speed, 0.95)]
-        return float(np.median(moving)) if len(moving) else 0.0
+        return _usual(self.speed)
+
+    @cached_property
+    def moving(self) -> Mask:
+        """The steps in which the log clearly moves: at 0.3 times its usual steady speed or more (N - 1,)."""
+        if self.steady is None:
+            return np.zeros(max(len(self) - 1, 0), bool)
+        moving: Mask = self.steady >= max(MOVING * _usual(self.steady), np.finfo(float).tiny)
+        return moving
 
     @property
     def step_s(self) -> float:
         """The usual time of a step; NaN without times."""
-        return float(np.median(np.diff(self.times_s))) if self.times_s is not None and len(self) > 1 else np.nan
+        return usual_step_s(self.times_s)
 
     @property
     def stamp_steps(self) -> Array:
@@ -133,6 +140,18 @@ class Watched:
         worth = [last - first for first, last in runs] if weights is None else weights
         order = np.argsort(-np.asarray(worth, np.float64), kind="stable")[:MOST_MOMENTS]
         return tuple(Moment(int(runs[k][0]), int(runs[k][1]), text) for k in order)
+
+
+def usual_step_s(times_s: Array | None) -> float:
+    """The median time between two frames; NaN without times."""
+    return float(np.median(np.diff(times_s))) if times_s is not None and len(times_s) > 1 else np.nan
+
+
+def _usual(speed: Array | None) -> float:
+    if speed is None or not np.isfinite(speed).any():
+        return np.nan
+    moving = speed[speed > 0.1 * np.nanquantile(speed, 0.95)]
+    return float(np.median(moving)) if len(moving) else 0.0
 
 
 def runs_of(mask: Mask) -> list[Run]:

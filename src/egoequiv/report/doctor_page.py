@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,12 +16,13 @@ from egoequiv.report.sections import Report
 
 MOST_LINES = 3  # of one check
 SHOWN = 8  # recordings with figures, those with faults first
+_TYPED = re.compile(r"--read (?:[^\s')]|'[^']*')+")
 
 
 def doctor_report(diagnosis: Diagnosis, place: str) -> Report:
     """The page about a log."""
     examined = sorted(diagnosis.recordings, key=lambda one: -max((fault.score for fault in one.faults), default=0.0))
-    sections = [Section("What is wrong", fault_blocks(diagnosis))]
+    sections = [Section("What is wrong", [_with_code(block) for block in fault_blocks(diagnosis)])]
     sections += [_recording_section(one) for one in examined[:SHOWN]]
     if len(examined) > SHOWN:
         rest = [_line_of(one) for one in examined[SHOWN:]]
@@ -50,6 +52,11 @@ def fault_blocks(diagnosis: Diagnosis) -> list[Block]:
     for fault in sorted(diagnosis.faults, key=lambda one: -one.score):
         by_check.setdefault(fault.check, []).append(fault)
     return [Points([line for faults in by_check.values() for line in _fault_lines(faults)])]
+
+
+def _with_code(block: Block) -> Block:
+    """Points in which what can be typed stands out."""
+    return Points([_TYPED.sub(r"`\g<0>`", line) for line in block.items]) if isinstance(block, Points) else block
 
 
 def _fault_lines(faults: Sequence[Finding]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
+from inspect import getfile
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from egoequiv.cache import program_digest
 from egoequiv.catalog import open_log, open_source
 from egoequiv.doctor.changed import Changed
 from egoequiv.doctor.examine import GUESSED
+from egoequiv.doctor.faults import shuffled
 from egoequiv.doctor.glance import Glances, glance
 from egoequiv.engines import Engine, LocalEngine, Tick
 from egoequiv.errors import ConfigError, DataError
@@ -119,7 +121,8 @@ def _opened(name: str, source: Source, options: FaultOptions) -> _Opened:
     if not source.has_images:
         raise DataError(f"{name}: the log has no pictures, so there is nothing to compare its motion with")
     digest = sha256(program_digest("pose", "sources", "odometry").encode())
-    digest.update(Path(__file__).with_name("seen.py").read_bytes())
+    for part in (keep_seen, glance, Changed, shuffled, put_in_one):  # what decides which pictures are kept, and how
+        digest.update(Path(getfile(part)).read_bytes())
     for recording in source.recordings:
         digest.update((recording_digest(source, recording) or recording.name).encode())
         digest.update(np.ascontiguousarray(recording.poses).tobytes())

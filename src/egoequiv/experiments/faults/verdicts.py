@@ -13,8 +13,8 @@ from egoequiv.doctor.diagnosis import check_motion
 from egoequiv.doctor.evidence import Comparison
 from egoequiv.doctor.finding import FAULT, Finding
 from egoequiv.doctor.logged import LoggedMotion, logged_motion
-from egoequiv.doctor.pictures import check_pictures
-from egoequiv.doctor.speed import logged_speed
+from egoequiv.doctor.pictures import check_recording
+from egoequiv.doctor.watched import usual_step_s
 from egoequiv.evaluation.statistics import Number
 from egoequiv.experiments.faults.pieces import Piece
 from egoequiv.experiments.faults.rivals import rival_scores
@@ -112,10 +112,9 @@ def _verdict(
     pose_columns: tuple[str, ...],
 ) -> Verdict:
     times_s = None if recording.times_s is None else np.asarray(recording.times_s)
-    speed = logged_speed(np.asarray(recording.poses), pose_columns)
     findings: list[Finding] = [
         *check_motion(comparison, comparisons).findings,
-        *check_pictures(recording.name, seen.glances, times_s, speed, recording.log_frames()),
+        *check_recording(recording, pose_columns, seen.glances),
     ]
     offset = next(one for one in findings if one.check == "clock offset")
     return Verdict(
@@ -124,7 +123,7 @@ def _verdict(
         scores={one.check: one.score for one in findings},
         rivals=rival_scores(seen, comparison.motion),
         offset_s=dict(offset.values).get("offset_s", np.nan),
-        step_s=np.nan if times_s is None else float(np.median(np.diff(times_s))),
+        step_s=usual_step_s(times_s),
         turned_deg=_turned_deg(comparison.motion),
     )
 
