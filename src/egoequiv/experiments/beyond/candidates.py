@@ -20,6 +20,9 @@ WINNER, NO_MAPS = DEFAULT, "recording"
 PAPER = ("clsnet", "temporal", "drlim", "equiv", "equiv+drlim")
 RIVALS = ("simclr", "vicreg", "moving", "sie", "lewm")
 DENSE_ITERATIONS, CONV_ITERATIONS = 15_000, 2_000  # of the paper's two networks
+JOINT = ("clsnet", "recording", "motion", WINNER, "equiv")
+# Of training with few labels: without these changes their images are soon known by heart.
+JOINT_SETTINGS: Settings = {"augment_labelled": "shift+mirror", "batch_size": 48, "iterations": 400}
 SMALL = (32, 32, 1)  # images with which an encoder is tried
 
 
@@ -79,6 +82,7 @@ def _all() -> list[Candidate]:
         Candidate(f"{WINNER}-labels", WINNER, labels="few"),
         *(Candidate(name, name, labels="few", is_papers=True) for name in PAPER),
         *(Candidate(f"{name}-residual", name, modern, labels="few") for name in PAPER),
+        *(Candidate(f"{name}-joint", name, modern | JOINT_SETTINGS, labels="few") for name in JOINT),
         Candidate("supervised", "supervised", labels="all"),
     ]
 
