@@ -29,7 +29,7 @@ JOINT: dict[str, dict[str, float]] = {
     "equiv": {"equivariance": 1.0},
 }
 # Of training with few labels: without these changes their images are soon known by heart.
-JOINT_SETTINGS: Settings = {"augment_labelled": "shift+mirror", "batch_size": 32, "iterations": 300}
+JOINT_SETTINGS: Settings = {"augment_labelled": "shift+mirror", "batch_size": 48, "iterations": 300}
 SMALL = (32, 32, 1)  # images with which an encoder is tried
 
 
