@@ -20,7 +20,7 @@ WINNER, NO_MAPS = DEFAULT, "recording"
 PAPER = ("clsnet", "temporal", "drlim", "equiv", "equiv+drlim")
 RIVALS = ("simclr", "vicreg", "moving", "sie", "lewm")
 DENSE_ITERATIONS, CONV_ITERATIONS = 15_000, 2_000  # of the paper's two networks
-# Of the losses beside the labels; the larger they are, the worse scenes are recognised.
+# Weights of the losses beside the labels. That of equiv was tried on scenes that no table reports, the others were not.
 JOINT: dict[str, dict[str, float]] = {
     "clsnet": {},
     NO_MAPS: {"recording": 0.1},
