@@ -11,6 +11,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.losses.shift import ShiftJitter
 from egoequiv.training.config import make_config
 from egoequiv.training.light import light_at
+from egoequiv.training.objective import Batch
 
 
 def drawn(most: float, generator: torch.Generator) -> float:
@@ -68,3 +69,37 @@ def test_a_run_shifts_before_it_changes_the_light() -> None:
 def test_methods_that_learn_from_motion_refuse_it() -> None:
     with pytest.raises(ConfigError, match="learns from motion, which shifted pictures do not show"):
         make_config({"data": "store", "method": "recording+motion", "iterations": 10, "augment": "light+shift"})
+
+
+def test_one_image_of_two_is_mirrored() -> None:
+    images = torch.randn(64, 4, 6, 1)
+    changed = ShiftJitter(across=0, down=0, zoom=0, mirror=True)(images, torch.Generator().manual_seed(0))
+    mirrored = torch.isclose(changed, images.flip(2), atol=1e-5).flatten(1).all(1)
+    kept = torch.isclose(changed, images, atol=1e-5).flatten(1).all(1)
+    assert torch.equal(mirrored, ~kept)
+    assert 16 < int(mirrored.sum()) < 48
+
+
+def test_labelled_images_alone_are_moved_and_draws_repeat() -> None:
+    images = torch.randn(8, 12, 16, 1)
+    settings = {"data": "store", "method": "recording+motion", "augment": "none", "augment_labelled": "shift+mirror"}
+    config = make_config(settings)
+    one, other = (light_at(config, 3, labelled=slice(2, 5)) for _ in range(2))
+    assert one is not None
+    assert other is not None
+    changed = one(images)
+    assert torch.equal(changed, other(images))
+    assert torch.equal(changed[:2], images[:2])
+    assert torch.equal(changed[5:], images[5:])
+    assert all(not torch.allclose(changed[k], images[k]) for k in range(2, 5))
+    assert light_at(config, 3) is None  # a batch without labels
+    lit = light_at(make_config({**settings, "augment": "light"}), 3, labelled=slice(2, 5))
+    assert lit is not None
+    assert not torch.allclose(lit(images)[0], images[0])
+
+
+def test_where_the_labelled_images_of_a_batch_are() -> None:
+    images, five, three = torch.zeros(13, 4, 4, 1), torch.zeros(5, dtype=torch.long), torch.zeros(3, dtype=torch.long)
+    assert Batch(images, {"labelled": three, "clip": five}, {}).labelled == slice(0, 3)
+    assert Batch(images, {"clip": five, "labelled": three}, {}).labelled == slice(10, 13)
+    assert Batch(images, {"clip": five}, {}).labelled is None

@@ -51,7 +51,8 @@ def interrupt(metrics: dict[str, float]) -> None:
 def test_an_interrupted_run_resumes_to_the_same_bytes(
     small_store: FrameStore, tmp_path: Path, method: str, encoder: str
 ) -> None:
-    settings = {**TINY, "method": method, "encoder": encoder}
+    moves = "shift+mirror" if encoder == "residual" else "none"
+    settings = {**TINY, "method": method, "encoder": encoder, "augment_labelled": moves}
     whole = train(small_store.path, tmp_path / "whole", **settings)
     with pytest.raises(KeyboardInterrupt):
         train(small_store.path, tmp_path / "cut", on_metrics=interrupt, **settings)
@@ -158,6 +159,7 @@ def test_runs_that_a_stack_cannot_hold_are_trained_one_by_one(small_store: Frame
         assert stack_key(config_of(small_store, method=method, **sgd)) is None
     assert stack_key(config_of(small_store, method="equiv", normalise="image")) is not None
     assert stack_key(config_of(small_store, method="equiv", augment="light")) is None
+    assert stack_key(config_of(small_store, method="equiv", augment_labelled="shift+mirror")) is None
 
 
 def test_a_search_trains_a_method_with_its_own_settings(small_store: FrameStore, tmp_path: Path) -> None:

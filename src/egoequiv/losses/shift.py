@@ -18,11 +18,13 @@ class ShiftJitter:
         across: The image is shifted to a side by at most this share of its width.
         down: The same up or down, as a share of its height.
         zoom: It is made larger or smaller by at most this share.
+        mirror: Whether left and right are exchanged in one image of two.
     """
 
     across: float = 0.15
     down: float = 0.075
     zoom: float = 0.1
+    mirror: bool = False
 
     def __call__(self, pixels: Tensor, generator: torch.Generator) -> Tensor:
         """Changed images, (B, H, W, C) -> (B, H, W, C); the generator, of the CPU, draws the changes."""
@@ -36,6 +38,8 @@ class ShiftJitter:
         transform[:, 0, 0], transform[:, 1, 1] = size, size
         # Coordinates of an image go from -1 to 1, so that its width is 2.
         transform[:, 0, 2], transform[:, 1, 2] = between(2 * self.across), between(2 * self.down)
+        if self.mirror:
+            transform[:, 0, 0] *= between(1).sign()
         images = pixels.permute(0, 3, 1, 2)
         grid = functional.affine_grid(transform, list(images.shape), align_corners=False).to(pixels)
         moved = functional.grid_sample(images, grid, padding_mode="reflection", align_corners=False)

@@ -93,6 +93,11 @@ class TrainConfig(BaseModel):
         description="light: train under random changes of light; light+shift: of place and size in the picture too, "
         "for methods without motion",
     )
+    augment_labelled: Literal["none", "shift+mirror"] = Field(
+        "none",
+        description="shift+mirror: labelled training images are also shifted, resized and mirrored at random, with "
+        "any method",
+    )
     equivariant_share: float = Field(
         0.5, gt=0, lt=1, description="of the features, where a method divides them into an invariant and this part"
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from egoequiv.losses.light import LightJitter
 from egoequiv.losses.shift import ShiftJitter
@@ -13,19 +14,30 @@ from egoequiv.models.network import Change
 from egoequiv.training.config import TrainConfig
 
 VALIDATION = 2**62  # in place of an iteration: validations look at the same changes every time
+# A class of scenes does not depend on where in the picture things are, and few labels need all changes there are.
+LABELLED = ShiftJitter(across=0.25, down=0.25, zoom=0.35, mirror=True)
 
 
-def light_at(config: TrainConfig, iteration: int, rank: int = 0) -> Change | None:
+def light_at(config: TrainConfig, iteration: int, rank: int = 0, labelled: slice | None = None) -> Change | None:
     """The changes of one iteration, in one process of a team; None for a run that sees images as they are.
 
-    A resumed run needs no saved state for them.
+    A resumed run needs no saved state for them. `labelled` says where in the batch the labelled images are.
     """
-    if config.augment == "none":
+    moved = None if config.augment_labelled == "none" else labelled
+    if config.augment == "none" and moved is None:
         return None
     state = np.random.SeedSequence([config.seed, config.pair_seed, iteration, rank]).generate_state(1, np.uint64)
     generator = torch.Generator().manual_seed(int(state[0] >> np.uint64(1)))
-    light = partial(LightJitter(), generator=generator)
-    if config.augment == "light":
-        return light
-    shift = partial(ShiftJitter(), generator=generator)
-    return lambda pixels: light(shift(pixels))
+    steps: list[Change] = []
+    if moved is not None:
+        steps.append(partial(_moved, rows=moved, generator=generator))
+    if config.augment == "light+shift":
+        steps.append(partial(ShiftJitter(), generator=generator))
+    if config.augment != "none":
+        steps.append(partial(LightJitter(), generator=generator))
+    return lambda pixels: reduce(lambda changed, step: step(changed), steps, pixels)
+
+
+def _moved(pixels: Tensor, rows: slice, generator: torch.Generator) -> Tensor:
+    """The images (B, H, W, C) with some of them shifted, resized and mirrored."""
+    return torch.cat([pixels[: rows.start], LABELLED(pixels[rows], generator), pixels[rows.stop :]])

@@ -196,7 +196,7 @@ class SingleRun(Course):
         set_learning_rate(self._optimizer, self.config, self.iteration)
         own = {name: self._team.part(chosen) for name, chosen in rows.items()}
         batch = gather_batch(self.data.train, own, self._net.input_mean.device)
-        losses = self._objective(batch, light_at(self.config, self.iteration, self._team.rank))
+        losses = self._objective(batch, light_at(self.config, self.iteration, self._team.rank, batch.labelled))
         for parameter in self._parameters:
             parameter.grad = None
         with self._backward():

@@ -32,6 +32,16 @@ class Batch:
     targets: Targets  # of each stream, in the order of its images
     motions: Targets  # (B, M) of the streams that have motions
 
+    @property
+    def labelled(self) -> slice | None:
+        """Where the labelled images are among all; None without."""
+        start = 0
+        for name, target in self.targets.items():
+            if name == "labelled":
+                return slice(start, start + len(target))
+            start += pieces(name) * len(target)
+        return None
+
 
 class Objective(nn.Module):
     """The losses of one network; its parameters are those of the network."""

@@ -39,7 +39,8 @@ def stack_key(config: TrainConfig) -> str | None:
     """What runs must have in common to be one stack, None for a run that cannot be in one."""
     method = config.objective()
     fits = can_stack(get_encoder(config.encoder)) and config.optimizer == "sgd" and config.precision == "float32"
-    if not fits or not method.terms or config.augment != "none" or any(map(_is_alone, method.terms)):
+    changes = config.augment != "none" or config.augment_labelled != "none"
+    if not fits or not method.terms or changes or any(map(_is_alone, method.terms)):
         return None
     return config.model_dump_json(exclude=set(OWN_SETTINGS))
 

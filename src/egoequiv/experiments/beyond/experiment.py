@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -63,10 +63,11 @@ class Plan:
 
     def tables(self) -> Iterator[dict[str, Table]]:
         """The tables of each setting as soon as they are made, by the names of their files."""
-        options, effort = self.options, self.options.effort()
+        options, whole = self.options, self.options.effort()
         short = QUICK_ITERATIONS if options.quick else None
         iterations = short if options.iterations is None else options.iterations
         for world in self.worlds:
+            effort = whole if world.size is None else replace(whole, size=world.size)
             stores = Stores(*world.stores(effort, options.paths))
             rows, notes = train_rows(world, stores, self.rows, effort, iterations)
             measured = measure_rows(world, rows, effort, options.tasks or MEASURED)

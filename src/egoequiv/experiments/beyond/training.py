@@ -56,7 +56,7 @@ def train_rows(
             continue
         base = {**_shared(row, world, iterations), **world.settings, **stores.place, "use_labels": labels != "no"}
         configs = [
-            make_config({**base, "split": split, "per_class": FEW_LABELS, "seed": repetition})
+            make_config({**base, **world.cut(split, repetition), "per_class": FEW_LABELS, "seed": repetition})
             for repetition, split in enumerate(splits)
         ]
         jobs[row.name] = [Job(config, folder / f"{row.name}-{config.iterations}-{config.seed}") for config in configs]

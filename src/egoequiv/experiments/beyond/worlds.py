@@ -33,6 +33,8 @@ class World:
         is_grid: Whether poses are on a grid, as the paper's network for NORB expects it.
         hold_out: What the probes of motion have none of in common with the frames that they read.
         number: A column of numbers that is read from features by a few labelled frames; None without.
+        has_cuts: Whether each repetition cuts the frames in other places.
+        size: Pixels a side of its images; None for the size of the table.
 
     """
 
@@ -46,6 +48,12 @@ class World:
     is_grid: bool = False
     hold_out: str = "recording"
     number: str | None = None
+    has_cuts: bool = False
+    size: int | None = None
+
+    def cut(self, split: str, repetition: int) -> Settings:
+        """The settings of training that divide the frames in one repetition."""
+        return {"split": split, "split_seed": repetition if self.has_cuts else 0}
 
     def check(self, paths: Paths) -> None:
         """Refuse data that is not there, before the long work begins."""
@@ -78,6 +86,11 @@ def _drive(effort: Effort, _: Paths) -> tuple[FrameStore, None]:
 def _kitti_scenes(effort: Effort, paths: Paths) -> tuple[FrameStore, FrameStore]:
     video = _store(effort, "kitti", paths["kitti"], "kitti")
     return video, _store(effort, "scenes", paths["scenes"], "scenes", aspect=ASPECT)
+
+
+def _kitti_pictures(effort: Effort, paths: Paths) -> tuple[FrameStore, FrameStore]:
+    """As before, but whole pictures: cut to the shape of KITTI's frames, a square one loses 7 of 10 rows."""
+    return _store(effort, "kitti", paths["kitti"], "kitti"), _store(effort, "pictures", paths["scenes"], "scenes")
 
 
 def _tub(effort: Effort, paths: Paths) -> tuple[FrameStore, None]:
@@ -140,6 +153,15 @@ WORLDS: dict[str, World] = {
             {**VIDEO, "label_split": "given"},
         ),
         World(
+            "kitti-pictures",
+            "KITTI to whole pictures of scenes",
+            _kitti_pictures,
+            always("by-recording"),
+            ("kitti", "scenes"),
+            {**VIDEO, "label_split": "given"},
+            size=64,
+        ),
+        World(
             "tub",
             "Donkeycar tub",
             _tub,
@@ -148,6 +170,7 @@ WORLDS: dict[str, World] = {
             VIDEO,
             has_classes=False,
             number="steering",
+            has_cuts=True,
         ),
         World(
             "7-scenes",
