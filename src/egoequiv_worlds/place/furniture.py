@@ -40,8 +40,8 @@ def table(spot: Spot, paint: Paint, size: tuple[float, float, float]) -> None:
     wide, deep, tall = size
     spot.box(0, 0, tall - 0.05, (wide, deep, 0.05), paint)
     for x in (-1, 1):
-        for z in (-1, 1):
-            spot.box(x * (0.5 * wide - 0.06), z * (0.5 * deep - 0.06), 0, (0.06, 0.06, tall - 0.05), paint)
+        for y in (-1, 1):
+            spot.box(x * (0.5 * wide - 0.06), y * (0.5 * deep - 0.06), 0, (0.06, 0.06, tall - 0.05), paint)
 
 
 def chair(spot: Spot, paint: Paint) -> None:
@@ -69,15 +69,15 @@ def lamp(spot: Spot, dice: Dice, stand_m: float, glow: float) -> None:
     spot.round(0, 0, stand_m - 0.05, (size, size, 0.75 * size), shade, top=dice.between(0.45, 0.95))
 
 
-def picture(spot: Spot, dice: Dice, y: float) -> None:
+def picture(spot: Spot, dice: Dice, z: float) -> None:
     """A framed picture on a wall."""
     wide, tall = dice.between(0.3, 1.1), dice.between(0.3, 0.8)
-    spot.box(0, 0.01, y, (wide, 0.03, tall), plain(dice.gray(0.03, 0.7), 0.1), casts=False)
+    spot.box(0, 0.01, z, (wide, 0.03, tall), plain(dice.gray(0.03, 0.7), 0.1), casts=False)
     if dice.chance(0.7):
         inner = plain(dice.gray(0.6, 0.85), 0.05)
-        spot.box(0, 0.02, y + 0.04, (wide - 0.08, 0.03, tall - 0.08), inner, casts=False)
+        spot.box(0, 0.02, z + 0.04, (wide - 0.08, 0.03, tall - 0.08), inner, casts=False)
     art = blotches(dice.vivid(0.1, 0.9), dice.vivid(0.05, 0.6), dice.between(0.2, 0.8))
-    spot.box(0, 0.03, y + 0.22 * tall, (0.56 * wide, 0.03, 0.56 * tall), art, casts=False)
+    spot.box(0, 0.03, z + 0.22 * tall, (0.56 * wide, 0.03, 0.56 * tall), art, casts=False)
 
 
 def window(spot: Spot, dice: Dice, wide: float, low: float, high: float, curtains: bool = True) -> None:
@@ -164,21 +164,21 @@ def bed(spot: Spot, dice: Dice, wide: float) -> None:
     pillows = 2 if wide > 1.2 else 1
     for k in range(pillows):
         x = ((k + 0.5) / pillows - 0.5) * wide
-        for z in (0.2, 0.42) if dice.chance(0.4) else (0.28,):
-            spot.ball(x, z, low + 0.17, (0.8 * wide / pillows, 0.42, 0.24), sheet if dice.chance(0.6) else cloth(dice))
+        for y in (0.2, 0.42) if dice.chance(0.4) else (0.28,):
+            spot.ball(x, y, low + 0.17, (0.8 * wide / pillows, 0.42, 0.24), sheet if dice.chance(0.6) else cloth(dice))
 
 
-def monitor(spot: Spot, dice: Dice, y: float) -> None:
+def monitor(spot: Spot, dice: Dice, z: float) -> None:
     """A screen on a foot that faces +y, standing at a height."""
     wide = dice.between(0.42, 0.65)
     tall = dice.between(0.6, 0.8) * wide
     case = plain(dice.one_of(((0.03, 0.03, 0.03), (0.6, 0.58, 0.52))), 0.1)
-    spot.box(0, 0, y, (0.22, 0.16, 0.12), case)
+    spot.box(0, 0, z, (0.22, 0.16, 0.12), case)
     deep = dice.one_of((0.05, 0.05, 0.35))
-    spot.box(0, -0.5 * deep, y + 0.1, (wide, deep, tall), case)
+    spot.box(0, -0.5 * deep, z + 0.1, (wide, deep, tall), case)
     lines = stripes((0.1, 0.16, 0.3), (0.7, 0.75, 0.8), 0.06, dice.between(0.1, 0.9), lying=True)
     screen = lines.glowing(dice.between(0.5, 2.0)) if dice.chance(0.6) else plain((0.03, 0.035, 0.04), 0.05)
-    spot.box(0, 0.01, y + 0.14, (0.88 * wide, 0.03, 0.84 * tall), screen, casts=False)
+    spot.box(0, 0.01, z + 0.14, (0.88 * wide, 0.03, 0.84 * tall), screen, casts=False)
 
 
 def potted_plant(spot: Spot, dice: Dice, tall: float) -> None:
@@ -187,22 +187,22 @@ def potted_plant(spot: Spot, dice: Dice, tall: float) -> None:
     spot.round(0, 0, 0, (0.7 * size, 0.7 * size, 0.3 * tall), plain(dice.vivid(0.15, 0.6), 0.2), top=1.25)
     leaves = leaf_paint(dice, 0.1, 0.2)
     for _ in range(3):
-        x, z = dice.between(-0.15, 0.15), dice.between(-0.15, 0.15)
-        spot.ball(x, z, 0.3 * tall, (1.6 * size, 1.6 * size, 0.7 * tall), leaves, ragged=0.9)
+        x, y = dice.between(-0.15, 0.15), dice.between(-0.15, 0.15)
+        spot.ball(x, y, 0.3 * tall, (1.6 * size, 1.6 * size, 0.7 * tall), leaves, ragged=0.9)
 
 
 def clutter(spot: Spot, dice: Dice, wide: float, deep: float, count: int) -> None:
     """Small things on a board: boxes, cups, bottles, bowls."""
     for _ in range(count):
-        x, z = dice.between(-0.5, 0.5) * wide, dice.between(-0.5, 0.5) * deep
+        x, y = dice.between(-0.5, 0.5) * wide, dice.between(-0.5, 0.5) * deep
         paint = plain(dice.vivid(0.05, 0.95), 0.1)
         kind = dice.count(0, 2)
         if kind == 0:
             size = (dice.between(0.08, 0.35), dice.between(0.08, 0.3), dice.between(0.03, 0.28))
-            spot.box(x, z, 0, size, paint, yaw_rad=dice.between(-0.6, 0.6))
+            spot.box(x, y, 0, size, paint, yaw_rad=dice.between(-0.6, 0.6))
         elif kind == 1:
             size_m = dice.between(0.06, 0.13)
-            spot.round(x, z, 0, (size_m, size_m, dice.between(0.08, 0.32)), paint, top=dice.between(0.4, 1.1))
+            spot.round(x, y, 0, (size_m, size_m, dice.between(0.08, 0.32)), paint, top=dice.between(0.4, 1.1))
         else:
             size_m = dice.between(0.1, 0.26)
-            spot.ball(x, z, 0, (size_m, size_m, 0.8 * size_m), paint)
+            spot.ball(x, y, 0, (size_m, size_m, 0.8 * size_m), paint)

@@ -43,9 +43,9 @@ def kitchen(dice: Dice) -> Scene:
             spot.box(0, 0, 0.86, (1.7, 0.9, 0.05), top)
         else:
             furniture.table(spot, board, (1.4, 0.8, 0.75))
-            for x, z, yaw in ((-0.35, 0.55, pi), (0.35, 0.55, pi), (-0.35, -0.55, 0.0), (0.35, -0.55, 0.0)):
+            for x, y, yaw in ((-0.35, 0.55, pi), (0.35, 0.55, pi), (-0.35, -0.55, 0.0), (0.35, -0.55, 0.0)):
                 if dice.chance(0.7):
-                    furniture.chair(spot.at(x, z, -yaw), board)
+                    furniture.chair(spot.at(x, y, -yaw), board)
         furniture.clutter(spot.at(0, 0, z=0.88), dice, 1.2, 0.5, dice.count(0, 6))
     return room.scene
 
@@ -148,9 +148,9 @@ def living_room(dice: Dice) -> Scene:
     if dice.chance(0.7):
         rug(room, dice)
     _seats(room, dice)
-    x, z = dice.between(-0.15, 0.15) * room.width_m, dice.between(0.5, 0.62) * room.depth_m
+    x, y = dice.between(-0.15, 0.15) * room.width_m, dice.between(0.5, 0.62) * room.depth_m
     if dice.chance(0.85):
-        middle = room.scene.spot(x, z, dice.between(-0.3, 0.3))
+        middle = room.scene.spot(x, y, dice.between(-0.3, 0.3))
         size = (dice.between(0.8, 1.3), dice.between(0.5, 0.8), dice.between(0.36, 0.46))
         furniture.table(middle, furniture.wood(dice), size)
         furniture.clutter(middle.at(0, 0, z=size[2]), dice, 0.7, 0.4, dice.count(0, 5))
@@ -175,9 +175,9 @@ def _seats(room: Room, dice: Dice) -> None:
         second = dice.one_of([wall for wall in (BACK, LEFT, RIGHT) if wall != first])
         furniture.sofa(room.somewhere(dice, second, 0.25).at(0, 0.6), dice, dice.between(1.4, 2.0), paint)
     for _ in range(dice.count(0, 2)):
-        x, z = dice.side() * dice.between(0.2, 0.35) * room.width_m, dice.between(0.3, 0.6) * room.depth_m
+        x, y = dice.side() * dice.between(0.2, 0.35) * room.width_m, dice.between(0.3, 0.6) * room.depth_m
         other = paint if dice.chance(0.5) else furniture.cloth(dice)
-        furniture.sofa(room.scene.spot(x, z, dice.between(-2.5, 2.5)), dice, 0.85, other)
+        furniture.sofa(room.scene.spot(x, y, dice.between(-2.5, 2.5)), dice, 0.85, other)
 
 
 def _living_room_wall(room: Room, dice: Dice, name: str) -> None:

@@ -91,8 +91,8 @@ def _pipes(spot: Spot, dice: Dice) -> None:
         for k in range(4):
             spot.box(0, 0.9 * k, tall * (0.5 + 0.25 * level), (length, 0.5, 0.5), steel)
     for k in range(int(length / 6.0)):
-        for z in (-0.6, 3.3):
-            spot.box(6.0 * k - length / 2 + 2.0, z, 0, (0.35, 0.35, tall * 1.1), steel)
+        for y in (-0.6, 3.3):
+            spot.box(6.0 * k - length / 2 + 2.0, y, 0, (0.35, 0.35, tall * 1.1), steel)
     for _ in range(dice.count(2, 6)):
         thick = dice.between(1.2, 3.5)
         spot.round(

@@ -129,8 +129,8 @@ def some_floor(dice: Dice) -> Paint:
 def rug(room: Room, dice: Dice) -> None:
     """A carpet on the floor."""
     size = (dice.between(1.5, 3.2), dice.between(1.2, 2.4), 0.012)
-    x, z = dice.between(-0.2, 0.2) * room.width_m, dice.between(0.4, 0.7) * room.depth_m
-    room.scene.spot(x, z, dice.between(-0.2, 0.2)).box(0, 0, 0, size, furniture.cloth(dice), casts=False)
+    x, y = dice.between(-0.2, 0.2) * room.width_m, dice.between(0.4, 0.7) * room.depth_m
+    room.scene.spot(x, y, dice.between(-0.2, 0.2)).box(0, 0, 0, size, furniture.cloth(dice), casts=False)
 
 
 def pictures(room: Room, dice: Dice, count: int) -> None:

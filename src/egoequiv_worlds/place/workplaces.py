@@ -33,8 +33,8 @@ def office(dice: Dice) -> Scene:
             desk(room.wall(name, along).at(0, 0.4), dice, board, seat)
             along += dice.between(1.6, 2.6)
     if dice.chance(0.5):
-        x, z = dice.between(-0.25, 0.25) * room.width_m, dice.between(0.45, 0.65) * room.depth_m
-        desk(room.scene.spot(x, z, -(dice.one_of((0.0, pi, pi / 2)))), dice, board, seat)
+        x, y = dice.between(-0.25, 0.25) * room.width_m, dice.between(0.45, 0.65) * room.depth_m
+        desk(room.scene.spot(x, y, -(dice.one_of((0.0, pi, pi / 2)))), dice, board, seat)
     for name in (BACK, LEFT, RIGHT):
         spot = room.somewhere(dice, name, 0.3)
         kind = dice.one_of(("window", "files", "shelf", "board", "cabinet"))
@@ -190,5 +190,5 @@ def _stall(spot: Spot, dice: Dice, length: float) -> None:
         crate = plain((0.3, 0.25, 0.18), 0.2)
         spot.box(x, 0, 0.75, (0.85, 1.15, 0.16), crate)
         heap = blotches(color, scaled(color, 0.35), dice.between(0.15, 0.3), 0.15)
-        for z in (-0.3, 0.3):
-            spot.ball(x, z, 0.72, (0.8, 0.6, 0.42), heap)
+        for y in (-0.3, 0.3):
+            spot.ball(x, y, 0.72, (0.8, 0.6, 0.42), heap)

@@ -149,8 +149,9 @@ def draw_ball(view: View, rows: Array, k: int, fine: Texture, nearness: Singles,
     rim, far = 0.8 * rows[k, s.RAGGED], 1.0 if view.parallel else at[2]
     texels = 2.5 + 6.0 / size  # to a metre: leaves of bushes are smaller
     blur, seed = texels * far / view.focal_px, 97.0 * rows[k, s.X] + 57.0 * rows[k, s.Y]
+    pixel = 1.0 / view.focal_px
     for row in range(top, bottom + 1):
-        rise = (view.middle[1] - row - 0.5) / view.focal_px
+        rise = (view.middle[1] - row - 0.5) * pixel
         # where the ray of a pixel meets the ball, t solves a t^2 - 2 h t + c = 0; all three follow the column
         if view.parallel:
             base = (to[0] - rise * up[0], to[1] - rise * up[1], to[2] - rise * up[2])
@@ -169,21 +170,21 @@ def draw_ball(view: View, rows: Array, k: int, fine: Texture, nearness: Singles,
         for column in range(left, right + 1):
             if nearness[row, column] >= closest:
                 continue
-            side = (column + 0.5 - view.middle[0]) / view.focal_px
+            side = (column + 0.5 - view.middle[0]) * pixel
             a, h = a0 + side * (a1 + side * a2), h0 + side * h1
             inside = h * h - a * (c0 + side * (c1 + side * c2))
             if inside <= 0.0:
                 continue
-            t = (h - np.sqrt(inside)) / a
-            near = np.float32(-t if view.parallel else 1.0 / t)
-            if near <= nearness[row, column] or (t < NEAR_M and not view.parallel):
+            ahead_m = h - np.sqrt(inside)  # t times a
+            near = np.float32(-ahead_m / a if view.parallel else a / ahead_m)
+            if near <= nearness[row, column] or (ahead_m < NEAR_M * a and not view.parallel):
                 continue
-            if rim > 0.0 and inside / a < rim:  # 1 in the middle of the ball, 0 at its rim
+            if inside < rim * a:  # inside / a is 1 in the middle of the ball, 0 at its rim
                 u, v = texels * (side * far - at[0]) + seed, texels * (rise * far - at[1]) + 0.7 * seed
                 leaf = sample(fine, u, v, blur)
-                if inside / a < rim * min(1.0, 1.55 * leaf + 0.29):  # what the finer noise may still take away
+                if inside < a * rim * min(1.0, 1.55 * leaf + 0.29):  # what the finer noise may still take away
                     leaf += 0.8 * sample(fine, 3.1 * u, 3.1 * v, 3.1 * blur)
-                    if inside / a < rim * min(1.0, 1.55 * leaf - 0.95):
+                    if inside < a * rim * min(1.0, 1.55 * leaf - 0.95):
                         continue
             nearness[row, column] = near
             codes[row, column] = k * s.FACES + s.BALL_FACE

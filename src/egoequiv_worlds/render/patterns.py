@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from egoequiv.compiled import inlined
-from egoequiv_worlds.render.noise import Texture
+from egoequiv_worlds.render.noise import LEVELS, SIDE, Texture
 
 
 @inlined
@@ -56,9 +56,9 @@ def chance(i: float, j: float, seed: float) -> float:
 def sample(texture: Texture, u: float, v: float, reach: float) -> float:
     """A noise texture at a place in texels, blurred over `reach` texels and smooth between its texels."""
     level = 0
-    while level < len(texture) - 1 and reach > 1.0:
+    while level < LEVELS - 1 and reach > 1.0:
         level, reach = level + 1, 0.5 * reach
-    mask = texture.shape[1] - 1
+    mask = SIDE - 1  # a constant, so that no index is checked for being negative
     low_u, low_v = np.floor(u), np.floor(v)
     a, b = u - low_u, v - low_v
     i, k = int(low_u) & mask, int(low_v) & mask

@@ -66,7 +66,11 @@ def fill(a: Vector, b: Vector, c: Vector, code: int, nearness: Singles, codes: N
     top, bottom = int(np.ceil(max(min(ay, by, cy), 0.0) - 0.5)), int(np.floor(min(max(ay, by, cy), height) - 0.5))
     za, zb, zc = a[2] / area, b[2] / area, c[2] / area
     wide = right - left > WIDE_PX
-    slope_a, slope_b, slope_c = (cx - bx) / (cy - by), (ax - cx) / (ay - cy), (bx - ax) / (by - ay)
+    slope_a, slope_b, slope_c, more, spare = 0.0, 0.0, 0.0, 0.0, 0.0
+    if wide:
+        slope_a, slope_b, slope_c = (cx - bx) / (cy - by), (ax - cx) / (ay - cy), (bx - ax) / (by - ay)
+        more = za * (cy - by) + zb * (ay - cy) + zc * (by - ay)  # nearness from column to column
+        spare = 1e-6 * max(abs(a[2]), abs(b[2]), abs(c[2]))  # more than rounding can make of it
     for row in range(top, bottom + 1):
         y = row + 0.5
         low, high = left, right
@@ -74,7 +78,12 @@ def fill(a: Vector, b: Vector, c: Vector, code: int, nearness: Singles, codes: N
             low, high = cut(bx + (y - by) * slope_a, cy - by, low, high)
             low, high = cut(cx + (y - cy) * slope_b, ay - cy, low, high)
             low, high = cut(ax + (y - ay) * slope_c, by - ay, low, high)
+        x = low + 0.5
+        wa, wb = (x - bx) * (cy - by) - (cx - bx) * (y - by), (x - cx) * (ay - cy) - (ax - cx) * (y - cy)
+        start = wa * za + wb * zb + (area - wa - wb) * zc + spare
         for column in range(low, high + 1):
+            if wide and start + (column - low) * more <= nearness[row, column]:
+                continue  # hidden, most likely, which costs less to find out than where the triangle ends
             x = column + 0.5
             wa = (x - bx) * (cy - by) - (cx - bx) * (y - by)
             wb = (x - cx) * (ay - cy) - (ax - cx) * (y - cy)

@@ -52,29 +52,32 @@ def shade(
     view: View, rows: Array, nearness: Singles, codes: Numbers, heights_m: Array, cell_m: float, fine: Texture,
     cloud: Texture, sky: Sky, light: Light, lamps: Array, sun_view: View, sun_map: Singles,
 ) -> Singles:  # fmt: skip
-    """The light (H, W, 3) in each pixel, from FINENESS x FINENESS finer ones that see `codes`."""
+    """The light (H, W, 3) in each pixel, from 2 x 2 finer ones that see `codes`."""
     height, width = codes.shape[0] // FINENESS, codes.shape[1] // FINENESS
     picture = np.zeros((height, width, 3), np.float32)
+    shares, pixel = (0.0, 1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0), 1.0 / view.focal_px
     for row in range(height):
         for column in range(width):
-            taken = 0
-            for first in range(FINENESS * FINENESS):
+            taken, top, left = 0, FINENESS * row, FINENESS * column
+            for first in range(4):
                 if taken & (1 << first):
                     continue
-                top, left = FINENESS * row, FINENESS * column
-                own = codes[top + first // FINENESS, left + first % FINENESS]
-                deep = nearness[top + first // FINENESS, left + first % FINENESS]
+                own, deep = (
+                    codes[top + (first >> 1), left + (first & 1)],
+                    nearness[top + (first >> 1), left + (first & 1)],
+                )
                 count, x, y, near = 0, 0.0, 0.0, 0.0
-                for k in range(first, FINENESS * FINENESS):
-                    i, j = top + k // FINENESS, left + k % FINENESS
+                for k in range(first, 4):
+                    i, j = top + (k >> 1), left + (k & 1)
                     # the same surface much further away is another hill, and a point between the two is on neither
                     if codes[i, j] == own and (
                         own < 0 or (nearness[i, j] < 1.4 * deep and deep < 1.4 * nearness[i, j])
                     ):
                         taken |= 1 << k
                         count, x, y, near = count + 1, x + j + 0.5, y + i + 0.5, near + nearness[i, j]
-                side, rise = x / count - view.middle[0], view.middle[1] - y / count
-                along = blend((1.0, side / view.focal_px, rise / view.focal_px), view.forward, view.right, view.up)
+                share = shares[count]
+                side, rise = (x * share - view.middle[0]) * pixel, (view.middle[1] - y * share) * pixel
+                along = blend((1.0, side, rise), view.forward, view.right, view.up)
                 length = np.sqrt(dot(along, along))
                 ray = scaled(along, 1.0 / length)
                 if own < 0:
@@ -82,11 +85,11 @@ def shade(
                 else:
                     t, k = count / near, own // s.FACES
                     at = (view.eye[0] + t * along[0], view.eye[1] + t * along[1], view.eye[2] + t * along[2])
-                    wide = t * FINENESS / view.focal_px
+                    wide = t * FINENESS * pixel
                     if rows[k, s.KIND] == s.LAND:
                         here = land_fragment(heights_m, cell_m, view.eye, at, ray, t * length, wide)
                     else:
                         here = solid_fragment(rows, k, own % s.FACES, at, ray, t * length, wide)
                     found = leaving(here, rows, k, fine, cloud, sky, light, lamps, sun_view, sun_map)
-                add_light(picture, row, column, found, count / (FINENESS * FINENESS))
+                add_light(picture, row, column, found, 0.25 * count)
     return picture

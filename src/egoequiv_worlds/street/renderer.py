@@ -125,9 +125,12 @@ def _picture_from(drive: Drive, time_s: float, view: View, color: bool, purpose:
 
 
 def _traffic(drive: Drive, time_s: float, view: View) -> list[Array]:
-    """The cars that move, where they are at a time, without those behind us and those far away."""
-    ahead, cars = np.array(view.forward[:2]), []
+    """The cars that move, where they are at a time, without those out of sight."""
+    cars, slope = [], 0.55 * view.width / view.focal_px
     for kind, paint, place, heading in moving(drive, time_s):
-        if -LONGEST_CAR_M < float(ahead @ (place - view.eye[:2])) < FARTHEST_CAR_M:
+        x, y = place[0] - view.eye[0], place[1] - view.eye[1]
+        ahead_m = view.forward[0] * x + view.forward[1] * y
+        aside_m = abs(view.right[0] * x + view.right[1] * y)
+        if -LONGEST_CAR_M < ahead_m < FARTHEST_CAR_M and aside_m < slope * abs(ahead_m) + 2 * LONGEST_CAR_M:
             cars.append(placed(vehicle(kind, paint), float(place[0]), float(place[1]), heading))
     return cars
