@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError
 from egoequiv.pose import NoMotion
 from egoequiv.sources.recording import Image, Recording, Source
-from egoequiv_worlds.place.classes import COMPOSITIONS
+from egoequiv_worlds.place import COMPOSITIONS
 from egoequiv_worlds.settings import check_number
 
 PLACES = tuple(COMPOSITIONS)

@@ -12,7 +12,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.pose import Axis, GridSpace
 from egoequiv.sources.recording import Image, Recording, Source
 from egoequiv_worlds.settings import check_number
-from egoequiv_worlds.toys.catalogue import CATEGORIES, Toy
+from egoequiv_worlds.toys import CATEGORIES, Toy
 
 LOWEST_DEG, HIGHEST_DEG = 30.0, 70.0
 

@@ -54,7 +54,7 @@ def test_a_log_with_wrong_axes_and_clock(log: Path, cli: Cli, tmp_path: Path) ->
     read = ("--read", "axes=opencv", "--read", "offset_s=0.7")
     told = cli("doctor", log, "-o", tmp_path / "page.html", "--fov", 81, *read, "--json", code=1)
     found = json.loads(told.out)
-    assert found["recordings"][0]["faults"] == ["axes and signs", "clock offset"]
+    assert found["recordings"][0]["faults"] == ["clock offset", "axes and signs"]  # the strongest first
     fixes = {one["check"]: one["fix"] for one in found["recordings"][0]["findings"] if one["fault"]}
     assert fixes["axes and signs"] == "--read axes=forward,left,up"
     assert float(fixes["clock offset"].removeprefix("--read offset_s=")) == pytest.approx(0.0, abs=0.05)

@@ -17,7 +17,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.pose import NoMotion
 from egoequiv.sources.recording import Image, Recording, Source
 from egoequiv.store.writer import fit_image
-from egoequiv_worlds.place.classes import COMPOSITIONS
+from egoequiv_worlds.place import COMPOSITIONS
 from egoequiv_worlds.places import PLACES, places
 
 pytestmark = pytest.mark.slow  # the renderer is compiled first, which takes long

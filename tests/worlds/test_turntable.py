@@ -15,7 +15,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.pose import GridSpace
 from egoequiv.sources.recording import Image, Source
 from egoequiv_worlds import turntable
-from egoequiv_worlds.toys.catalogue import CATEGORIES, Toy
+from egoequiv_worlds.toys import CATEGORIES, Toy
 
 
 def small(**changes: Any) -> Source:

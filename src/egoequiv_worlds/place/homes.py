@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import pi
 
 from egoequiv_worlds.place import furniture
-from egoequiv_worlds.place.dice import Dice
 from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, make_room, pictures, rug, some_floor
+from egoequiv_worlds.render.paints import Paint, grid, plain, scaled
 from egoequiv_worlds.render.scene import Scene
-from egoequiv_worlds.render.solids import Paint, Spot, grid, plain, scaled
+from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.things.dice import Dice
 
 
 def kitchen(dice: Dice) -> Scene:
@@ -31,29 +32,29 @@ def kitchen(dice: Dice) -> Scene:
     side = dice.side()
     fridge = room.wall(BACK, side * (0.5 * room.width_m - 0.4))
     steel = plain(dice.gray(0.5, 0.9), 0.05)
-    fridge.box(0, 0, 0.36, (0.72, dice.between(1.5, 1.95), 0.72), steel)
-    fridge.box(0, 1.1, 0.73, (0.7, 0.015, 0.01), plain((0.1, 0.1, 0.1), 0.0), casts=False)
-    fridge.box(0.28, 1.2, 0.76, (0.03, 0.35, 0.04), plain((0.3, 0.3, 0.3), 0.1), casts=False)
+    fridge.box(0, 0.36, 0, (0.72, 0.72, dice.between(1.5, 1.95)), steel)
+    fridge.box(0, 0.73, 1.1, (0.7, 0.01, 0.015), plain((0.1, 0.1, 0.1), 0.0), casts=False)
+    fridge.box(0.28, 0.76, 1.2, (0.03, 0.04, 0.35), plain((0.3, 0.3, 0.3), 0.1), casts=False)
     if dice.chance(0.5):
         board = furniture.wood(dice)
         spot = room.scene.spot(dice.between(-0.6, 0.6), room.depth_m * dice.between(0.45, 0.6), dice.between(-0.3, 0.3))
         if dice.chance(0.5):  # an island
-            spot.box(0, 0, 0, (1.6, 0.86, 0.8), doors)
-            spot.box(0, 0.86, 0, (1.7, 0.05, 0.9), top)
+            spot.box(0, 0, 0, (1.6, 0.8, 0.86), doors)
+            spot.box(0, 0, 0.86, (1.7, 0.9, 0.05), top)
         else:
-            furniture.table(spot, board, (1.4, 0.75, 0.8))
-            for x, z, yaw in ((-0.35, 0.55, pi), (0.35, 0.55, pi), (-0.35, -0.55, 0.0), (0.35, -0.55, 0.0)):
+            furniture.table(spot, board, (1.4, 0.8, 0.75))
+            for x, y, yaw in ((-0.35, 0.55, pi), (0.35, 0.55, pi), (-0.35, -0.55, 0.0), (0.35, -0.55, 0.0)):
                 if dice.chance(0.7):
-                    furniture.chair(spot.at(x, z, yaw), board)
-        furniture.clutter(spot.at(0, 0, y=0.88), dice, 1.2, 0.5, dice.count(0, 6))
+                    furniture.chair(spot.at(x, y, -yaw), board)
+        furniture.clutter(spot.at(0, 0, z=0.88), dice, 1.2, 0.5, dice.count(0, 6))
     return room.scene
 
 
 def _worktop(room: Room, dice: Dice, name: str, doors: Paint, top: Paint, tiles: Paint) -> None:
     spot, long = room.wall(name), room.span_m(name)
-    spot.box(0, 0.1, 0.3, (long, 0.78, 0.6), doors)
-    spot.box(0, 0.88, 0.31, (long, 0.04, 0.64), top)
-    spot.box(0, 0.92, 0.0, (long, 0.5, 0.03), tiles, casts=False)
+    spot.box(0, 0.3, 0.1, (long, 0.6, 0.78), doors)
+    spot.box(0, 0.31, 0.88, (long, 0.64, 0.04), top)
+    spot.box(0, 0.0, 0.92, (long, 0.03, 0.5), tiles, casts=False)
     x = -0.5 * long
     while x < 0.5 * long - 0.3:  # cupboards on the wall, with gaps for windows and hoods
         wide = dice.between(0.6, 1.4)
@@ -61,33 +62,33 @@ def _worktop(room: Room, dice: Dice, name: str, doors: Paint, top: Paint, tiles:
         kind = dice.one_of(("cupboard", "cupboard", "cupboard", "window", "hood", "shelf"))
         here = spot.at(x + 0.5 * wide, 0)
         if kind == "cupboard":
-            here.box(0, 1.45, 0.17, (wide, 0.72, 0.34), doors)
+            here.box(0, 0.17, 1.45, (wide, 0.34, 0.72), doors)
         elif kind == "window":
             furniture.window(here, dice, 0.9 * wide, 1.1, 2.0)
         elif kind == "hood":
             _stove(here, dice)
         else:
-            here.box(0, 1.5, 0.13, (0.95 * wide, 0.03, 0.26), doors)
-            furniture.clutter(here.at(0, 0.13, y=1.53), dice, 0.8 * wide, 0.15, 5)
+            here.box(0, 0.13, 1.5, (0.95 * wide, 0.26, 0.03), doors)
+            furniture.clutter(here.at(0, 0.13, z=1.53), dice, 0.8 * wide, 0.15, 5)
         x += wide
-    furniture.clutter(spot.at(0, 0.3, y=0.92), dice, 0.9 * long, 0.35, dice.count(3, 16))
+    furniture.clutter(spot.at(0, 0.3, z=0.92), dice, 0.9 * long, 0.35, dice.count(3, 16))
     if dice.chance(0.6):  # sink and tap
         x = dice.between(-0.3, 0.3) * long
-        spot.box(x, 0.9, 0.32, (0.6, 0.025, 0.42), plain((0.25, 0.25, 0.26), 0.1), casts=False)
-        spot.round(x, 0.92, 0.1, (0.04, 0.3, 0.04), plain((0.7, 0.7, 0.7), 0.05))
-        spot.box(x, 1.2, 0.2, (0.03, 0.03, 0.22), plain((0.7, 0.7, 0.7), 0.05))
+        spot.box(x, 0.32, 0.9, (0.6, 0.42, 0.025), plain((0.25, 0.25, 0.26), 0.1), casts=False)
+        spot.round(x, 0.1, 0.92, (0.04, 0.04, 0.3), plain((0.7, 0.7, 0.7), 0.05))
+        spot.box(x, 0.2, 1.2, (0.03, 0.22, 0.03), plain((0.7, 0.7, 0.7), 0.05))
 
 
 def _stove(spot: Spot, dice: Dice) -> None:
     steel = plain(dice.gray(0.4, 0.8), 0.05)
-    spot.box(0, 0, 0.31, (0.6, 0.92, 0.63), steel)
-    spot.box(0, 0.3, 0.6, (0.5, 0.36, 0.06), plain((0.03, 0.03, 0.03), 0.05), casts=False)
-    spot.box(0, 0.72, 0.63, (0.48, 0.03, 0.05), plain((0.2, 0.2, 0.2), 0.05), casts=False)
-    spot.box(0, 0.92, 0.31, (0.56, 0.015, 0.54), plain((0.04, 0.04, 0.04), 0.05))
-    spot.box(0, 1.5, 0.25, (0.65, 0.3, 0.5), steel, top=(0.5, 0.5))
-    spot.box(0, 1.8, 0.15, (0.28, 1.0, 0.26), steel)
+    spot.box(0, 0.31, 0, (0.6, 0.63, 0.92), steel)
+    spot.box(0, 0.6, 0.3, (0.5, 0.06, 0.36), plain((0.03, 0.03, 0.03), 0.05), casts=False)
+    spot.box(0, 0.63, 0.72, (0.48, 0.05, 0.03), plain((0.2, 0.2, 0.2), 0.05), casts=False)
+    spot.box(0, 0.31, 0.92, (0.56, 0.54, 0.015), plain((0.04, 0.04, 0.04), 0.05))
+    spot.box(0, 0.25, 1.5, (0.65, 0.5, 0.3), steel, top=(0.5, 0.5))
+    spot.box(0, 0.15, 1.8, (0.28, 0.26, 1.0), steel)
     if dice.chance(0.6):
-        spot.round(0.13, 0.93, 0.35, (0.24, 0.16, 0.24), plain(dice.vivid(0.1, 0.8), 0.05))
+        spot.round(0.13, 0.35, 0.93, (0.24, 0.24, 0.16), plain(dice.vivid(0.1, 0.8), 0.05))
 
 
 def bedroom(dice: Dice) -> Scene:
@@ -122,10 +123,10 @@ def _bedside_tables(head: Spot, dice: Dice, bed_m: float, wood: Paint) -> None:
     for side in (-1, 1):
         if dice.chance(0.75):
             spot = head.at(side * (0.5 * bed_m + 0.35), 0.25)
-            spot.box(0, 0, 0, (0.45, 0.52, 0.4), wood)
-            spot.box(0, 0.25, 0.2, (0.4, 0.02, 0.02), plain((0.05, 0.05, 0.05), 0.0), casts=False)
+            spot.box(0, 0, 0, (0.45, 0.4, 0.52), wood)
+            spot.box(0, 0.2, 0.25, (0.4, 0.02, 0.02), plain((0.05, 0.05, 0.05), 0.0), casts=False)
             if dice.chance(0.8):
-                furniture.lamp(spot.at(0, 0, y=0.52), dice, dice.between(0.25, 0.4), glow)
+                furniture.lamp(spot.at(0, 0, z=0.52), dice, dice.between(0.25, 0.4), glow)
 
 
 def _closet(spot: Spot, dice: Dice, wood: Paint) -> None:
@@ -133,11 +134,11 @@ def _closet(spot: Spot, dice: Dice, wood: Paint) -> None:
     lines = scaled(wood.color, 0.4)
     if dice.chance(0.6):
         doors = grid(wood.color, lines, 0.5, 2.0, 0.03, 0.05)
-        spot.box(0, 0, 0.3, (dice.between(1.0, 2.0), dice.between(1.9, 2.2), 0.6), doors)
+        spot.box(0, 0.3, 0, (dice.between(1.0, 2.0), 0.6, dice.between(1.9, 2.2)), doors)
         return
-    spot.box(0, 0, 0.25, (1.2, 0.85, 0.5), grid(wood.color, lines, 0.6, 0.26, 0.04, 0.05))
-    furniture.clutter(spot.at(0, 0.25, y=0.85), dice, 1.0, 0.3, 5)
-    spot.box(0, 1.0, 0.02, (0.9, 0.8, 0.04), plain((0.4, 0.42, 0.44), 0.1), casts=False)
+    spot.box(0, 0.25, 0, (1.2, 0.5, 0.85), grid(wood.color, lines, 0.6, 0.26, 0.04, 0.05))
+    furniture.clutter(spot.at(0, 0.25, z=0.85), dice, 1.0, 0.3, 5)
+    spot.box(0, 0.02, 1.0, (0.9, 0.04, 0.8), plain((0.4, 0.42, 0.44), 0.1), casts=False)
 
 
 def living_room(dice: Dice) -> Scene:
@@ -147,12 +148,12 @@ def living_room(dice: Dice) -> Scene:
     if dice.chance(0.7):
         rug(room, dice)
     _seats(room, dice)
-    x, z = dice.between(-0.15, 0.15) * room.width_m, dice.between(0.5, 0.62) * room.depth_m
+    x, y = dice.between(-0.15, 0.15) * room.width_m, dice.between(0.5, 0.62) * room.depth_m
     if dice.chance(0.85):
-        middle = room.scene.spot(x, z, dice.between(-0.3, 0.3))
-        size = (dice.between(0.8, 1.3), dice.between(0.36, 0.46), dice.between(0.5, 0.8))
+        middle = room.scene.spot(x, y, dice.between(-0.3, 0.3))
+        size = (dice.between(0.8, 1.3), dice.between(0.5, 0.8), dice.between(0.36, 0.46))
         furniture.table(middle, furniture.wood(dice), size)
-        furniture.clutter(middle.at(0, 0, y=size[1]), dice, 0.7, 0.4, dice.count(0, 5))
+        furniture.clutter(middle.at(0, 0, z=size[2]), dice, 0.7, 0.4, dice.count(0, 5))
     for name in (BACK, LEFT, RIGHT):
         _living_room_wall(room, dice, name)
     pictures(room, dice, dice.count(1, 5))
@@ -174,9 +175,9 @@ def _seats(room: Room, dice: Dice) -> None:
         second = dice.one_of([wall for wall in (BACK, LEFT, RIGHT) if wall != first])
         furniture.sofa(room.somewhere(dice, second, 0.25).at(0, 0.6), dice, dice.between(1.4, 2.0), paint)
     for _ in range(dice.count(0, 2)):
-        x, z = dice.side() * dice.between(0.2, 0.35) * room.width_m, dice.between(0.3, 0.6) * room.depth_m
+        x, y = dice.side() * dice.between(0.2, 0.35) * room.width_m, dice.between(0.3, 0.6) * room.depth_m
         other = paint if dice.chance(0.5) else furniture.cloth(dice)
-        furniture.sofa(room.scene.spot(x, z, dice.between(-2.5, 2.5)), dice, 0.85, other)
+        furniture.sofa(room.scene.spot(x, y, dice.between(-2.5, 2.5)), dice, 0.85, other)
 
 
 def _living_room_wall(room: Room, dice: Dice, name: str) -> None:
@@ -188,10 +189,10 @@ def _living_room_wall(room: Room, dice: Dice, name: str) -> None:
         furniture.bookcase(spot, dice, dice.between(0.9, 2.2), dice.between(1.6, 2.2))
     elif kind == "hearth":
         brick = grid(dice.near((0.35, 0.18, 0.12), 0.4), (0.5, 0.48, 0.45), 0.22, 0.08, 0.08, 0.3)
-        spot.box(0, 0, 0.2, (1.7, 1.2, 0.4), brick)
-        spot.box(0, 0.1, 0.38, (0.9, 0.7, 0.06), plain((0.02, 0.015, 0.01), 0.1), casts=False)
-        spot.box(0, 1.2, 0.22, (1.9, 0.08, 0.5), furniture.wood(dice))
-        spot.box(0, 1.28, 0.12, (1.2, room.height_m, 0.24), brick)
+        spot.box(0, 0.2, 0, (1.7, 0.4, 1.2), brick)
+        spot.box(0, 0.38, 0.1, (0.9, 0.06, 0.7), plain((0.02, 0.015, 0.01), 0.1), casts=False)
+        spot.box(0, 0.22, 1.2, (1.9, 0.5, 0.08), furniture.wood(dice))
+        spot.box(0, 0.12, 1.28, (1.2, 0.24, room.height_m), brick)
     elif kind == "screen":
-        spot.box(0, 0, 0.22, (1.6, 0.45, 0.44), furniture.wood(dice))
-        spot.box(0, 0.5, 0.2, (1.1, 0.66, 0.06), plain((0.02, 0.02, 0.022), 0.05))
+        spot.box(0, 0.22, 0, (1.6, 0.44, 0.45), furniture.wood(dice))
+        spot.box(0, 0.2, 0.5, (1.1, 0.06, 0.66), plain((0.02, 0.02, 0.022), 0.05))

@@ -7,14 +7,14 @@ from math import atan2, pi
 
 import numpy as np
 
-from egoequiv_worlds.place import things
-from egoequiv_worlds.place.dice import Dice
-from egoequiv_worlds.place.weather import finish, weather
 from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.camera import Camera
 from egoequiv_worlds.render.noise import textures
-from egoequiv_worlds.render.scene import Scene
-from egoequiv_worlds.render.solids import Paint
+from egoequiv_worlds.render.paints import Paint
+from egoequiv_worlds.render.scene import Camera, Scene
+from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things.plants import broadleaf, conifer, leaf_paint
+from egoequiv_worlds.things.weather import finish, weather
 
 CELLS = 224
 
@@ -35,32 +35,32 @@ def ridges(dice: Dice, stride: int) -> Array:
 
 
 def around(cell_m: float) -> tuple[Array, Array]:
-    """The x and z of the cells of a land relative to its middle."""
-    x, z = _numbers()
-    return cell_m * x, cell_m * z
+    """The x and y of the cells of a land relative to its middle."""
+    x, y = _numbers()
+    return cell_m * x, cell_m * y
 
 
 @cache
 def _numbers() -> tuple[Array, Array]:
     own = np.arange(CELLS) - CELLS / 2
-    x, z = np.meshgrid(own, own)
-    return x, z
+    x, y = np.meshgrid(own, own)
+    return x, y
 
 
-def height_at(heights_m: Array, cell_m: float, x: float, z: float) -> float:
+def height_at(heights_m: Array, cell_m: float, x: float, y: float) -> float:
     """The height of the land at a place relative to its middle."""
     last = len(heights_m) - 2
-    gx, gz = (min(max(value / cell_m + len(heights_m) / 2, 0.0), float(last)) for value in (x, z))
-    i, k = int(gx), int(gz)
+    gx, gy = (min(max(value / cell_m + len(heights_m) / 2, 0.0), float(last)) for value in (x, y))
+    i, k = int(gx), int(gy)
     near = heights_m[k, i] * (1 - gx + i) + heights_m[k, i + 1] * (gx - i)
     far = heights_m[k + 1, i] * (1 - gx + i) + heights_m[k + 1, i + 1] * (gx - i)
-    return float(near * (1 - gz + k) + far * (gz - k))
+    return float(near * (1 - gy + k) + far * (gy - k))
 
 
-def look(dice: Dice, y: float, low: float = 0.3, high: float = 0.7) -> Camera:
+def look(dice: Dice, z: float, low: float = 0.3, high: float = 0.7) -> Camera:
     """A camera somewhere at a height, with the horizon anywhere between two shares of the picture."""
     return Camera(
-        y=y,
+        z=z,
         yaw_rad=dice.between(-pi, pi),
         horizon=dice.between(low, high),
         tilt=dice.between(-0.03, 0.03),
@@ -76,31 +76,27 @@ def start(
     return Scene(camera, sky, light, finish(dice, *brightness))
 
 
-def ground(scene: Scene, paint: Paint, y: float = 0.0) -> None:
+def ground(scene: Scene, paint: Paint, z: float = 0.0) -> None:
     """A plane to the horizon."""
-    scene.spot(scene.camera.x, scene.camera.z).box(0, y - 1.0, 0, (16_000, 1.0, 16_000), paint, casts=False)
+    scene.spot(scene.camera.x, scene.camera.y).box(0, 0, z - 1.0, (16_000, 16_000, 1.0), paint, casts=False)
 
 
-def ahead(scene: Scene, dice: Dice, near_m: float, far_m: float, spread: float = 1.0) -> tuple[float, float]:
-    """A point in view, nearer ones as likely on the picture as further ones."""
+def in_view(scene: Scene, dice: Dice, near_m: float, far_m: float, spread: float = 1.0, yaw_rad: float = 0.0) -> Spot:
+    """A spot in view on the ground, nearer ones as likely on the picture as further ones."""
     distance = near_m * (far_m / near_m) ** dice.between(0.0, 1.0)
     half = 1.82 * scene.camera.width * spread
     bearing = scene.camera.yaw_rad + atan2(dice.between(-half, half), 1.0)
-    return scene.camera.x + distance * np.sin(bearing), scene.camera.z + distance * np.cos(bearing)
+    x, y = -distance * np.sin(bearing), distance * np.cos(bearing)
+    z = 0.0 if scene.land is None else height_at(scene.land.heights_m, scene.land.cell_m, x, y) - 0.2
+    return scene.spot(scene.camera.x + x, scene.camera.y + y, yaw_rad, z)
 
 
 def scatter_trees(scene: Scene, dice: Dice, count: int, near_m: float, far_m: float, firs: float) -> None:
     """Trees in view, a share of them firs."""
-    kinds = [things.leaf_paint(dice, 8.0) for _ in range(3)]
+    kinds = [leaf_paint(dice) for _ in range(3)]
     for _ in range(count):
-        px, pz = ahead(scene, dice, near_m, far_m)
-        spot = scene.spot(px, pz, y=land_y(scene, px, pz) - 0.3)
+        spot = in_view(scene, dice, near_m, far_m)
         if dice.chance(firs):
-            things.conifer(spot, dice, dice.between(6.0, 18.0), dice.one_of(kinds))
+            conifer(spot, dice, dice.between(6.0, 18.0))
         else:
-            things.broadleaf(spot, dice, dice.between(5.0, 14.0), dice.one_of(kinds))
-
-
-def land_y(scene: Scene, x: float, z: float) -> float:
-    """The height of the ground."""
-    return 0.0 if scene.land is None else height_at(scene.land.heights_m, scene.land.cell_m, x, z)
+            broadleaf(spot, dice, dice.between(5.0, 14.0), dice.one_of(kinds))

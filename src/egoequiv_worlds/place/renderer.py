@@ -7,10 +7,10 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv_worlds.place.classes import COMPOSITIONS
-from egoequiv_worlds.place.dice import Dice
-from egoequiv_worlds.render.pictures import draw_solids
+from egoequiv_worlds.place import COMPOSITIONS
+from egoequiv_worlds.render.pictures import draw_scene
 from egoequiv_worlds.render.sensor import luminance
+from egoequiv_worlds.things.dice import Dice
 
 _ATTEMPTS = 5
 _LEAST_DEVIATION = 15.0  # gray levels; a camera inside a wall or a bush sees less
@@ -21,7 +21,7 @@ def picture(place: str, number: tuple[int, int], width: int, height: int, color:
     for attempt in range(_ATTEMPTS):
         generator = np.random.default_rng((zlib.crc32(place.encode()), *number, attempt))
         scene = COMPOSITIONS[place](Dice(generator))
-        drawn = draw_solids(scene, width, height, generator)
+        drawn = draw_scene(scene, width, height, generator)
         gray = luminance(drawn)
         if gray.std() >= _LEAST_DEVIATION:
             break

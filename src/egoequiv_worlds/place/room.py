@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from math import atan2, pi
 
 from egoequiv_worlds.place import furniture
-from egoequiv_worlds.place.dice import Dice
-from egoequiv_worlds.place.weather import finish
-from egoequiv_worlds.render.camera import Camera
-from egoequiv_worlds.render.scene import Lamp, Light, Scene, Sky
-from egoequiv_worlds.render.solids import Paint, Spot, grid, mottled, plain, scaled, stripes
+from egoequiv_worlds.render.arrays import vector
+from egoequiv_worlds.render.camera import towards
+from egoequiv_worlds.render.paints import Paint, grid, mottled, plain, scaled, stripes
+from egoequiv_worlds.render.scene import Camera, Lamp, Light, Scene, Sky
+from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things.weather import finish
 
 BACK, LEFT, RIGHT = "back", "left", "right"
 BEHIND_M = 8.0  # how far the room goes on behind the camera
@@ -18,7 +20,7 @@ BEHIND_M = 8.0  # how far the room goes on behind the camera
 
 @dataclass(frozen=True)
 class Room:
-    """An empty room, as wide as x goes from -width / 2 to width / 2, as deep as z goes from 0."""
+    """An empty room, as wide as x goes from -width / 2 to width / 2, as deep as y goes from 0."""
 
     scene: Scene
     width_m: float
@@ -28,9 +30,9 @@ class Room:
     def wall(self, name: str, along_m: float = 0.0) -> Spot:
         """A spot at the foot of a wall that looks into the room, `along_m` to the side of the wall's middle."""
         if name == BACK:
-            return self.scene.spot(-along_m, self.depth_m, pi)
+            return self.scene.spot(-along_m, self.depth_m, -pi)
         side = -1.0 if name == LEFT else 1.0
-        return self.scene.spot(side * self.width_m / 2, self.depth_m / 2 + side * along_m, -side * pi / 2)
+        return self.scene.spot(side * self.width_m / 2, self.depth_m / 2 + side * along_m, side * pi / 2)
 
     def somewhere(self, dice: Dice, name: str, spread: float) -> Spot:
         """A spot at the foot of a wall, at most a share of the wall's length from its middle."""
@@ -39,7 +41,7 @@ class Room:
     def look_at(self, spot: Spot, dice: Dice) -> None:
         """Turn the camera to about where a spot is."""
         camera = self.scene.camera
-        bearing = atan2(spot.x - camera.x, spot.z - camera.z)
+        bearing = atan2(camera.x - spot.x, spot.y - camera.y)
         self.scene.camera = replace(camera, yaw_rad=bearing + dice.between(-0.25, 0.25))
 
     def span_m(self, name: str) -> float:
@@ -59,53 +61,55 @@ def make_room(
     width_m, height_m, depth_m = size_m
     camera = Camera(
         x=dice.between(-0.38, 0.38) * width_m,
-        y=dice.between(1.2, 1.9),
-        z=dice.between(0.02, 0.12) * depth_m,
+        z=dice.between(1.2, 1.9),
+        y=dice.between(0.02, 0.12) * depth_m,
         horizon=dice.between(*horizon),
         tilt=dice.between(-0.02, 0.02),
         width=dice.between(0.5, 0.72),
     )
-    towards = -1.2 * camera.x / depth_m
-    camera = replace(camera, yaw_rad=towards + dice.between(-0.22, 0.22))
+    inwards = 1.2 * camera.x / depth_m
+    camera = replace(camera, yaw_rad=inwards + dice.between(-0.22, 0.22))
     sky = Sky((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
-    scene = Scene(camera, sky, _room_light(dice, width_m, height_m, depth_m), finish(dice, *brightness))
+    light, lamps = _room_light(dice, width_m, height_m, depth_m)
+    scene = Scene(camera, sky, light, finish(dice, *brightness), lamps=lamps)
     room = Room(scene, width_m, height_m, depth_m)
     middle = scene.spot(0, depth_m / 2)
     color = dice.gray(0.4, 0.8, 0.3)
     wall = plain(color, 0.06)
     if dice.chance(0.15):
         wall = stripes(color, dice.near(color, 0.3), dice.between(0.1, 0.5), 0.5)
-    slab = (width_m + 2, 0.2, depth_m + 2 * BEHIND_M)
-    middle.box(0, -0.2, 0, slab, floor, casts=False)
-    middle.box(0, height_m, 0, slab, ceiling or plain(dice.gray(0.75, 0.9), 0.05), casts=False)
-    room.wall(BACK).box(0, 0, -0.1, (width_m + 0.3, height_m, 0.2), wall, casts=False)
+    slab = (width_m + 2, depth_m + 2 * BEHIND_M, 0.2)
+    middle.box(0, 0, -0.2, slab, floor, casts=False)
+    middle.box(0, 0, height_m, slab, ceiling or plain(dice.gray(0.75, 0.9), 0.05), casts=False)
+    room.wall(BACK).box(0, -0.1, 0, (width_m + 0.3, 0.2, height_m), wall, casts=False)
     for side in (-0.5, 0.5):
-        middle.box(side * (width_m + 0.2), 0, -BEHIND_M / 2, (0.2, height_m, depth_m + BEHIND_M), wall, casts=False)
+        middle.box(side * (width_m + 0.2), -BEHIND_M / 2, 0, (0.2, depth_m + BEHIND_M, height_m), wall, casts=False)
     board = plain(dice.gray(0.4, 0.8), 0.05)
     for name in (BACK, LEFT, RIGHT):
-        room.wall(name).box(0, 0, 0.0, (room.span_m(name), 0.09, 0.04), board, casts=False)
+        room.wall(name).box(0, 0.0, 0, (room.span_m(name), 0.04, 0.09), board, casts=False)
     return room
 
 
-def _room_light(dice: Dice, width_m: float, height_m: float, depth_m: float) -> Light:
+def _room_light(dice: Dice, width_m: float, height_m: float, depth_m: float) -> tuple[Light, tuple[Lamp, ...]]:
     bright, warm = dice.between(0.25, 0.7), dice.between(0.75, 1.0)
     above = (bright, bright * (0.5 + 0.5 * warm), bright * warm)
     direct = dice.between(0.15, 0.9)
     spots = []
     if dice.chance(0.6):
-        place = (dice.between(-0.3, 0.3) * width_m, height_m - 0.4, dice.between(0.3, 0.8) * depth_m)
+        place = (dice.between(-0.3, 0.3) * width_m, dice.between(0.3, 0.8) * depth_m, height_m - 0.4)
         spots.append(Lamp(*place, (0.9, 0.8 * warm, 0.75 * warm), dice.between(0.5, 1.4)))
-    return Light(
-        elevation_rad=dice.between(0.75, 1.4),
-        azimuth_rad=dice.between(0.0, 2.0 * pi),
-        sun=(direct, direct * (0.5 + 0.5 * warm), direct * warm),
+    light = Light(
+        sun=vector(towards(dice.between(0.0, 360.0), dice.between(43.0, 80.0))),
+        sunlight=(direct, direct * (0.5 + 0.5 * warm), direct * warm),
         above=(0.8 * above[0], 0.8 * above[1], 0.8 * above[2]),
         below=above,
         softness=dice.between(1.5, 3.5),
         shadow_m=max(width_m, depth_m) * 0.75,
-        lamps=tuple(spots),
-        room=(-width_m / 2, 0.0, -100.0, width_m / 2, height_m, depth_m),
+        low=(-width_m / 2, -100.0, 0.0),
+        high=(width_m / 2, depth_m, height_m),
+        corners=0.35,
     )
+    return light, tuple(spots)
 
 
 def some_floor(dice: Dice) -> Paint:
@@ -124,9 +128,9 @@ def some_floor(dice: Dice) -> Paint:
 
 def rug(room: Room, dice: Dice) -> None:
     """A carpet on the floor."""
-    size = (dice.between(1.5, 3.2), 0.012, dice.between(1.2, 2.4))
-    x, z = dice.between(-0.2, 0.2) * room.width_m, dice.between(0.4, 0.7) * room.depth_m
-    room.scene.spot(x, z, dice.between(-0.2, 0.2)).box(0, 0, 0, size, furniture.cloth(dice), casts=False)
+    size = (dice.between(1.5, 3.2), dice.between(1.2, 2.4), 0.012)
+    x, y = dice.between(-0.2, 0.2) * room.width_m, dice.between(0.4, 0.7) * room.depth_m
+    room.scene.spot(x, y, dice.between(-0.2, 0.2)).box(0, 0, 0, size, furniture.cloth(dice), casts=False)
 
 
 def pictures(room: Room, dice: Dice, count: int) -> None:
@@ -140,7 +144,7 @@ def pictures(room: Room, dice: Dice, count: int) -> None:
 def ceiling_lights(room: Room, dice: Dice) -> None:
     glow = plain((0.95, 0.96, 1.0), 0.0).glowing(dice.between(1.0, 4.0))
     long = dice.chance(0.5)
-    size = (0.3, 0.03, 1.3) if long else (0.6, 0.03, 0.6)
+    size = (0.3, 1.3, 0.03) if long else (0.6, 0.6, 0.03)
     for x in (-0.25, 0.25):
         for k in range(int(room.depth_m / 2.0)):
-            room.scene.spot(x * room.width_m, 1.2 + 2.0 * k).box(0, room.height_m - 0.02, 0, size, glow, casts=False)
+            room.scene.spot(x * room.width_m, 1.2 + 2.0 * k).box(0, 0, room.height_m - 0.02, size, glow, casts=False)

@@ -6,10 +6,11 @@ from dataclasses import replace
 from math import pi
 
 from egoequiv_worlds.place import furniture
-from egoequiv_worlds.place.dice import Dice
 from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, ceiling_lights, make_room, pictures, some_floor
+from egoequiv_worlds.render.paints import Paint, blotches, goods, grid, plain, scaled
 from egoequiv_worlds.render.scene import Lamp, Scene
-from egoequiv_worlds.render.solids import Paint, Spot, blotches, goods, grid, plain, scaled
+from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.things.dice import Dice
 
 
 def office(dice: Dice) -> Scene:
@@ -32,8 +33,8 @@ def office(dice: Dice) -> Scene:
             desk(room.wall(name, along).at(0, 0.4), dice, board, seat)
             along += dice.between(1.6, 2.6)
     if dice.chance(0.5):
-        x, z = dice.between(-0.25, 0.25) * room.width_m, dice.between(0.45, 0.65) * room.depth_m
-        desk(room.scene.spot(x, z, dice.one_of((0.0, pi, pi / 2))), dice, board, seat)
+        x, y = dice.between(-0.25, 0.25) * room.width_m, dice.between(0.45, 0.65) * room.depth_m
+        desk(room.scene.spot(x, y, -(dice.one_of((0.0, pi, pi / 2)))), dice, board, seat)
     for name in (BACK, LEFT, RIGHT):
         spot = room.somewhere(dice, name, 0.3)
         kind = dice.one_of(("window", "files", "shelf", "board", "cabinet"))
@@ -43,34 +44,34 @@ def office(dice: Dice) -> Scene:
             furniture.bookcase(spot, dice, dice.between(0.9, 2.0), dice.between(1.5, 2.2))
         elif kind == "shelf":
             books = goods((0.6, 0.55, 0.5), board.color, 0.06, 0.34, 0.85, 0.7)
-            spot.box(0, 1.35, 0.14, (dice.between(1.0, 2.4), 0.7, 0.28), books)
+            spot.box(0, 0.14, 1.35, (dice.between(1.0, 2.4), 0.28, 0.7), books)
         elif kind == "board":
             notes = blotches((0.85, 0.85, 0.85), dice.vivid(0.2, 0.8), 0.5)
-            spot.box(0, 1.1, 0.01, (dice.between(1.0, 2.0), 0.9, 0.04), notes, casts=False)
+            spot.box(0, 0.01, 1.1, (dice.between(1.0, 2.0), 0.04, 0.9), notes, casts=False)
         else:
             drawers = grid(dice.gray(0.2, 0.6), (0.1, 0.1, 0.1), 0.46, 0.33, 0.05, 0.05)
-            spot.box(0, 0, 0.3, (0.95, 1.35, 0.6), drawers)
+            spot.box(0, 0.3, 0, (0.95, 0.6, 1.35), drawers)
     pictures(room, dice, dice.count(0, 2))
     return room.scene
 
 
 def desk(spot: Spot, dice: Dice, board: Paint, seat: Paint) -> None:
-    """A desk at which somebody sits on its +z side."""
+    """A desk at which somebody sits on its +y side."""
     wide = dice.between(1.2, 1.6)
-    furniture.table(spot, board, (wide, 0.74, 0.75))
+    furniture.table(spot, board, (wide, 0.75, 0.74))
     side = dice.side()
     drawers = grid(board.color, (0.05, 0.05, 0.05), 0.42, 0.22, 0.06, 0.03)
-    spot.box(side * (0.5 * wide - 0.24), 0, 0, (0.42, 0.68, 0.6), drawers)
+    spot.box(side * (0.5 * wide - 0.24), 0, 0, (0.42, 0.6, 0.68), drawers)
     for x in (-0.3, 0.3) if dice.chance(0.3) else (dice.between(-0.2, 0.2),):
         furniture.monitor(spot.at(x, -0.15), dice, 0.74)
-    spot.box(0, 0.74, 0.18, (0.44, 0.025, 0.15), plain(dice.gray(0.03, 0.7), 0.2))
-    furniture.clutter(spot.at(0, 0, y=0.74), dice, 0.95 * wide, 0.6, dice.count(2, 10))
+    spot.box(0, 0.18, 0.74, (0.44, 0.15, 0.025), plain(dice.gray(0.03, 0.7), 0.2))
+    furniture.clutter(spot.at(0, 0, z=0.74), dice, 0.95 * wide, 0.6, dice.count(2, 10))
     for _ in range(dice.count(0, 2)):
         spot.box(
-            dice.between(-0.5, 0.5), 0.74, dice.between(-0.1, 0.25), (0.21, 0.01, 0.3), plain((0.85, 0.85, 0.83), 0.05)
+            dice.between(-0.5, 0.5), dice.between(-0.1, 0.25), 0.74, (0.21, 0.3, 0.01), plain((0.85, 0.85, 0.83), 0.05)
         )
     if dice.chance(0.85):
-        furniture.swivel_chair(spot.at(dice.between(-0.25, 0.25), 0.75, pi + dice.between(-0.7, 0.7)), seat)
+        furniture.swivel_chair(spot.at(dice.between(-0.25, 0.25), 0.75, -(pi + dice.between(-0.7, 0.7))), seat)
 
 
 def corridor(dice: Dice) -> Scene:
@@ -79,13 +80,13 @@ def corridor(dice: Dice) -> Scene:
     panels = grid((0.75, 0.75, 0.73), (0.55, 0.55, 0.55), 0.6, 0.6, 0.04, 0.05) if dice.chance(0.5) else None
     room = make_room(dice, size_m, some_floor(dice), (0.4, 0.58), (0.52, 0.66), panels)
     yaw, width = dice.between(-0.22, 0.22), dice.between(0.4, 0.75)
-    room.scene.camera = replace(room.scene.camera, yaw_rad=yaw, z=dice.between(0.2, 2.0), width=width)
+    room.scene.camera = replace(room.scene.camera, yaw_rad=yaw, y=dice.between(0.2, 2.0), width=width)
     wood, dado = furniture.wood(dice), plain(dice.vivid(0.1, 0.6), 0.1)
     gap, striped = dice.between(1.8, 4.5), dice.chance(0.4)
     kinds = dice.one_of((("door",), ("door", "locker"), ("door", "picture"), ("door", "window"), ("window",)))
     for name in (LEFT, RIGHT):
         if striped:
-            room.wall(name).box(0, 0, 0.0, (room.depth_m, dice.between(0.9, 1.2), 0.02), dado, casts=False)
+            room.wall(name).box(0, 0.0, 0, (room.depth_m, 0.02, dice.between(0.9, 1.2)), dado, casts=False)
         shift = dice.between(0.0, 1.0)
         for k in range(int(room.depth_m / gap)):
             spot = room.wall(name, (k + shift) * gap - room.depth_m / 2)
@@ -103,7 +104,7 @@ def _corridor_bay(spot: Spot, dice: Dice, kind: str, wide: float, wood: Paint, d
         furniture.door(spot, dice, wood)
     elif kind == "locker":
         lockers = grid(dado.color, (0.03, 0.03, 0.03), 0.35, 1.8, 0.05, 0.1)
-        spot.box(0, 0, 0.2, (0.8 * wide, 1.8, 0.4), lockers)
+        spot.box(0, 0.2, 0, (0.8 * wide, 0.4, 1.8), lockers)
     elif kind == "picture":
         furniture.picture(spot, dice, 1.4)
     else:
@@ -112,14 +113,15 @@ def _corridor_bay(spot: Spot, dice: Dice, kind: str, wide: float, wood: Paint, d
 
 def _corridor_lamps(room: Room, dice: Dice) -> None:
     glow = plain((0.97, 0.97, 1.0), 0.0).glowing(dice.between(1.0, 5.0))
-    size = dice.one_of(((0.3, 0.05, 1.2), (0.3, 0.05, 1.2), (0.6, 0.05, 0.6)))
+    size = dice.one_of(((0.3, 1.2, 0.05), (0.3, 1.2, 0.05), (0.6, 0.6, 0.05)))
     step, reach = dice.between(2.2, 5.0), dice.between(0.5, 0.9)
     lamps = []
     for k in range(int(room.depth_m / step)):
         spot = room.scene.spot(0, 1.0 + step * k)
-        spot.box(0, room.height_m - 0.03, 0, size, glow, casts=False)
-        lamps.append(Lamp(spot.x, room.height_m - 0.3, spot.z, (0.8, 0.8, 0.8), reach))
-    room.scene.light = replace(room.scene.light, lamps=tuple(lamps[:6]), sun=(0.1, 0.1, 0.1))
+        spot.box(0, 0, room.height_m - 0.03, size, glow, casts=False)
+        lamps.append(Lamp(spot.x, spot.y, room.height_m - 0.3, (0.8, 0.8, 0.8), reach))
+    room.scene.lamps = tuple(lamps[:6])
+    room.scene.light = room.scene.light._replace(sunlight=(0.1, 0.1, 0.1))
 
 
 def store(dice: Dice) -> Scene:
@@ -140,7 +142,7 @@ def store(dice: Dice) -> Scene:
         if turn == 0.0:
             if abs(x - room.scene.camera.x) < 0.8 or abs(x) > 0.5 * width - 1.0:
                 continue
-            spot = room.scene.spot(x, 0.55 * depth, pi / 2)
+            spot = room.scene.spot(x, 0.55 * depth, -(pi / 2))
             length = 0.62 * depth
         else:
             if k < 0:
@@ -152,11 +154,11 @@ def store(dice: Dice) -> Scene:
         else:
             tall = dice.between(1.2, 2.1)
             _rack(spot.at(0, 0.0), dice, length, tall, ware)
-            _rack(spot.at(0, 0.0, pi), dice, length, tall, ware)
+            _rack(spot.at(0, 0.0, -pi), dice, length, tall, ware)
     for _ in range(dice.count(0, 5)):
         sign = grid(dice.vivid(0.3, 0.9), dice.vivid(0.05, 0.9), 0.5, 0.25, 0.3, 0.1)
         spot = room.scene.spot(dice.between(-0.4, 0.4) * width, dice.between(0.3, 0.9) * depth)
-        spot.box(0, room.height_m - dice.between(0.7, 1.1), 0, (dice.between(0.8, 2.0), 0.45, 0.04), sign, casts=False)
+        spot.box(0, 0, room.height_m - dice.between(0.7, 1.1), (dice.between(0.8, 2.0), 0.04, 0.45), sign, casts=False)
     return room.scene
 
 
@@ -174,19 +176,19 @@ def _rack(spot: Spot, dice: Dice, length: float, tall: float, ware: float) -> No
             dice.between(0.7, 1.0),
             dice.between(0.4, 0.9),
         )
-        spot.box(x + 0.5 * wide, 0.1, 0.22, (wide, tall, 0.44), paint)
+        spot.box(x + 0.5 * wide, 0.22, 0.1, (wide, 0.44, tall), paint)
         x += wide
-    spot.box(0, 0, 0.26, (length, 0.12, 0.52), plain(frame, 0.1))
+    spot.box(0, 0.26, 0, (length, 0.52, 0.12), plain(frame, 0.1))
 
 
 def _stall(spot: Spot, dice: Dice, length: float) -> None:
-    spot.box(0, 0, 0, (length, 0.75, 1.2), furniture.wood(dice))
+    spot.box(0, 0, 0, (length, 1.2, 0.75), furniture.wood(dice))
     count = int(length / 0.9)
     for k in range(count):
         x = ((k + 0.5) / count - 0.5) * length
         color = dice.vivid(0.3, 0.9)
         crate = plain((0.3, 0.25, 0.18), 0.2)
-        spot.box(x, 0.75, 0, (0.85, 0.16, 1.15), crate)
+        spot.box(x, 0, 0.75, (0.85, 1.15, 0.16), crate)
         heap = blotches(color, scaled(color, 0.35), dice.between(0.15, 0.3), 0.15)
-        for z in (-0.3, 0.3):
-            spot.ball(x, 0.72, z, (0.8, 0.42, 0.6), heap)
+        for y in (-0.3, 0.3):
+            spot.ball(x, y, 0.72, (0.8, 0.6, 0.42), heap)

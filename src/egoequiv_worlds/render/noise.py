@@ -8,25 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Noise = NDArray[np.float32]  # white noise and its means over squares of 2, 4, 8 ... pixels, one after the other
 Texture = NDArray[np.float32]  # (levels, side, side), from 0 to 1, each level more blurred
 
-NOISE_SIZE = 256  # pixels of white noise before it repeats
 SIDE = 256  # texels; a power of two, so that coordinates wrap by a bit mask
 LAND_SIDE = 512
 LEVELS = 7  # level L is blurred over about 2**L texels
 _SEED = 20_240
-
-
-@lru_cache(maxsize=1)
-def white_noise() -> Noise:
-    """White noise around 0 and its means over squares, made once a process."""
-    level = np.random.default_rng(7).uniform(-1.0, 1.0, (NOISE_SIZE, NOISE_SIZE))
-    parts = [level.ravel()]
-    while len(level) > 1:
-        level = (level[0::2, 0::2] + level[1::2, 0::2] + level[0::2, 1::2] + level[1::2, 1::2]) / 4
-        parts.append(level.ravel())
-    return np.concatenate(parts).astype(np.float32)
 
 
 class Textures(NamedTuple):
@@ -35,18 +22,13 @@ class Textures(NamedTuple):
     fine: Texture  # (LEVELS, SIDE, SIDE), grain
     cloud: Texture  # (LEVELS, SIDE, SIDE), patches of all sizes
     land: NDArray[np.float32]  # (LAND_SIDE, LAND_SIDE), smooth enough for hills
-    leaves: NDArray[np.float32]  # (SIDE, SIDE), every value equally frequent
 
 
 @lru_cache(maxsize=1)
 def textures() -> Textures:
-    """The textures that all places share."""
+    """The textures that all scenes share, made once a process."""
     fine, cloud = _blurred(_spectrum(0, 0.55, SIDE)), _blurred(_spectrum(1, 1.35, SIDE))
-    land = _unit(_from_spectrum(_spectrum(2, 1.95, LAND_SIDE)), 3.0)
-    rough = _from_spectrum(_spectrum(3, 0.9, SIDE) * _low_pass(1.0, SIDE))
-    order = np.empty(SIDE * SIDE, np.float32)
-    order[np.argsort(rough, axis=None, kind="stable")] = np.linspace(0.0, 1.0, SIDE * SIDE, dtype=np.float32)
-    return Textures(fine, cloud, land, order.reshape(SIDE, SIDE))
+    return Textures(fine, cloud, _unit(_from_spectrum(_spectrum(2, 1.95, LAND_SIDE)), 3.0))
 
 
 def _frequency(side: int) -> NDArray[np.float64]:
@@ -57,15 +39,9 @@ def _frequency(side: int) -> NDArray[np.float64]:
 
 def _spectrum(number: int, falloff: float, side: int) -> NDArray[np.complex128]:
     white = np.fft.rfft2(np.random.default_rng((_SEED, number)).standard_normal((side, side)))
-    frequency = np.maximum(_frequency(side), 1.0)
-    shaped: NDArray[np.complex128] = white * frequency**-falloff
+    shaped: NDArray[np.complex128] = white * np.maximum(_frequency(side), 1.0) ** -falloff
     shaped[0, 0] = 0.0
     return shaped
-
-
-def _low_pass(sigma_texels: float, side: int) -> NDArray[np.float64]:
-    low: NDArray[np.float64] = np.exp(-2.0 * (np.pi * sigma_texels * _frequency(side) / side) ** 2)
-    return low
 
 
 def _from_spectrum(spectrum: NDArray[np.complex128]) -> NDArray[np.float64]:
@@ -78,7 +54,9 @@ def _unit(values: NDArray[np.float64], sigmas: float, deviation: float | None = 
     return np.clip(0.5 + values / (2.0 * sigmas * spread), 0.0, 1.0).astype(np.float32)
 
 
-def _blurred(spectrum: NDArray[np.complex128]) -> NDArray[np.float32]:
-    sharp = _from_spectrum(spectrum)
-    levels = [_from_spectrum(spectrum * _low_pass(0.45 * 2.0**level, SIDE)) for level in range(1, LEVELS)]
+def _blurred(spectrum: NDArray[np.complex128]) -> Texture:
+    sharp, levels = _from_spectrum(spectrum), []
+    for level in range(1, LEVELS):
+        low_pass = np.exp(-2.0 * (np.pi * 0.45 * 2.0**level * _frequency(SIDE) / SIDE) ** 2)
+        levels.append(_from_spectrum(spectrum * low_pass))
     return np.stack([_unit(level, 2.5, float(sharp.std())) for level in (sharp, *levels)])

@@ -1,220 +1,208 @@
-"""From fragments to colours: the patterns of all paints, smoothed over the width of a pixel."""
+"""The colours of surfaces: the patterns of all paints, averaged over the width of a pixel."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from egoequiv.compiled import compiled
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.fragments import AT_Y, FACE, NORMAL_Y, PRINT_U, PRINT_V, SOLID, Fragments, U, V
+from egoequiv.compiled import inlined
+from egoequiv_worlds.render import paints as p
+from egoequiv_worlds.render import solids as s
+from egoequiv_worlds.render.arrays import Array, Vector
+from egoequiv_worlds.render.fragments import Fragment
 from egoequiv_worlds.render.noise import Texture
-from egoequiv_worlds.render.patterns import band, chance, ramp, sample
-from egoequiv_worlds.render.solids import (
-    BLOTCHES,
-    BLUE,
-    BLUE_B,
-    FACADE,
-    GLOW,
-    GOODS,
-    GREEN,
-    GREEN_B,
-    GRID,
-    HALF_X,
-    HALF_Y,
-    HALF_Z,
-    HILLSIDE,
-    MATERIAL,
-    MOTTLED,
-    OUTSIDE,
-    PLAIN,
-    RED,
-    RED_B,
-    ROAD,
-    SCALE_U,
-    SCALE_V,
-    SEED,
-    SHARE_U,
-    SHARE_V,
-    STRIPES,
-    WATER,
-)
+from egoequiv_worlds.render.patterns import chance, pulses, ramp, sample, step, stripe
+from egoequiv_worlds.render.vectors import mixed, product, scaled, triple
 
 TEXELS = 24.0  # of a noise texture in the size that a paint names
+WHITE = (1.0, 1.0, 1.0)
+Painted = tuple[Vector, float]  # a colour, and how much light it sends out
 
 
-@compiled
-def paint(found: Fragments, solids: Array, fine: Texture, cloud: Texture) -> Array:
-    """Red, green, blue and glow of all fragments, (N, 4); those of the sky stay empty."""
-    colors = np.zeros((len(found), 4))
-    for k in range(len(found)):
-        if found[k, SOLID] >= 0.0:
-            pattern(found[k], solids[int(found[k, SOLID])], fine, cloud, colors[k])
-    return colors
+@inlined
+def painted(here: Fragment, rows: Array, k: int, fine: Texture, cloud: Texture) -> Painted:
+    """The colour and the glow of a surface."""
+    material, seed = rows[k, s.MATERIAL], rows[k, s.SEED]
+    color, other, glow = triple(rows, k, s.RED), triple(rows, k, s.RED_B), rows[k, s.GLOW]
+    width = 1.4 * min(here.print_u, here.print_v)
+    if material == p.MOTTLED:
+        return mixed(color, other, mottle(here, rows, k, fine, cloud, width)), glow
+    if material == p.ROAD:
+        return lanes(here, rows, k, color, other, fine, cloud, width), glow
+    if material == p.HILLSIDE:
+        return hillside(here, rows, k, color, other, fine, cloud, width), glow
+    dirt = 1.0
+    if width < 0.5:
+        rough = rows[k, s.SHARE_U] if material == p.PLAIN else 0.1
+        dirt += rough * (sample(fine, 60.0 * here.u + seed, 60.0 * here.v + 2.0 * seed, 60.0 * width) - 0.5)
+    if material == p.PLAIN:
+        return scaled(color, dirt), glow
+    scale, level = TEXELS / rows[k, s.SCALE_U], here.face in (s.BOTTOM, s.TOP)
+    if material == p.GLOSS:
+        return color, glow
+    if material == p.PANES:
+        return cabin(here, rows[k, s.SHARE_U], color, other), glow
+    if material == p.FACADE:
+        return (scaled(color, dirt), 0.0) if level else walls(here, rows, k, color, other, cloud, dirt)
+    if material == p.GOODS and not level:
+        return shelves(here, rows, k, color, other), glow
+    if material == p.OUTSIDE and not level:
+        return view_out(here, rows, k, color, other, cloud)
+    shade = 0.0
+    if material == p.STRIPES:
+        along, reach = (here.v, here.print_v) if rows[k, s.SHARE_V] > 0.5 else (here.u, here.print_u)
+        shade = pulses(along / rows[k, s.SCALE_U], 0.0, rows[k, s.SHARE_U], reach / rows[k, s.SCALE_U])
+    elif material == p.ROOF:
+        if abs(here.normal[2]) < 0.3:
+            return scaled(other, dirt), glow
+        dirt = 0.75 + 0.4 * pulses(here.v / 0.4, 0.3, 1.0, here.print_v / 0.4)
+        dirt += 0.5 * (sample(cloud, 9.0 * here.u + seed, 9.0 * here.v, 9.0 * width) - 0.5)
+    elif material == p.GRID:
+        shade, dirt = cells(here, rows, k, dirt)
+    elif material == p.BLOTCHES:
+        near = sample(cloud, scale * here.u + seed, scale * here.v, scale * width)
+        shade = ramp(near, 0.5 - rows[k, s.SHARE_U], 0.5 + rows[k, s.SHARE_U])
+    elif material == p.WATER:
+        rough, flat = rows[k, s.SHARE_U], TEXELS / rows[k, s.SCALE_V]
+        waves = sample(fine, scale * here.u, flat * here.v, flat * width)
+        shade, dirt = ramp(waves, 0.95 - 0.4 * rough, 1.1 - 0.3 * rough), 0.6 + 0.8 * waves
+    return scaled(mixed(color, other, shade), dirt), glow
 
 
-@compiled
-def pattern(fragment: Fragments, solid: Array, fine: Texture, cloud: Texture, color: Array) -> None:
-    """Set the colour of one fragment."""
-    material = solid[MATERIAL]
-    u, v, seed = fragment[U], fragment[V], solid[SEED]
-    print_u, print_v = fragment[PRINT_U], fragment[PRINT_V]
-    color[3] = solid[GLOW]
-    width = 1.4 * min(print_u, print_v)
-    shade, dirt = 0.0, 1.0
-    if width < 0.5 and material != HILLSIDE and material != MOTTLED and material != ROAD:
-        grain = sample(fine, 60.0 * u + seed, 60.0 * v + 2.0 * seed, 60.0 * width)
-        dirt += (solid[SHARE_U] if material == PLAIN else 0.1) * (grain - 0.5)
-    if material == MOTTLED:
-        shade = mottle(fragment, solid, fine, cloud)
-    elif material == STRIPES:
-        along, reach = (v, print_v) if solid[SHARE_V] > 0.5 else (u + 0.5 * solid[SCALE_U], print_u)
-        shade = band(along / solid[SCALE_U], reach / solid[SCALE_U], solid[SHARE_U])
-    elif material == GRID:
-        shade, dirt = cells(fragment, solid, dirt)
-    elif material == BLOTCHES:
-        near = sample(
-            cloud, TEXELS * u / solid[SCALE_U] + seed, TEXELS * v / solid[SCALE_U], TEXELS * width / solid[SCALE_U]
-        )
-        shade = ramp(near, 0.5 - solid[SHARE_U], 0.5 + solid[SHARE_U])
-    elif material == HILLSIDE:
-        shade, dirt = hillside(fragment, solid, fine, cloud)
-    elif material == ROAD:
-        shade, dirt = lanes(fragment, solid, fine, cloud)
-    elif material == WATER:
-        waves = sample(fine, TEXELS * u / solid[SCALE_U], TEXELS * v / solid[SCALE_V], TEXELS * width / solid[SCALE_V])
-        shade = ramp(waves, 0.95 - 0.4 * solid[SHARE_U], 1.1 - 0.3 * solid[SHARE_U])
-        dirt = 0.6 + 0.8 * waves
-    color[0] = (solid[RED] + shade * (solid[RED_B] - solid[RED])) * dirt
-    color[1] = (solid[GREEN] + shade * (solid[GREEN_B] - solid[GREEN])) * dirt
-    color[2] = (solid[BLUE] + shade * (solid[BLUE_B] - solid[BLUE])) * dirt
-    if fragment[FACE] not in (2.0, 3.0):
-        if material == FACADE:
-            windows(fragment, solid, color)
-        elif material == GOODS:
-            shelves(fragment, solid, color)
-        elif material == OUTSIDE:
-            view_out(fragment, solid, cloud, color)
-
-
-@compiled
-def mottle(fragment: Fragments, solid: Array, fine: Texture, cloud: Texture) -> float:
-    """Two octaves of noise, stretched by the paint's contrast."""
-    scale = TEXELS / solid[SCALE_U]
-    width = 1.4 * min(fragment[PRINT_U], fragment[PRINT_V])
-    u, v = fragment[U] * scale + solid[SEED], fragment[V] * scale
-    wide = sample(cloud, u, v, width * scale)
-    small = sample(fine, 2.7 * u, 2.7 * v, 2.7 * width * scale)
-    shade = 0.5 + solid[SHARE_U] * (1.2 * (wide - 0.5) + 1.0 * (small - 0.5))
+@inlined
+def mottle(here: Fragment, rows: Array, k: int, fine: Texture, cloud: Texture, width: float) -> float:
+    """Two octaves of noise, stretched by the paint's contrast, and close by a third."""
+    scale = TEXELS / rows[k, s.SCALE_U]
+    u, v = here.u * scale + rows[k, s.SEED], here.v * scale
+    wide, small = sample(cloud, u, v, width * scale), sample(fine, 2.7 * u, 2.7 * v, 2.7 * width * scale)
+    shade = 0.5 + rows[k, s.SHARE_U] * (1.2 * (wide - 0.5) + 1.0 * (small - 0.5))
+    if width < 0.3:
+        shade += 0.5 * (sample(fine, 9.0 * here.u, 9.0 * here.v, 9.0 * width) - 0.5)
     return float(min(max(shade, 0.0), 1.0))
 
 
-@compiled
-def cells(fragment: Fragments, solid: Array, dirt: float) -> tuple[float, float]:
+@inlined
+def cells(here: Fragment, rows: Array, k: int, dirt: float) -> tuple[float, float]:
     """Lines between cells, and a brightness for each cell."""
-    u, v = fragment[U] / solid[SCALE_U] + 0.5, fragment[V] / solid[SCALE_V]
-    reach_u, reach_v = fragment[PRINT_U] / solid[SCALE_U], fragment[PRINT_V] / solid[SCALE_V]
-    line = solid[SHARE_U]
-    line_v = min(0.5, line * solid[SCALE_U] / solid[SCALE_V])
-    lines = 1.0 - (1.0 - band(u, reach_u, line)) * (1.0 - band(v, reach_v, line_v))
-    vary = solid[SHARE_V] * min(max(1.5 - reach_u, 0.0), 1.0) * min(max(1.5 - reach_v, 0.0), 1.0)
-    own = chance(np.floor(u), np.floor(v), solid[SEED])
-    return lines, dirt * (1.0 + vary * (2.0 * own - 1.0))
+    u, v = here.u / rows[k, s.SCALE_U] + 0.5, here.v / rows[k, s.SCALE_V]
+    reach_u, reach_v = here.print_u / rows[k, s.SCALE_U], here.print_v / rows[k, s.SCALE_V]
+    line = rows[k, s.SHARE_U]
+    line_v = min(0.5, line * rows[k, s.SCALE_U] / rows[k, s.SCALE_V])
+    lines = 1.0 - (1.0 - pulses(u, 0.0, line, reach_u)) * (1.0 - pulses(v, 0.0, line_v, reach_v))
+    vary = rows[k, s.SHARE_V] * min(max(1.5 - reach_u, 0.0), 1.0) * min(max(1.5 - reach_v, 0.0), 1.0)
+    return lines, dirt * (1.0 + vary * (2.0 * chance(np.floor(u), np.floor(v), rows[k, s.SEED]) - 1.0))
 
 
-@compiled
-def hillside(fragment: Fragments, solid: Array, fine: Texture, cloud: Texture) -> tuple[float, float]:
+@inlined
+def hillside(
+    here: Fragment, rows: Array, k: int, color: Vector, other: Vector, fine: Texture, cloud: Texture, width: float
+) -> Vector:
     """The second colour above a height, where the slope is not too steep."""
-    scale = TEXELS / solid[SCALE_U]
-    width = 1.4 * min(fragment[PRINT_U], fragment[PRINT_V])
-    u, v = fragment[U] * scale, fragment[V] * scale
+    scale, blend, line_m = TEXELS / rows[k, s.SCALE_U], rows[k, s.SHARE_U], rows[k, s.SCALE_V]
+    u, v = here.u * scale, here.v * scale
     wide, small = sample(cloud, u, v, width * scale), sample(fine, 3.1 * u, 3.1 * v, 3.1 * width * scale)
-    blend = solid[SHARE_U]
-    high = ramp(fragment[AT_Y] + 2.5 * blend * (wide - 0.5), solid[SCALE_V] - blend, solid[SCALE_V] + blend)
-    gentle = ramp(fragment[NORMAL_Y] + 0.35 * (small - 0.5), 0.55, 0.75)
-    near = sample(fine, 4.0 * fragment[U], 4.0 * fragment[V], 4.0 * width) if width < 16.0 else 0.5
-    return high * gentle, (0.35 + 0.75 * wide + 0.55 * small) * (0.75 + 0.5 * near)
+    high = ramp(here.at[2] + 2.5 * blend * (wide - 0.5), line_m - blend, line_m + blend)
+    gentle = ramp(here.normal[2] + 0.35 * (small - 0.5), 0.55, 0.75)
+    near = sample(fine, 4.0 * here.u, 4.0 * here.v, 4.0 * width) if width < 16.0 else 0.5
+    dirt = (0.35 + 0.75 * wide + 0.55 * small) * (0.75 + 0.5 * near)
+    return scaled(mixed(color, other, high * gentle), dirt)
 
 
-@compiled
-def lanes(fragment: Fragments, solid: Array, fine: Texture, cloud: Texture) -> tuple[float, float]:
-    """Solid lines along both edges of a road and dashed ones between its lanes, on worn asphalt."""
-    u, v, lane = fragment[U], fragment[V], solid[SCALE_U]
-    edge = solid[HALF_X] - 0.4
-    reach = max(fragment[PRINT_U], 1e-3)
-    side = min(max((0.09 - abs(abs(u) - edge)) / reach + 0.5, 0.0), 1.0) * min(1.0, 0.18 / reach)
-    near = abs(u / lane - np.round(u / lane)) * lane
-    between = min(max((0.09 - near) / reach + 0.5, 0.0), 1.0) * min(1.0, 0.18 / reach)
-    if abs(u) > edge - 0.6 * lane:
-        between = 0.0
-    dashes = band(v / solid[SCALE_V], fragment[PRINT_V] / solid[SCALE_V], 0.4)
-    width = 1.4 * min(fragment[PRINT_U], fragment[PRINT_V])
-    wear = sample(cloud, 8.0 * u + solid[SEED], 2.0 * v, 6.0 * width)
-    small = sample(fine, 30.0 * u, 30.0 * v, 30.0 * width)
-    tracks = 0.5 + 0.5 * np.cos(4.0 * np.pi * u / lane)
-    dirt = 1.0 + solid[SHARE_U] * (1.2 * (wear - 0.5) + 0.5 * (small - 0.5) + 0.25 * (tracks - 0.5))
-    return max(side, between * dashes), dirt
+@inlined
+def lanes(
+    here: Fragment, rows: Array, k: int, color: Vector, other: Vector, fine: Texture, cloud: Texture, width: float
+) -> Vector:
+    """Asphalt with grain, patches and tracks of wheels; lines at its edges, and dashes between its lanes."""
+    lane, dash, x, y = rows[k, s.SCALE_U], rows[k, s.SCALE_V], here.at[0], here.at[1]
+    grain, patch = sample(fine, 14.0 * x, 14.0 * y, 14.0 * width), sample(cloud, 6.0 * x, 6.0 * y, 6.0 * width)
+    track = abs(abs(here.u / lane - np.floor(here.u / lane) - 0.5) - 0.22)
+    dirt = 1.0 + 0.6 * (grain - 0.5) + 0.6 * (patch - 0.5) - 0.07 * max(0.0, 1.0 - track / 0.1)
+    asphalt = scaled(color, dirt)
+    if here.face != s.TOP or rows[k, s.SHARE_V] < 0.0 or here.print_u > 3.0:
+        return asphalt
+    away, edge = abs(here.u), 0.5 * here.long_u
+    line = rows[k, s.SHARE_U] * stripe(away, edge - 0.25, 0.07, here.print_u)
+    dashes = pulses((here.v + 0.5 * here.long_v + rows[k, s.BASE]) / dash, 0.0, 0.4, here.print_v / dash)
+    for number in range(1, int((edge - 0.6) / lane) + 1):
+        line += dashes * stripe(away, number * lane, 0.07, here.print_u)
+    line += rows[k, s.SHARE_V] * dashes * stripe(here.u, 0.0, 0.07, here.print_u)
+    return mixed(asphalt, other, min(1.0, line * (0.6 + 0.6 * grain)))
 
 
-@compiled
-def windows(fragment: Fragments, solid: Array, color: Array) -> None:
-    """Windows in a wall, each with its own brightness; larger ones at the street."""
-    u, v = fragment[U] / solid[SCALE_U], fragment[V] / solid[SCALE_V]
-    reach_u, reach_v = fragment[PRINT_U] / solid[SCALE_U], fragment[PRINT_V] / solid[SCALE_V]
-    share_u, share_v, shift = solid[SHARE_U], solid[SHARE_V], 0.0
-    if v < 1.0:
-        share_u, share_v, shift = min(0.92, 1.25 * share_u), min(0.85, 1.2 * share_v), 0.1
-    inside = band(u + 0.5 * share_u, reach_u, share_u) * band(v - 0.5 * (1.0 - share_v) + shift, reach_v, share_v)
-    own = chance(np.floor(u + 0.5 * share_u), np.floor(v), solid[SEED])
-    sharp = min(max(1.6 - max(reach_u, reach_v), 0.0), 1.0)
-    own = own * sharp + 0.5 * (1.0 - sharp)
-    glass = 0.45 + 1.1 * own + (1.2 if 0.82 < own < 0.92 else 0.0)
-    lit = (1.0 if own < solid[GLOW] else 0.0) * sharp + solid[GLOW] * (1.0 - sharp)
-    ledge = 0.12 * band(v, reach_v, 0.06)
-    for axis in range(3):
-        wall = color[axis] * (1.0 - ledge)
-        warm = 1.0 - 0.22 * axis * own
-        pane = solid[RED_B + axis] * glass * (1.0 - lit) + 0.9 * warm * lit
-        color[axis] = wall + inside * (pane - wall)
-    color[3] = inside * lit * (0.1 + 1.1 * (own / max(solid[GLOW], 0.05)) ** 2)
+@inlined
+def cabin(here: Fragment, rim: float, body: Vector, glass: Vector) -> Vector:
+    """Glass within a rim of body paint; the top and the ends beside the glass are body."""
+    if here.face in (s.BOTTOM, s.TOP):
+        return body
+    u, v = here.u / here.long_u, here.v / here.long_v
+    half = 0.5 - rim * (1.0 + 1.4 * v)  # the sides lean in towards the roof
+    inside = stripe(u, 0.0, half, here.print_u / here.long_u) * stripe(v, 0.5, 0.42, here.print_v / here.long_v)
+    post = stripe(u, 0.05, 0.02, here.print_u / here.long_u) if here.face in (2, 3) else 0.0
+    return mixed(body, glass, inside * (1.0 - post))
 
 
-@compiled
-def shelves(fragment: Fragments, solid: Array, color: Array) -> None:
+@inlined
+def walls(here: Fragment, rows: Array, k: int, color: Vector, glass: Vector, cloud: Texture, dirt: float) -> Painted:
+    """A wall whose windows fit its length and height, each with its own brightness, over shops or a plinth."""
+    base, seed, lit_share = rows[k, s.BASE], rows[k, s.SEED] + here.face, rows[k, s.GLOW]
+    patches = sample(cloud, 12.0 * here.u + seed, 12.0 * here.v, 12.0 * here.print_u)
+    wall = scaled(color, dirt * (0.85 + 0.3 * patches))
+    bays = max(1.0, np.rint(here.long_u / rows[k, s.SCALE_U]))
+    floors = max(1.0, np.rint((here.long_v - base) / rows[k, s.SCALE_V]))
+    x, y = (here.u / here.long_u + 0.5) * bays, (here.v - base) / (here.long_v - base) * floors
+    fine_x, fine_y = here.print_u / here.long_u * bays, here.print_v / (here.long_v - base) * floors
+    wide, tall = rows[k, s.SHARE_U], rows[k, s.SHARE_V]
+    low, board, hue = min(0.5 - tall * 0.42, 0.95 - tall), 0.0, 0.0
+    if y < 0.0:
+        if base < 2.0:
+            return scaled(wall, 0.6), 0.0
+        x, y, fine_x, fine_y, wide, tall = 0.5 * x, here.v / base, 0.5 * fine_x, here.print_v / base, 0.86, 0.62
+        board = stripe(y, 0.86, 0.08, fine_y) * pulses(x, 0.04, 0.96, fine_x)
+        hue = chance(np.floor(x), 3.0, seed)
+        low, seed = 0.1, seed + 0.5
+    inside = pulses(x, 0.5 - wide / 2, 0.5 + wide / 2, fine_x) * pulses(y, low, low + tall, fine_y)
+    rim = min(0.5, wide / 2 + 0.03)
+    around = pulses(x, 0.5 - rim, 0.5 + rim, fine_x) * pulses(y, low - 0.04, low + tall + 0.04, fine_y)
+    bar = 0.7 * pulses(2.0 * x, 0.46, 0.54, 2.0 * fine_x)
+    frame = (0.7, 0.7, 0.69)
+    outer = mixed(wall, frame, 0.75 * max(0.0, around - inside) + 0.3 * pulses(y, 0.0, 0.05, fine_y))
+    sign = mixed((0.5, 0.12, 0.1), (0.1, 0.22, 0.4), hue) if hue < 0.6 else (0.65, 0.6, 0.4)
+    sharp = min(max(1.6 - max(fine_x, fine_y), 0.0), 1.0)
+    own = chance(np.floor(x), np.floor(y), seed) * sharp + 0.5 * (1.0 - sharp)
+    pane = scaled(glass, 0.5 + 1.8 * own * own + (3.5 if own > 0.85 else 0.0))
+    lit = (1.0 if own < lit_share else 0.0) * sharp + lit_share * (1.0 - sharp)
+    pane = mixed(pane, (0.9, 0.9 - 0.2 * own, 0.9 - 0.4 * own), lit)
+    glow = inside * (1.0 - bar) * lit * (0.1 + 1.1 * (own / max(lit_share, 0.05)) ** 2) if lit > 0.0 else 0.0
+    return mixed(mixed(outer, mixed(pane, frame, bar), inside), sign, board), glow
+
+
+@inlined
+def shelves(here: Fragment, rows: Array, k: int, color: Vector, back: Vector) -> Vector:
     """Items side by side on shelves, each with its own height and colour."""
-    row = np.floor(fragment[V] / solid[SCALE_V])
-    above = fragment[V] / solid[SCALE_V] - row
-    pack = 1.0 + np.floor(3.0 * chance(row, 0.0, solid[SEED]))  # items of one kind stand together
-    u = fragment[U] / solid[SCALE_U] * (0.7 + 0.6 * chance(row, 1.0, solid[SEED])) + 50.0
+    seed, full, colorful = rows[k, s.SEED], rows[k, s.SHARE_U], rows[k, s.SHARE_V]
+    row = np.floor(here.v / rows[k, s.SCALE_V])
+    above, reach = here.v / rows[k, s.SCALE_V] - row, max(here.print_v / rows[k, s.SCALE_V], 1e-3)
+    pack = 1.0 + np.floor(3.0 * chance(row, 0.0, seed))  # items of one kind stand together
+    u = here.u / rows[k, s.SCALE_U] * (0.7 + 0.6 * chance(row, 1.0, seed)) + 50.0
     item, group = np.floor(u), np.floor(u / pack)
-    tall = solid[SHARE_U] * (0.7 + 0.3 * chance(group, row, 3.0 + solid[SEED]))
-    there = chance(item, row, 9.0 + solid[SEED]) < 0.4 + 0.6 * solid[SHARE_U]
-    reach = max(fragment[PRINT_V] / solid[SCALE_V], 1e-3)
-    board = min(1.0, max(0.0, (0.07 - above) / reach + 0.5))
-    filled = min(1.0, max(0.0, (tall - above) / reach + 0.5)) if there else 0.0
-    gap = band(u, fragment[PRINT_U] / solid[SCALE_U], 0.14)
-    bright = 0.35 + 1.2 * chance(group, row, 5.0 + solid[SEED])
-    label = 1.0 + 0.7 * (band(above * 3.0, 3.0 * reach, 0.35) - 0.35) * solid[SHARE_V]
-    for axis in range(3):
-        hue = 1.0 - solid[SHARE_V] * chance(group, row + 31.0 * axis, 7.0 + solid[SEED])
-        ware = solid[RED + axis] * bright * hue * label * (1.0 - 0.7 * gap)
-        value = solid[RED_B + axis] * 0.35 + filled * (ware - solid[RED_B + axis] * 0.35)
-        color[axis] = value + board * (solid[RED_B + axis] - value)
+    tall = full * (0.7 + 0.3 * chance(group, row, 3.0 + seed))
+    filled = step(tall - above, reach) if chance(item, row, 9.0 + seed) < 0.4 + 0.6 * full else 0.0
+    label = 1.0 + 0.7 * (pulses(above * 3.0, 0.0, 0.35, 3.0 * reach) - 0.35) * colorful
+    gap = pulses(u, 0.0, 0.14, here.print_u / rows[k, s.SCALE_U])
+    bright = (0.35 + 1.2 * chance(group, row, 5.0 + seed)) * label * (1.0 - 0.7 * gap)
+    red, green, blue = chance(group, row, 7.0 + seed), chance(group, row + 31.0, 7.0 + seed), chance(group, row, seed)
+    hue = (1.0 - colorful * red, 1.0 - colorful * green, 1.0 - colorful * blue)
+    return mixed(mixed(scaled(back, 0.35), product(color, hue, bright), filled), back, step(0.07 - above, reach))
 
 
-@compiled
-def view_out(fragment: Fragments, solid: Array, cloud: Texture, color: Array) -> None:
+@inlined
+def view_out(here: Fragment, rows: Array, k: int, above: Vector, below: Vector, cloud: Texture) -> Painted:
     """Sky above a dark line of trees or houses, behind the bars of a window."""
-    u, v = fragment[U], fragment[V]
-    high = v / (2.0 * solid[HALF_Y])
-    scale = 30.0
-    edge = sample(cloud, scale * u + solid[SEED], 3.0, scale * fragment[PRINT_U])
-    depth = sample(cloud, 2.0 * scale * u, 2.0 * scale * v + solid[SEED], 2.0 * scale * fragment[PRINT_U])
-    sky = ramp(high, solid[SHARE_U] + 0.6 * (edge - 0.5) - 0.03, solid[SHARE_U] + 0.6 * (edge - 0.5) + 0.03)
-    half = solid[HALF_X] if fragment[FACE] >= 4.0 else solid[HALF_Z]
-    rim = min(half - abs(u), v, 2.0 * solid[HALF_Y] - v)
-    bars = max(1.0 if rim < 0.05 else 0.0, band(u / solid[SCALE_U] + 0.03, fragment[PRINT_U] / solid[SCALE_U], 0.06))
-    bars = max(bars, band(v / solid[SCALE_V] + 0.03, fragment[PRINT_V] / solid[SCALE_V], 0.06))
-    for axis in range(3):
-        seen = solid[RED_B + axis] * (0.5 + depth) + sky * (solid[RED + axis] - solid[RED_B + axis] * (0.5 + depth))
-        color[axis] = seen + bars * (0.75 - seen)
-    color[3] = solid[GLOW] * (1.0 - 0.92 * bars)
+    seed, pane_m, scale = rows[k, s.SEED], rows[k, s.SCALE_U], 30.0
+    edge = sample(cloud, scale * here.u + seed, 3.0, scale * here.print_u)
+    dark = 0.5 + sample(cloud, 2.0 * scale * here.u, 2.0 * scale * here.v + seed, 2.0 * scale * here.print_u)
+    line = rows[k, s.SHARE_U] + 0.6 * (edge - 0.5)
+    seen = mixed(scaled(below, dark), above, ramp(here.v / here.long_v, line - 0.03, line + 0.03))
+    rim = min(0.5 * here.long_u - abs(here.u), here.v, here.long_v - here.v)
+    bars = max(1.0 if rim < 0.05 else 0.0, pulses(here.u / pane_m + 0.03, 0.0, 0.06, here.print_u / pane_m))
+    bars = max(bars, pulses(here.v / pane_m + 0.03, 0.0, 0.06, here.print_v / pane_m))
+    return mixed(seen, scaled(WHITE, 0.75), bars), rows[k, s.GLOW] * (1.0 - 0.92 * bars)

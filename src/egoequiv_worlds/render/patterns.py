@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from egoequiv.compiled import inlined
-from egoequiv_worlds.render.noise import NOISE_SIZE, Noise, Texture
+from egoequiv_worlds.render.noise import LEVELS, SIDE, Texture
 
 
 @inlined
@@ -24,16 +24,11 @@ def pulses(x: float, low: float, high: float, width: float) -> float:
 
 
 @inlined
-def band(x: float, width: float, share: float) -> float:
-    """The share of a footprint around x that lies on stripes over the first `share` of each period of 1."""
-    return pulses(x, 0.0, share, width)
-
-
-@inlined
 def stripe(x: float, middle: float, half: float, width: float) -> float:
     """The share of a footprint around x that lies on one stripe."""
+    width = max(width, 1e-4)
     low, high = max(x - width / 2, middle - half), min(x + width / 2, middle + half)
-    return max(0.0, high - low) / max(width, 1e-4)
+    return max(0.0, high - low) / width
 
 
 @inlined
@@ -58,45 +53,17 @@ def chance(i: float, j: float, seed: float) -> float:
 
 
 @inlined
-def noise_at(noise: Noise, u: float, v: float, footprint: float) -> float:
-    """Noise at a place, its finest grain one unit wide, smooth between grains and averaged over its footprint."""
-    if footprint > 24.0:  # so many grains are gray
-        return 0.0
-    level, scale = 0, 1.0
-    while footprint * scale > 1.0:
-        level, scale = level + 1, 0.5 * scale
-    size = NOISE_SIZE >> level
-    start = 4 * (NOISE_SIZE * NOISE_SIZE - size * size) // 3  # the finer levels lie before
-    u, v = u * scale - 0.5, v * scale - 0.5
-    column, row = np.floor(u), np.floor(v)
-    a, b = u - column, v - row
-    i, j = int(column) & (size - 1), int(row) & (size - 1)
-    i2 = (i + 1) & (size - 1)
-    upper, lower = start + j * size, start + ((j + 1) & (size - 1)) * size
-    above = (1.0 - a) * noise[upper + i] + a * noise[upper + i2]
-    below = (1.0 - a) * noise[lower + i] + a * noise[lower + i2]
-    value: float = (1.0 - b) * above + b * below
-    return value
-
-
-@inlined
 def sample(texture: Texture, u: float, v: float, reach: float) -> float:
     """A noise texture at a place in texels, blurred over `reach` texels and smooth between its texels."""
     level = 0
-    while level < len(texture) - 1 and reach > 1.0:
+    while level < LEVELS - 1 and reach > 1.0:
         level, reach = level + 1, 0.5 * reach
-    if reach > 0.5:  # a pixel is about as wide as a texel, so that there is nothing to see between texels
-        mask = texture.shape[1] - 1
-        return float(texture[level, int(np.floor(v)) & mask, int(np.floor(u)) & mask])
-    return between(texture, level, u, v)
-
-
-@inlined
-def between(texture: Texture, level: int, u: float, v: float) -> float:
-    """A level of a noise texture at a place in texels, smooth between its texels."""
-    mask = texture.shape[1] - 1
+    mask = SIDE - 1  # a constant, so that no index is checked for being negative
     low_u, low_v = np.floor(u), np.floor(v)
-    i, k, fu, fv = int(low_u), int(low_v), u - low_u, v - low_v
-    left = texture[level, k & mask, i & mask] * (1.0 - fv) + texture[level, (k + 1) & mask, i & mask] * fv
-    right = texture[level, k & mask, (i + 1) & mask] * (1.0 - fv) + texture[level, (k + 1) & mask, (i + 1) & mask] * fv
-    return float(left * (1.0 - fu) + right * fu)
+    a, b = u - low_u, v - low_v
+    i, k = int(low_u) & mask, int(low_v) & mask
+    i2, k2 = (i + 1) & mask, (k + 1) & mask
+    near = (1.0 - a) * texture[level, k, i] + a * texture[level, k, i2]
+    far = (1.0 - a) * texture[level, k2, i] + a * texture[level, k2, i2]
+    between: float = (1.0 - b) * near + b * far
+    return between

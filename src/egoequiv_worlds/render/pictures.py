@@ -1,125 +1,85 @@
-"""The three ways in which a picture is drawn: a mesh in a room, faces along a street, and solids met by rays."""
+"""A picture of a scene: what each pixel sees, the shadows of the sun, and the light."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.backdrop import shade_backdrop
-from egoequiv_worlds.render.camera import View, camera_view, orbit
-from egoequiv_worlds.render.caster import FACES, FARTHEST, SKY, cast
-from egoequiv_worlds.render.face_light import shade_objects
-from egoequiv_worlds.render.face_raster import NOTHING, draw_blobs, draw_faces, visible
-from egoequiv_worlds.render.faces import Blobs, Faces, Sky, chosen, joined
-from egoequiv_worlds.render.fragments import fragments, march
-from egoequiv_worlds.render.ground import Ground, Paving
-from egoequiv_worlds.render.lamps import Lighting, lamps_around
-from egoequiv_worlds.render.mesh_light import shade_ground, shade_toy
-from egoequiv_worlds.render.noise import textures, white_noise
-from egoequiv_worlds.render.painting import paint
-from egoequiv_worlds.render.scene import Scene, sun_view, to_sun
+from egoequiv_worlds.render.arrays import Array, Singles
+from egoequiv_worlds.render.camera import View, from_light
+from egoequiv_worlds.render.drawing import draw, draw_land, near_to_far
+from egoequiv_worlds.render.noise import textures
+from egoequiv_worlds.render.raster import NOTHING, UNSEEN
+from egoequiv_worlds.render.scene import Land, Light, Scene, Sky
 from egoequiv_worlds.render.sensor import develop
-from egoequiv_worlds.render.shadows import soft_mask
-from egoequiv_worlds.render.solid_light import illuminate, light_values, paint_sky, sky_values
-from egoequiv_worlds.render.solids import LAND, Solids
-from egoequiv_worlds.render.surface import Surface
-from egoequiv_worlds.render.triangles import project, project_parallel, rasterise
+from egoequiv_worlds.render.shading import FINENESS, shade
+from egoequiv_worlds.render.solids import CASTS, COLUMNS, FACES, KIND, LAND, MATERIAL, TOP
 
-FINENESS = 2  # finer pixels to a pixel, each way
-GAMMA = 0.62  # of the camera that looks at toys; gray levels follow light ** GAMMA
-SHADOW_SIZE = 128  # of the map that the key light of a toy sees
 SHADOW_CELLS = 192  # of the map that the sun of a place sees
-NEAREST_LAND_M = 0.8  # below the picture's lower edge in every composition
-NO_LAND = np.zeros((4, 4))
+NEAREST_LAND_M, GROWTH, BEARINGS = 0.6, 1.035, 90  # the net over the land: its first ring, their growth, their points
+NO_LAND, NO_LAMPS = np.zeros((4, 4)), np.zeros((0, 6))
+Map = tuple[View, Singles]  # what a light sees, and how near that is
 
 
-def draw_surface(
-    toy: Surface, lighting: Lighting, pose_deg: Array, size: int, shift: Array, exposure: float
-) -> NDArray[np.float64]:
-    """The gray levels (size, size), from 0 to 255, seen from an (elevation, azimuth) under a lighting."""
-    elevation_deg, azimuth_deg = float(pose_deg[0]), float(pose_deg[1])
-    fine = size * FINENESS
-    view = orbit(toy.centre, elevation_deg, azimuth_deg, fine, shift)
-    lamps = lamps_around(lighting, azimuth_deg, SHADOW_SIZE)
-    from_light = project_parallel(toy.vertices, toy.centre, lamps.basis, lamps.scale, SHADOW_SIZE / 2.0)
-    shadow, _ = rasterise(from_light, toy.triangles, SHADOW_SIZE)
-    seen = project(toy.vertices, view)
-    _, faces = rasterise(seen, toy.triangles, fine)
-    toy_light = shade_toy(view, toy, lamps, seen, shadow, faces)
-    light = shade_ground(view, toy, lamps, soft_mask(shadow), faces, FINENESS) + averaged(toy_light, FINENESS)
-    levels: NDArray[np.float64] = 255.0 * np.clip(exposure * light, 0.0, 1.0) ** GAMMA
-    return levels
-
-
-def averaged(fine: Array, times: int) -> Array:
-    """A picture made smaller by a whole factor; by slices, because a mean over two short axes is slow."""
-    total: Array = sum((fine[j::times, i::times] for j in range(times) for i in range(times)), np.zeros(()))
-    return total / times**2
-
-
-@dataclass(frozen=True, eq=False)
-class Street:
-    """All of a street that does not move."""
-
-    faces: Faces
-    face_centres: Array  # (F, 3)
-    face_radii: Array  # (F,)
-    blobs: Blobs
-    sky: Sky
-    ground: Ground
-    paving: Paving
-
-
-def draw_street(view: View, setting: Street, moving: Sequence[Faces]) -> NDArray[np.float32]:
-    """The light in each pixel of a street, (H, W, 3); `view` has FINENESS times as many pixels each way."""
-    far_m = 2.0 * setting.sky.fog_m
-    near = visible(view, setting.face_centres, setting.face_radii, far_m)
-    faces = joined([chosen(setting.faces, near), *moving])
-    near = visible(view, setting.blobs.centres, setting.blobs.radii.max(axis=1), far_m)
-    depths = (setting.blobs.centres[near] - view.eye) @ view.forward
-    near = near[np.argsort(depths, kind="stable")]  # objects in front first, so that hidden ones are skipped early
-    blobs = chosen(setting.blobs, near)
-    nearness = np.zeros((view.height, view.width), np.float32)
-    seen = np.full((view.height, view.width), NOTHING, np.int32)
-    draw_faces(view, faces, nearness, seen)
-    draw_blobs(view, blobs, white_noise(), len(faces.materials), nearness, seen)
-    light = np.zeros((view.height // FINENESS, view.width // FINENESS, 3), np.float32)
-    shade_backdrop(view, faces, setting.sky, setting.ground, setting.paving, white_noise(), seen, light)
-    shade_objects(view, faces, blobs, setting.sky, white_noise(), nearness, seen, light)
-    return light
-
-
-def draw_solids(scene: Scene, width: int, height: int, generator: np.random.Generator) -> NDArray[np.uint8]:
+def draw_scene(scene: Scene, width: int, height: int, generator: np.random.Generator) -> NDArray[np.uint8]:
     """Draw a place in colour, (height, width, 3)."""
-    noise = textures()
-    view, _ = camera_view(scene.camera, FINENESS * width, FINENESS * height)
-    depth = np.full((FINENESS * height, FINENESS * width), FARTHEST)
-    code = np.full(depth.shape, SKY, np.int32)
-    solids, heights_m, cell_m = _with_land(scene, view, depth, code)
-    cast(solids, view, noise.leaves, depth, code, False)
-    found = fragments(depth, code, view, solids, heights_m, cell_m)
-    colors = paint(found, solids, noise.fine, noise.cloud)
-    towards, sun = to_sun(scene.light), np.array(scene.light.sun)
-    paint_sky(found, sky_values(scene.sky), towards, sun, noise.cloud, colors)
-    shadow_view = sun_view(scene.light, scene.camera, SHADOW_CELLS)
-    shadows = np.full((SHADOW_CELLS, SHADOW_CELLS), FARTHEST)
-    if scene.light.sun[0] > 0.0:
-        cast(solids, shadow_view, noise.leaves, shadows, np.empty(shadows.shape, np.int32), True)
-    values = light_values(scene.light, scene.sky, towards, view[0])
-    picture = illuminate(found, colors, solids, values, shadow_view, shadows, width * height)
-    return develop(picture.reshape(height, width, 3), scene.finish, generator)
+    view, rows = scene.camera.view(FINENESS * width, FINENESS * height), scene.solids.array()
+    reach, camera = scene.light.shadow_m, scene.camera
+    ahead = 0.8 * reach * np.array([-np.sin(camera.yaw_rad), np.cos(camera.yaw_rad), 0.0])
+    middle = (camera.x + ahead[0], camera.y + ahead[1], 0.0)
+    sun = sun_map(rows, from_light(scene.light.sun, middle, SHADOW_CELLS / (2.0 * reach), SHADOW_CELLS), scene.light)
+    lamps = [(lamp.x, lamp.y, lamp.z, *(c * lamp.reach_m**2 for c in lamp.color)) for lamp in scene.lamps]
+    light = draw_light(view, rows, scene.sky, scene.light, sun, np.array(lamps).reshape(-1, 6), scene.land)
+    return develop(light, scene.finish, generator)
 
 
-def _with_land(scene: Scene, view: Array, depth: Array, code: NDArray[np.int32]) -> tuple[Array, Array, float]:
-    """Draw the land first, and give its paint a row beside the solids."""
-    if scene.land is None:
-        return scene.solids.array(), NO_LAND, 1.0
-    own = Solids([*scene.solids.rows])
-    own.add(LAND, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), scene.land.paint)
-    heights_m, cell_m = np.ascontiguousarray(scene.land.heights_m), scene.land.cell_m
-    march(heights_m, cell_m, view, NEAREST_LAND_M, depth, code, (len(own.rows) - 1) * FACES + 3)
-    return own.array(), heights_m, cell_m
+def sun_map(rows: Array, view: View, light: Light) -> Map:
+    """What the sun sees of solids."""
+    nearness = np.full((view.height, view.width), NOTHING, np.float32)
+    if light.sunlight[0] > 0.0:
+        order = near_to_far(view, rows)
+        casting = order[rows[order, CASTS] > 0.0]
+        draw(view, rows, casting, textures().fine, nearness, np.empty(nearness.shape, np.int32))
+    return view, nearness
+
+
+def draw_light(
+    view: View, rows: Array, sky: Sky, light: Light, sun: Map, lamps: Array = NO_LAMPS, land: Land | None = None
+) -> Singles:
+    """The light in each pixel, (H, W, 3); `view` has FINENESS times as many pixels each way."""
+    nearness = np.full((view.height, view.width), NOTHING, np.float32)
+    codes = np.full(nearness.shape, UNSEEN, np.int32)
+    heights_m, cell_m, noise = NO_LAND, 1.0, textures()
+    if land is not None:
+        heights_m, cell_m = np.ascontiguousarray(land.heights_m), land.cell_m
+        own = np.zeros((1, COLUMNS))
+        own[0, KIND], own[0, MATERIAL : MATERIAL + 13] = LAND, land.paint.values()
+        rows = np.concatenate([rows, own])
+        draw_land(view, _net(view, heights_m, cell_m), (len(rows) - 1) * FACES + TOP, nearness, codes)
+    draw(view, rows, near_to_far(view, rows), noise.fine, nearness, codes)
+    parts = (heights_m, cell_m, noise.fine, noise.cloud, sky, light, lamps, *sun)
+    picture: Singles = shade(view, rows, nearness, codes, *parts)
+    return picture
+
+
+@lru_cache(maxsize=4)
+def _rings(reach: float) -> Array:
+    count = int(np.log(reach / NEAREST_LAND_M) / np.log(GROWTH))
+    return np.asarray(NEAREST_LAND_M * GROWTH ** np.arange(count + 1))
+
+
+def _net(view: View, heights_m: Array, cell_m: float) -> Array:
+    """Points (R, C, 3) on the land in rings around the camera, from left to right across its view."""
+    cells = len(heights_m)
+    rings = _rings((cells / 2 - 2) * cell_m)
+    half = np.arctan(0.52 * view.width / view.focal_px) + 0.06
+    bearings = np.arctan2(view.forward[1], view.forward[0]) + np.linspace(half, -half, BEARINGS)
+    x, y = rings[:, None] * np.cos(bearings), rings[:, None] * np.sin(bearings)
+    gx, gy = x / cell_m + cells / 2, y / cell_m + cells / 2
+    i, j = gx.astype(np.int64), gy.astype(np.int64)
+    fx, fy = gx - i, gy - j
+    near = heights_m[j, i] * (1 - fx) + heights_m[j, i + 1] * fx
+    far = heights_m[j + 1, i] * (1 - fx) + heights_m[j + 1, i + 1] * fx
+    return np.stack([view.eye[0] + x, view.eye[1] + y, near * (1 - fy) + far * fy], axis=-1)

@@ -1,19 +1,18 @@
-"""A composed place: solids, land, sky and light, everything a picture is drawn from, and the rays of the sun."""
+"""A composed scene: camera, solids, land, sky and light, everything a picture is drawn from."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from math import cos, sin
+from typing import NamedTuple
 
-import numpy as np
+from egoequiv_worlds.render.arrays import Array, Vector
+from egoequiv_worlds.render.camera import View, look
+from egoequiv_worlds.render.paints import Paint, Rgb
+from egoequiv_worlds.render.solids import Solids, Spot
 
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.camera import Camera
-from egoequiv_worlds.render.solids import Paint, Rgb, Solids, Spot
 
-
-@dataclass(frozen=True)
-class Sky:
+class Sky(NamedTuple):
     """The background: a gradient with clouds, and perhaps a far ridge."""
 
     zenith: Rgb
@@ -25,6 +24,22 @@ class Sky:
     ridge: Rgb = (0.3, 0.35, 0.4)
     ridge_height: float = 0.0  # the tangent of its elevation
     ridge_roughness: float = 1.0
+
+
+class Light(NamedTuple):
+    """Sun, light from above and from below, haze, and the box in whose corners there is less light."""
+
+    sun: Vector  # the direction towards it
+    sunlight: Rgb
+    above: Rgb
+    below: Rgb
+    haze: Rgb = (0.7, 0.7, 0.7)
+    haze_m: float = 1e5  # the distance at which haze takes two thirds of a colour
+    softness: float = 1.0  # how wide the edge of a shadow is, in cells of the sun's map
+    shadow_m: float = 40.0  # how far around the shadows reach
+    low: Vector = (-1e6, -1e6, 0.0)
+    high: Vector = (1e6, 1e6, 1e6)
+    corners: float = 0.25  # the share of the light that a corner takes
 
 
 @dataclass(frozen=True)
@@ -39,25 +54,28 @@ class Lamp:
 
 
 @dataclass(frozen=True)
-class Light:
-    """Sun, light from above and from below, haze and lamps."""
+class Camera:
+    """A pinhole camera whose picture is shifted, not tilted, so that uprights stay upright unless it pitches."""
 
-    elevation_rad: float
-    azimuth_rad: float  # of the sun, 0 straight along z and growing towards x
-    sun: Rgb
-    above: Rgb
-    below: Rgb
-    haze: Rgb = (0.7, 0.7, 0.7)
-    haze_m: float = 1e5  # the distance at which haze takes two thirds of a colour
-    softness: float = 1.0  # how wide the edge of a shadow is, in cells of the shadow map
-    shadow_m: float = 40.0  # how far around the shadows reach
-    lamps: tuple[Lamp, ...] = ()
-    room: tuple[float, float, float, float, float, float] | None = None  # its lower and upper corner
+    x: float = 0.0
+    y: float = 0.0
+    z: float = 1.6
+    yaw_rad: float = 0.0  # from +y to the left
+    pitch_rad: float = 0.0  # upwards
+    horizon: float = 0.5  # its height in the picture, in shares from the top
+    tilt: float = 0.0  # the slope of the horizon
+    width: float = 1.1  # the tangent of half the angle of view, for a square picture
+
+    def view(self, width: int, height: int) -> View:
+        """What it sees, for a picture of a size."""
+        focal_px = math.sqrt(width * height) / (2.0 * self.width)
+        angles = (self.tilt, -self.pitch_rad, self.yaw_rad + math.pi / 2)
+        return look((self.x, self.y, self.z), angles, focal_px, width, height, self.horizon)
 
 
 @dataclass(frozen=True)
 class Land:
-    """Heights over a square, (N, N) in metres, its middle at the camera's x and z; rows run along z."""
+    """Heights over a square, (N, N) in metres, its middle at the camera; rows run along y."""
 
     heights_m: Array
     cell_m: float
@@ -73,6 +91,7 @@ class Finish:
     blur_px: float = 0.0
     noise_levels: float = 2.0
     tint: Rgb = (1.0, 1.0, 1.0)
+    exposure: float | None = None  # what the brightness decides if it is not given
 
 
 @dataclass
@@ -84,31 +103,9 @@ class Scene:
     light: Light
     finish: Finish = field(default_factory=Finish)
     land: Land | None = None
+    lamps: tuple[Lamp, ...] = ()
     solids: Solids = field(default_factory=Solids)
 
-    def spot(self, x: float = 0.0, z: float = 0.0, yaw_rad: float = 0.0, y: float = 0.0) -> Spot:
+    def spot(self, x: float = 0.0, y: float = 0.0, yaw_rad: float = 0.0, z: float = 0.0) -> Spot:
         """A spot to build things at."""
-        return Spot(self.solids, x, z, yaw_rad, y)
-
-
-def to_sun(light: Light) -> Array:
-    """The direction in which the sun stands."""
-    level = cos(light.elevation_rad)
-    return np.array([level * sin(light.azimuth_rad), sin(light.elevation_rad), level * cos(light.azimuth_rad)])
-
-
-def sun_view(light: Light, camera: Camera, cells: int) -> Array:
-    """The rays of the sun over the square in front of the camera, (10, 3), for a map of shadows of cells x cells."""
-    sun = to_sun(light)
-    across = np.cross(np.array([0.0, 1.0, 0.0]), sun)
-    across = across / np.linalg.norm(across) if np.linalg.norm(across) > 1e-6 else np.array([1.0, 0.0, 0.0])
-    along = np.cross(sun, across)
-    reach = light.shadow_m
-    ahead = np.array([sin(camera.yaw_rad), 0.0, cos(camera.yaw_rad)])
-    middle = np.array([camera.x, 0.0, camera.z]) + 0.8 * reach * ahead
-    per_column, per_row = across * (2.0 * reach / cells), along * (2.0 * reach / cells)
-    start = middle + 6.0 * reach * sun - (per_column + per_row) * (cells / 2.0)
-    none = np.zeros(3)
-    inverse = np.linalg.inv(np.stack([per_column, per_row, -sun], axis=1))
-    rays = np.stack([start, per_column, per_row, -sun, none, none])
-    return np.concatenate([rays, inverse, [[0.0, 0.0, 0.0]]])
+        return Spot(self.solids, x, y, yaw_rad, z)

@@ -8,21 +8,22 @@ from numpy.typing import NDArray
 from egoequiv_worlds.render.arrays import Array, Singles
 from egoequiv_worlds.render.scene import Finish
 
-CONTRAST = 0.7  # how far the middle tones are spread
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 _RED, _GREEN, _BLUE = (np.uint32(share) for share in (19595, 38470, 7471))  # in 65536ths, ITU-R 601 as in Pillow
 _ENTRIES = 4096  # of the tone curve's table, a quarter of a gray level or less apart
 _BRIGHTEST = 3.5  # above this root of the exposed light everything is white
 
 
-def develop(light: Array, finish: Finish, generator: np.random.Generator) -> NDArray[np.uint8]:
-    """Turn light (H, W, 3) into levels from 0 to 255 of about the wanted mean."""
+def develop(light: Singles, finish: Finish, generator: np.random.Generator) -> NDArray[np.uint8]:
+    """Turn light (H, W, 3), or gray light (H, W), into levels up to 255, by an exposure or of about the wanted mean."""
     if finish.blur_px > 0.0:
         light = _blurred(light, finish.blur_px)
     curve = (255.0 * _tone_curve(finish.contrast)).astype(np.float32)
-    roots = np.sqrt((light * np.array(finish.tint)).astype(np.float32))
-    levels = _toned(roots, _exposure(roots, curve, finish.brightness), curve)
-    levels += np.float32(finish.noise_levels) * generator.standard_normal(levels.shape[:2], np.float32)[:, :, None]
+    roots = np.sqrt(light * np.array(finish.tint, np.float32) if light.ndim == 3 else light)
+    exposure = _exposure(roots, curve, finish.brightness) if finish.exposure is None else finish.exposure
+    levels = _toned(roots, exposure, curve)
+    noise = np.float32(finish.noise_levels) * generator.standard_normal(levels.shape[:2], np.float32)
+    levels += noise[:, :, None] if light.ndim == 3 else noise
     return digital(levels)
 
 
@@ -51,23 +52,14 @@ def _exposure(roots: Singles, curve: Singles, brightness: float) -> float:
     return float(np.exp(0.5 * (low + high)))
 
 
-def _blurred(light: Array, blur_px: float) -> Array:
+def _blurred(light: Singles, blur_px: float) -> Singles:
     """A weighted mean of each pixel with its neighbours."""
     side = min(0.33, 0.25 * blur_px)
     for axis in (0, 1):
         before = np.concatenate([light.take([0], axis), light.take(range(light.shape[axis] - 1), axis)], axis)
         after = np.concatenate([light.take(range(1, light.shape[axis]), axis), light.take([-1], axis)], axis)
-        light = (1.0 - 2.0 * side) * light + side * (before + after)
+        light = np.float32(1.0 - 2.0 * side) * light + np.float32(side) * (before + after)
     return light
-
-
-def developed(light: NDArray[np.float32], exposure: float) -> NDArray[np.float32]:
-    """The response of a sensor to light (H, W, ...): from 0 to 1, steepest in the middle tones, darker at the sides."""
-    away = (np.arange(light.shape[1], dtype=np.float32) + 0.5) / light.shape[1] - 0.5
-    lens = np.float32(exposure) * (1.0 - 0.35 * away * away)
-    exposed = light * (lens if light.ndim == 2 else lens[:, None])
-    tone = np.sqrt(np.clip(exposed, 0.0, 1.0))
-    return np.asarray(tone + CONTRAST * (tone * tone * (3.0 - 2.0 * tone) - tone))
 
 
 def luminance(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:

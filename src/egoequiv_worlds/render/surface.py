@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.lamps import light_basis
+from egoequiv_worlds.render.camera import from_light
 from egoequiv_worlds.render.mesh import Part, Triangles, corner_normals, joined
-from egoequiv_worlds.render.triangles import project_parallel, rasterise
+from egoequiv_worlds.render.raster import project, rasterise
 
 DIRECTIONS = 40
 MAP_SIZE = 96
@@ -66,7 +66,7 @@ def openness(vertices: Array, triangles: Triangles, normals: Array, centre: Arra
     seen_sky, all_sky = np.zeros(len(places)), np.zeros(len(places))
     for towards in sky_directions(DIRECTIONS):
         weight = np.maximum(0.0, np.einsum("ij,j->i", facing, towards))
-        seen_sky += weight * _unblocked(places, vertices, triangles, centre, light_basis(towards))
+        seen_sky += weight * _unblocked(places, vertices, triangles, centre, towards)
         all_sky += weight
     # Faces that look down see no sky, but the pale ground, which reflects about half of its light.
     share = np.where(all_sky > 1e-6, seen_sky / np.maximum(all_sky, 1e-6), 0.5)
@@ -81,11 +81,13 @@ def _smooth(share: Array) -> Array:
     return share
 
 
-def _unblocked(places: Array, vertices: Array, triangles: Triangles, centre: Array, basis: Array) -> NDArray[np.bool_]:
+def _unblocked(
+    places: Array, vertices: Array, triangles: Triangles, centre: Array, towards: Array
+) -> NDArray[np.bool_]:
     """Whether each place sees the sky in one direction; what lies outside the map does."""
-    scale, middle = MAP_SIZE / 2.1, MAP_SIZE / 2.0
-    nearness, _ = rasterise(project_parallel(vertices, centre, basis, scale, middle), triangles, MAP_SIZE)
-    seen = project_parallel(places, centre, basis, scale, middle)
+    view = from_light(towards, centre, MAP_SIZE / 2.1, MAP_SIZE)
+    nearness, _ = rasterise(project(vertices, view), triangles, MAP_SIZE)
+    seen = project(places, view)
     pixels = np.floor(seen[:, :2]).astype(np.int64)
     inside = ((pixels >= 0) & (pixels < MAP_SIZE)).all(axis=1)
     column, row = np.clip(pixels, 0, MAP_SIZE - 1).T

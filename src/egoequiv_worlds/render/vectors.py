@@ -7,15 +7,21 @@ from egoequiv_worlds.render.arrays import Array, Singles, Vector
 
 
 @inlined
-def triple(table: Array, k: int) -> Vector:
-    """A row of a table (N, 3), as numbers."""
-    return table[k, 0], table[k, 1], table[k, 2]
+def triple(table: Array, k: int, first: int = 0) -> Vector:
+    """Three numbers of a row of a table."""
+    return table[k, first], table[k, first + 1], table[k, first + 2]
 
 
 @inlined
 def dot(a: Vector, b: Vector) -> float:
     """The scalar product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inlined
+def difference(a: Vector, b: Vector) -> Vector:
+    """From b to a."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @inlined
@@ -45,12 +51,6 @@ def mixed(a: Vector, b: Vector, share: float) -> Vector:
 def product(a: Vector, b: Vector, share: float) -> Vector:
     """The product of two colours and a share."""
     return share * a[0] * b[0], share * a[1] * b[1], share * a[2] * b[2]
-
-
-@inlined
-def hazed(colour: Vector, haze: Vector, far: float) -> Vector:
-    """A colour seen through haze, which takes half of its light at a distance of 1."""
-    return mixed(colour, haze, far * far / (1.0 + far * far))
 
 
 @inlined

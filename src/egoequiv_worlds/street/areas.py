@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,71 +31,25 @@ class Area:
     leader_share: float  # share of the drives with a car ahead
 
 
+_NAMES = ("campus", "city", "residential", "road")
+_TABLE: Mapping[str, tuple[Any, Any, Any, Any]] = {
+    "lane_m": (3.0, 3.3, 2.7, 3.6),
+    "lanes_each_way": (1, 1, 1, 2),
+    "half_width_m": (3.3, 5.9, 4.7, 10.6),
+    "pavement_m": (2.0, 3.2, 1.6, 0.0),
+    "block_m": ((30.0, 65.0), (60.0, 105.0), (40.0, 80.0), (120.0, 300.0)),
+    "turn_radius_m": ((11.0, 22.0), (11.5, 14.0), (9.0, 12.0), (420.0, 1100.0)),
+    "turn_share": (0.75, 0.55, 0.75, 1.0),
+    "bend_share": (0.45, 0.0, 0.25, 1.0),
+    "bend_deg": ((35.0, 90.0), (90.0, 90.0), (60.0, 90.0), (6.0, 22.0)),
+    "stop_share": (0.3, 0.5, 0.3, 0.0),
+    "stop_s": ((2.0, 4.0), (3.0, 6.0), (2.0, 4.0), (0.0, 0.0)),
+    "cruise_mps": ((5.5, 8.0), (9.0, 12.5), (6.5, 9.0), (19.0, 27.0)),
+    "headway_m": ((70.0, 160.0), (18.0, 50.0), (50.0, 130.0), (25.0, 90.0)),
+    "leader_share": (0.2, 0.8, 0.3, 0.6),
+}
 AREAS: Mapping[str, Area] = {
-    "campus": Area(
-        lane_m=3.0,
-        lanes_each_way=1,
-        half_width_m=3.3,
-        pavement_m=2.0,
-        block_m=(30.0, 65.0),
-        turn_radius_m=(11.0, 22.0),
-        turn_share=0.75,
-        bend_share=0.45,
-        bend_deg=(35.0, 90.0),
-        stop_share=0.3,
-        stop_s=(2.0, 4.0),
-        cruise_mps=(5.5, 8.0),
-        headway_m=(70.0, 160.0),
-        leader_share=0.2,
-    ),
-    "city": Area(
-        lane_m=3.3,
-        lanes_each_way=1,
-        half_width_m=5.9,
-        pavement_m=3.2,
-        block_m=(60.0, 105.0),
-        turn_radius_m=(11.5, 14.0),
-        turn_share=0.55,
-        bend_share=0.0,
-        bend_deg=(90.0, 90.0),
-        stop_share=0.5,
-        stop_s=(3.0, 6.0),
-        cruise_mps=(9.0, 12.5),
-        headway_m=(18.0, 50.0),
-        leader_share=0.8,
-    ),
-    "residential": Area(
-        lane_m=2.7,
-        lanes_each_way=1,
-        half_width_m=4.7,
-        pavement_m=1.6,
-        block_m=(40.0, 80.0),
-        turn_radius_m=(9.0, 12.0),
-        turn_share=0.75,
-        bend_share=0.25,
-        bend_deg=(60.0, 90.0),
-        stop_share=0.3,
-        stop_s=(2.0, 4.0),
-        cruise_mps=(6.5, 9.0),
-        headway_m=(50.0, 130.0),
-        leader_share=0.3,
-    ),
-    "road": Area(
-        lane_m=3.6,
-        lanes_each_way=2,
-        half_width_m=10.6,
-        pavement_m=0.0,
-        block_m=(120.0, 300.0),
-        turn_radius_m=(420.0, 1100.0),
-        turn_share=1.0,
-        bend_share=1.0,
-        bend_deg=(6.0, 22.0),
-        stop_share=0.0,
-        stop_s=(0.0, 0.0),
-        cruise_mps=(19.0, 27.0),
-        headway_m=(25.0, 90.0),
-        leader_share=0.6,
-    ),
+    name: Area(**{key: values[k] for key, values in _TABLE.items()}) for k, name in enumerate(_NAMES)
 }
 
 MEDIAN_M = 1.4  # half of the strip between the two directions of a road with two lanes each way

@@ -2,52 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.camera import View, look
-from egoequiv_worlds.render.faces import GLASS, PAINT, Faces, Sky, blobs, joined, no_faces, placed
-from egoequiv_worlds.render.pictures import FINENESS, Street, draw_street
-from egoequiv_worlds.render.sensor import LUMA, developed, digital
+from egoequiv_worlds.render.camera import View, from_light, look
+from egoequiv_worlds.render.drawing import visible
+from egoequiv_worlds.render.pictures import Map, draw_light, sun_map
+from egoequiv_worlds.render.scene import Finish, Light, Sky
+from egoequiv_worlds.render.sensor import LUMA, develop
+from egoequiv_worlds.render.shading import FINENESS
+from egoequiv_worlds.render.solids import Solids, X, Y, placed
 from egoequiv_worlds.street.areas import Drive
 from egoequiv_worlds.street.motion import bumps, motion, track
+from egoequiv_worlds.street.roads import lay
 from egoequiv_worlds.street.roadside import Site
 from egoequiv_worlds.street.route import AHEAD_M, Route, route
 from egoequiv_worlds.street.scenery import furnish
 from egoequiv_worlds.street.sensors import CAMERA_AHEAD_M, CAMERA_UP_M, focal_px
-from egoequiv_worlds.street.setting import ground, paving, sky, sunshine_under
 from egoequiv_worlds.street.traffic import moving
-from egoequiv_worlds.street.vehicles import vehicle
+from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things.vehicles import vehicle
+from egoequiv_worlds.things.weather import weather
 
-# A camera adjusts its exposure: the open sky above a road gives more light than a street of facades.
-EXPOSURE = {"campus": 0.86, "city": 0.92, "residential": 0.76, "road": 0.56}
-
+HAZE_M = {"campus": 480.0, "city": 380.0, "residential": 440.0, "road": 600.0}  # where it takes two thirds of a colour
+RIDGE = {"campus": 0.035, "city": 0.06, "residential": 0.04, "road": 0.022}  # how high the far horizon is
+EXPOSURE = {"campus": 1.45, "city": 1.6, "residential": 1.35, "road": 1.2}  # of streets in light of brightness 1
 NOISE_LEVELS = 1.3  # standard deviation of the sensor's noise, in gray levels
 LONGEST_CAR_M, FARTHEST_CAR_M = 10.0, 400.0
+CHUNK_M, SHADOW_M, SHADOW_CELLS = 64.0, 120.0, 480  # the sun's map of a square covers what is around it
+
+
+@dataclass(frozen=True, eq=False)
+class Street:
+    """All of a street that does not move, and the weather."""
+
+    rows: Array
+    sky: Sky
+    light: Light
+    finish: Finish
 
 
 @lru_cache(maxsize=8)
 def scene(drive: Drive) -> Street:
     """Build the scene of a drive."""
-    way = _seen_route(drive)
-    site = Site(drive, way, drive.generator(40))
-    furnish(site)
-    faces = joined([no_faces(), *site.faces])
-    leaves = joined([blobs([], 0.0), *site.blobs])
-    weather = sky(drive)
-    centres = faces.corners.mean(axis=1)
-    return Street(
-        faces=faces,
-        face_centres=centres,
-        face_radii=np.linalg.norm(faces.corners - centres[:, None], axis=2).max(axis=1),
-        blobs=leaves,
-        sky=weather,
-        ground=ground(drive, way, weather, faces, leaves),
-        paving=paving(drive),
-    )
+    way, solids, dice = _seen_route(drive), Solids(), Dice(drive.generator(50))
+    lay(solids, drive, way)
+    furnish(Site(drive, way, solids, Dice(drive.generator(40))))
+    sky, light = weather(dice)
+    sky = sky._replace(ridge_height=RIDGE[drive.area] * dice.between(0.7, 1.4), ridge=light.haze)
+    light = light._replace(haze_m=HAZE_M[drive.area] * dice.between(0.8, 1.3))
+    falling = np.mean(light.above) + 0.6 * light.sun[2] * np.mean(light.sunlight)
+    exposure = EXPOSURE[drive.area] * dice.between(0.93, 1.07) / float(np.sqrt(falling))
+    return Street(solids.array(), sky, light, Finish(contrast=1.5, noise_levels=NOISE_LEVELS, exposure=exposure))
 
 
 def _seen_route(drive: Drive) -> Route:
@@ -57,10 +67,21 @@ def _seen_route(drive: Drive) -> Route:
     return way.until(float(np.interp(own_m, driven.lane.lengths_m, way.middle.lengths_m)) + AHEAD_M[drive.area])
 
 
+@lru_cache(maxsize=8)
+def shadows(drive: Drive, column: int, row: int) -> Map:
+    """What the sun sees around a square of the ground."""
+    street, middle = scene(drive), ((column + 0.5) * CHUNK_M, (row + 0.5) * CHUNK_M, 0.0)
+    near = np.hypot(street.rows[:, X] - middle[0], street.rows[:, Y] - middle[1]) < 1.5 * SHADOW_M
+    view = from_light(street.light.sun, middle, SHADOW_CELLS / (2.0 * SHADOW_M), SHADOW_CELLS)
+    return sun_map(street.rows[near], view, street.light)
+
+
 def picture(drive: Drive, time_s: float, width: int, height: int, color: bool) -> NDArray[np.uint8]:
     """The camera's picture at a time since the drive began: (height, width) gray or (height, width, 3) colour."""
-    view = camera(drive, time_s, width * FINENESS, height * FINENESS)
-    return picture_from(drive, time_s, view, color, (90, round(time_s * 1e4)))
+    now = motion(drive, np.array([time_s]))
+    roll, pitch, yaw = float(now.roll_rad[0]), float(now.pitch_rad[0]), float(now.yaw_rad[0])
+    view = _eye(now.places_m[0], (roll, pitch, yaw), width, height)
+    return _picture_from(drive, time_s, view, color, (90, round(time_s * 1e4)))
 
 
 def picture_along(
@@ -82,49 +103,34 @@ def picture_along(
     length_m = driven.lengths_at(np.array([time_s])) + ahead_m
     (place,), (heading,) = driven.lane.at(length_m)
     pitch, roll = bumps(drive, length_m)
-    angles = (float(roll[0]), float(pitch[0]), float(heading) + turn_rad)
-    view = _eye(place, angles, width * FINENESS, height * FINENESS)
-    return picture_from(drive, time_s, view, color, (91, round(time_s * 1e4), number))
-
-
-def picture_from(drive: Drive, time_s: float, view: View, color: bool, purpose: tuple[int, ...]) -> NDArray[np.uint8]:
-    """The picture of a view at a time; `purpose` decides the noise of the sensor."""
-    street = scene(drive)
-    light = draw_street(view, street, traffic_faces(drive, time_s, view))
-    if not color:
-        light = light @ LUMA
-    levels = 255.0 * developed(light, exposure(drive, street.sky))
-    grain = drive.generator(*purpose).standard_normal(levels.shape, np.float32)
-    return digital(levels + NOISE_LEVELS * grain)
-
-
-def exposure(drive: Drive, weather: Sky) -> float:
-    """How much light the camera lets in."""
-    return EXPOSURE[drive.area] * (1.0 + 0.25 * weather.cover) * float(drive.generator(80).uniform(0.85, 1.15))
-
-
-def camera(drive: Drive, time_s: float, width: int, height: int) -> View:
-    """The view of the camera at a time; it is on the car's axis, in front of the GPS/IMU."""
-    now = motion(drive, np.array([time_s]))
-    roll, pitch, yaw = float(now.roll_rad[0]), float(now.pitch_rad[0]), float(now.yaw_rad[0])
-    return _eye(now.places_m[0], (roll, pitch, yaw), width, height)
+    view = _eye(place, (float(roll[0]), float(pitch[0]), float(heading) + turn_rad), width, height)
+    return _picture_from(drive, time_s, view, color, (91, round(time_s * 1e4), number))
 
 
 def _eye(place_m: Array, angles: tuple[float, float, float], width: int, height: int) -> View:
-    """The view of the camera of a car at a place, by roll, pitch and yaw."""
+    """The view of the camera by roll, pitch and yaw of a car at a place; it is on its axis, before the GPS/IMU."""
     x, y = place_m + CAMERA_AHEAD_M * np.array([np.cos(angles[2]), np.sin(angles[2])])
+    width, height = FINENESS * width, FINENESS * height
     return look((float(x), float(y), CAMERA_UP_M), angles, focal_px(width), width, height)
 
 
-def traffic_faces(drive: Drive, time_s: float, view: View) -> list[Faces]:
-    """The cars that move, where they are at a time, without those behind us and those far away."""
-    ahead = np.array(view.forward[:2])
-    cars = []
+def _picture_from(drive: Drive, time_s: float, view: View, color: bool, purpose: tuple[int, ...]) -> NDArray[np.uint8]:
+    """The picture of a view at a time; `purpose` decides the noise of the sensor."""
+    street = scene(drive)
+    near = visible(view, street.rows, 1.6 * street.light.haze_m)
+    rows = np.concatenate([street.rows[near], *_traffic(drive, time_s, view)])
+    sun = shadows(drive, *(int(np.floor(place / CHUNK_M)) for place in view.eye[:2]))
+    light = draw_light(view, rows, street.sky, street.light, sun)
+    return develop(light if color else light @ LUMA, street.finish, drive.generator(*purpose))
+
+
+def _traffic(drive: Drive, time_s: float, view: View) -> list[Array]:
+    """The cars that move, where they are at a time, without those out of sight."""
+    cars, slope = [], 0.55 * view.width / view.focal_px
     for kind, paint, place, heading in moving(drive, time_s):
-        depth_m = float(ahead @ (place - view.eye[:2]))
-        if -LONGEST_CAR_M < depth_m < FARTHEST_CAR_M:
-            car = placed(vehicle(kind, paint), place, heading)
-            shaded = 1.0 - sunshine_under(scene(drive).ground, place[None])[0]
-            is_body = (car.materials == PAINT) | (car.materials == GLASS)
-            cars.append(car._replace(params=np.where(is_body[:, None], shaded, car.params)))
+        x, y = place[0] - view.eye[0], place[1] - view.eye[1]
+        ahead_m = view.forward[0] * x + view.forward[1] * y
+        aside_m = abs(view.right[0] * x + view.right[1] * y)
+        if -LONGEST_CAR_M < ahead_m < FARTHEST_CAR_M and aside_m < slope * abs(ahead_m) + 2 * LONGEST_CAR_M:
+            cars.append(placed(vehicle(kind, paint), float(place[0]), float(place[1]), heading))
     return cars

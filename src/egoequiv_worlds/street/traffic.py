@@ -11,7 +11,8 @@ from egoequiv_worlds.render.arrays import Array
 from egoequiv_worlds.street.areas import Drive, lane_offset_m
 from egoequiv_worlds.street.motion import leader, speed_limit, track, travel_times, within_reach
 from egoequiv_worlds.street.route import Line, route
-from egoequiv_worlds.street.vehicles import PAINTS, some_kind
+from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things.vehicles import PAINTS, some_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ def traffic(drive: Drive) -> Traffic:
     rng, style = drive.generator(70), drive.style
     streams = [_stream(drive, rng, lane, True) for lane in range(style.lanes_each_way)]
     streams += [_stream(drive, rng, lane, False) for lane in range(1, style.lanes_each_way)]
-    leading = some_kind(rng, 0.2 if drive.area == "road" else 0.0), int(rng.integers(len(PAINTS)))
+    leading = some_kind(Dice(rng), 0.2 if drive.area == "road" else 0.0), int(rng.integers(len(PAINTS)))
     return Traffic(tuple(streams), leading)
 
 
@@ -90,7 +91,7 @@ def _stream(drive: Drive, rng: np.random.Generator, lane: int, backwards: bool) 
         clock_s=clock,
         offsets_s=np.array(offsets),
         pace=pace,
-        kinds=tuple(some_kind(rng, _lorries(drive)) for _ in range(count)),
+        kinds=tuple(some_kind(Dice(rng), _lorries(drive)) for _ in range(count)),
         paints=tuple(int(value) for value in rng.integers(len(PAINTS), size=count)),
     )
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.lamps import lighting as lighting_by_number
-from egoequiv_worlds.render.pictures import draw_surface
 from egoequiv_worlds.render.sensor import digital
+from egoequiv_worlds.render.studio import draw_surface
+from egoequiv_worlds.render.studio import lighting as lighting_by_number
 from egoequiv_worlds.render.surface import Surface, surface
-from egoequiv_worlds.toys.catalogue import Toy, parts
+from egoequiv_worlds.toys import Toy, parts
 
 SHIFT = 0.015  # how far from the middle the toy may be in a recording's pictures, in shares of their width
 EXPOSURE = 0.04  # how far a recording's exposure may differ from 1

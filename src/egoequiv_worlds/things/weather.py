@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from math import pi
+from math import degrees
 
-from egoequiv_worlds.place.dice import Dice
+from egoequiv_worlds.render.arrays import vector
+from egoequiv_worlds.render.camera import towards
+from egoequiv_worlds.render.paints import Rgb, scaled
 from egoequiv_worlds.render.scene import Finish, Light, Sky
-from egoequiv_worlds.render.solids import Rgb, scaled
+from egoequiv_worlds.things.dice import Dice
 
 
 def weather(dice: Dice, *, shadow_m: float = 40.0, haze_m: float = 4000.0) -> tuple[Sky, Light]:
@@ -15,9 +17,8 @@ def weather(dice: Dice, *, shadow_m: float = 40.0, haze_m: float = 4000.0) -> tu
     sky, light_sun, light_above, elevation = make(dice)
     thickness = dice.one_of((1.5, 1.0, 1.0, 0.4))
     light = Light(
-        elevation_rad=elevation,
-        azimuth_rad=dice.between(0.0, 2.0 * pi),
-        sun=light_sun,
+        sun=vector(towards(dice.between(0.0, 360.0), degrees(elevation))),
+        sunlight=light_sun,
         above=light_above,
         below=scaled(light_above, 0.35),
         haze=sky.horizon,
@@ -37,7 +38,7 @@ def night(dice: Dice, *, haze_m: float = 600.0) -> tuple[Sky, Light]:
     offset = dice.between(0, 500)
     sky = Sky(scaled(horizon, 0.25), horizon, scaled(tint, 0.7 * glow), cover, 0.4, offset, scaled(tint, 0.002), 0.03)
     dim = dice.between(0.01, 0.05)
-    light = Light(1.0, 0.0, (0.0, 0.0, 0.0), scaled(tint, dim), scaled(tint, 0.5 * dim), horizon, haze_m)
+    light = Light((0.0, 0.8, 0.6), (0.0, 0.0, 0.0), scaled(tint, dim), scaled(tint, 0.5 * dim), horizon, haze_m)
     return sky, light
 
 

@@ -1,0 +1,228 @@
+"""Light on a toy and on the table it stands on, and the shadow between them.
+
+The compiled functions pass numbers, not small arrays: an array made for each pixel would cost more than the light.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.compiled import compiled
+from egoequiv_worlds.render.arrays import Array, Numbers, Singles, Vector, vector
+from egoequiv_worlds.render.camera import View, from_light, orbit, towards
+from egoequiv_worlds.render.raster import pixel_of, project, rasterise, seen_from
+from egoequiv_worlds.render.shading import FINENESS
+from egoequiv_worlds.render.surface import Surface
+from egoequiv_worlds.render.vectors import blend, difference, dot, scaled, triple
+
+GROUND_ALBEDO = 0.62
+GLOSS = 0.10  # how much of the key light a toy's paint mirrors
+LIFT = 0.03  # how far above its surface a point looks up its shadow, against speckles from the coarse map
+SOFTNESS_PX = 2  # half the width of the box that softens the shadow on the ground, in pixels of the light's map
+GAMMA = 0.62  # gray levels follow light ** GAMMA
+SHADOW_SIZE = 128  # of the map that the key light sees
+GOLDEN_DEG = 137.508
+
+
+@dataclass(frozen=True)
+class Lighting:
+    """One key light that casts the shadow, one fill light that casts none, and light from everywhere.
+
+    Azimuths are relative to the camera, because the lamps do not move in the room while the table turns.
+    """
+
+    key_azimuth_deg: float
+    key_elevation_deg: float
+    key: float
+    fill_azimuth_deg: float
+    fill_elevation_deg: float
+    fill: float
+    ambient: float
+
+
+SIX = (
+    Lighting(-50.0, 52.0, 0.85, 70.0, 35.0, 0.15, 0.34),
+    Lighting(55.0, 48.0, 0.70, -80.0, 40.0, 0.20, 0.26),
+    Lighting(-115.0, 42.0, 0.80, 30.0, 50.0, 0.25, 0.30),
+    Lighting(15.0, 68.0, 0.55, 150.0, 30.0, 0.10, 0.52),
+    Lighting(125.0, 55.0, 0.60, -30.0, 45.0, 0.12, 0.22),
+    Lighting(-20.0, 38.0, 0.95, 100.0, 55.0, 0.30, 0.20),
+)
+
+
+def lighting(number: int) -> Lighting:
+    """Lighting by number: six set by hand as in small NORB, then any number of random ones."""
+    if number < len(SIX):
+        return SIX[number]
+    spread = (0.618034 * number) % 1.0
+    around = (GOLDEN_DEG * number) % 360.0 - 180.0
+    return Lighting(around, 40.0 + 28.0 * spread, 0.9 - 0.35 * spread, around + 130.0, 45.0, 0.15, 0.24 + 0.2 * spread)
+
+
+class Lamps(NamedTuple):
+    """A lighting as the toy sees it; a named tuple, because compiled code accepts those."""
+
+    key_view: View  # what the key light sees
+    fill_towards: Vector
+    key: float
+    fill: float
+    ambient: float
+
+
+def lamps_around(lighting: Lighting, camera_azimuth_deg: float, centre: Array) -> Lamps:
+    """The lamps in the toy's own coordinates, in which the camera and the room turn around it."""
+    key = towards(camera_azimuth_deg + lighting.key_azimuth_deg, lighting.key_elevation_deg)
+    fill = towards(camera_azimuth_deg + lighting.fill_azimuth_deg, lighting.fill_elevation_deg)
+    scale = SHADOW_SIZE / 2.2  # the toy has radius 1, and the soft edge of its shadow needs a margin
+    view = from_light(key, centre, scale, SHADOW_SIZE)
+    return Lamps(view, vector(fill), lighting.key, lighting.fill, lighting.ambient)
+
+
+def draw_surface(
+    toy: Surface, lighting: Lighting, pose_deg: Array, size: int, shift: Array, exposure: float
+) -> NDArray[np.float64]:
+    """The gray levels (size, size), from 0 to 255, seen from an (elevation, azimuth) under a lighting."""
+    elevation_deg, azimuth_deg = float(pose_deg[0]), float(pose_deg[1])
+    view = orbit(toy.centre, elevation_deg, azimuth_deg, size * FINENESS, shift)
+    lamps = lamps_around(lighting, azimuth_deg, toy.centre)
+    shadow, _ = rasterise(project(toy.vertices, lamps.key_view), toy.triangles, SHADOW_SIZE)
+    seen = project(toy.vertices, view)
+    _, faces = rasterise(seen, toy.triangles, view.width)
+    fine = shade_toy(view, toy, lamps, seen, shadow, faces)
+    # by slices, because a mean over two short axes is slow
+    parts = (fine[j::FINENESS, i::FINENESS] for j in range(FINENESS) for i in range(FINENESS))
+    light = shade_ground(view, toy, lamps, soft_mask(shadow), faces) + sum(parts, np.zeros(())) / FINENESS**2
+    levels: NDArray[np.float64] = 255.0 * np.clip(exposure * light, 0.0, 1.0) ** GAMMA
+    return levels
+
+
+@compiled
+def soft_mask(nearness: Singles) -> Singles:
+    """The share of the light's rays that meet the toy, around each pixel of the light's map."""
+    size, reach = len(nearness), SOFTNESS_PX
+    rows = np.zeros((size, size), np.float32)
+    mask = np.zeros((size, size), np.float32)
+    share = np.float32(1.0 / (2 * reach + 1))
+    for y in range(size):
+        for x in range(reach, size - reach):
+            for k in range(-reach, reach + 1):
+                if nearness[y, x + k] > -1e8:
+                    rows[y, x] += share
+    for y in range(reach, size - reach):
+        for k in range(-reach, reach + 1):
+            for x in range(size):
+                mask[y, x] += share * rows[y + k, x]
+    return mask
+
+
+@compiled
+def open_share(nearness: Singles, x: float, y: float, near: float) -> float:
+    """The share of the nine pixels around a place in the light's map that leave it lit."""
+    column, line = int(np.floor(x)), int(np.floor(y))
+    if column < 1 or line < 1 or column > nearness.shape[1] - 2 or line > nearness.shape[0] - 2:
+        return 1.0
+    lit = 0
+    for j in range(-1, 2):
+        for i in range(-1, 2):
+            lit += nearness[line + j, column + i] <= near
+    return lit / 9.0
+
+
+@compiled
+def map_at(values: Singles, x: float, y: float, outside: float) -> float:
+    """A map between its pixel centres."""
+    column, line = int(np.floor(x - 0.5)), int(np.floor(y - 0.5))
+    if column < 0 or line < 0 or column >= values.shape[1] - 1 or line >= values.shape[0] - 1:
+        return outside
+    u, v = x - 0.5 - column, y - 0.5 - line
+    upper = (1.0 - u) * values[line, column] + u * values[line, column + 1]
+    lower = (1.0 - u) * values[line + 1, column] + u * values[line + 1, column + 1]
+    between: float = (1.0 - v) * upper + v * lower
+    return between
+
+
+@compiled
+def corner_weights(a: Vector, b: Vector, c: Vector, x: float, y: float) -> Vector:
+    """What each corner contributes at a pixel; the inverse depths undo the perspective."""
+    wa = ((x - b[0]) * (c[1] - b[1]) - (c[0] - b[0]) * (y - b[1])) * a[2]
+    wb = ((x - c[0]) * (a[1] - c[1]) - (a[0] - c[0]) * (y - c[1])) * b[2]
+    wc = ((x - a[0]) * (b[1] - a[1]) - (b[0] - a[0]) * (y - a[1])) * c[2]
+    total = wa + wb + wc
+    return wa / total, wb / total, wc / total
+
+
+@compiled
+def highlight(normal: Vector, key: Vector, ray: Vector) -> float:
+    """How much of the key light a surface mirrors into the eye (Blinn and Phong), with an exponent of 16."""
+    away = scaled(ray, -1.0 / np.sqrt(dot(ray, ray)))
+    half = (key[0] + away[0], key[1] + away[1], key[2] + away[2])
+    shine: float = max(0.0, dot(normal, half)) / np.sqrt(dot(half, half))
+    shine *= shine
+    shine *= shine
+    shine *= shine
+    return shine * shine
+
+
+@compiled
+def shade_ground(view: View, surface: Surface, lamps: Lamps, mask: Singles, faces: Numbers) -> Array:
+    """The light from the ground in each pixel, (S, S), by the share of the pixel's finer ones that see it."""
+    eye, ground, key = view.eye, surface.ground, -lamps.key_view.forward[2] * lamps.key
+    middle, inverse = len(ground) / 2.0, FINENESS / view.focal_px
+    scale = middle / surface.ground_reach
+    indirect = lamps.ambient + lamps.fill * lamps.fill_towards[2]
+    middle_x, middle_y = view.middle[0] / FINENESS, view.middle[1] / FINENESS
+    size = len(faces) // FINENESS
+    picture = np.zeros((size, size))
+    for line in range(size):
+        for column in range(size):
+            bare = 0
+            for j in range(FINENESS):
+                for i in range(FINENESS):
+                    bare += faces[line * FINENESS + j, column * FINENESS + i] < 0
+            if bare == 0:
+                continue
+            weights = (1.0, (column + 0.5 - middle_x) * inverse, (middle_y - line - 0.5) * inverse)
+            ray = blend(weights, view.forward, view.right, view.up)
+            x, y = eye[0] - eye[2] / ray[2] * ray[0], eye[1] - eye[2] / ray[2] * ray[1]
+            u, v, _ = pixel_of(lamps.key_view, seen_from(lamps.key_view, (x, y, 0.0)))
+            sky = map_at(ground, middle + scale * x, middle + scale * y, 1.0)
+            light = GROUND_ALBEDO * (key * (1.0 - map_at(mask, u, v, 0.0)) + indirect * sky)
+            picture[line, column] = light * bare / (FINENESS * FINENESS)
+    return picture
+
+
+@compiled
+def shade_toy(view: View, surface: Surface, lamps: Lamps, seen: Array, shadow: Singles, faces: Numbers) -> Array:
+    """The light from the toy in each pixel, (F, F), zero beside it; `seen` are its vertices as projected."""
+    vertices, triangles, normals, openness = surface.vertices, surface.triangles, surface.normals, surface.openness
+    middle, inverse, key_view = view.middle, 1.0 / view.focal_px, lamps.key_view
+    map_right, map_up, key = key_view.right, key_view.up, scaled(key_view.forward, -1.0)
+    picture = np.zeros(faces.shape)
+    for line in range(faces.shape[0]):
+        for column in range(faces.shape[1]):
+            t = faces[line, column]
+            if t < 0:
+                continue
+            a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+            weights = corner_weights(triple(seen, a), triple(seen, b), triple(seen, c), column + 0.5, line + 0.5)
+            bent = blend(weights, triple(normals, 3 * t), triple(normals, 3 * t + 1), triple(normals, 3 * t + 2))
+            normal = scaled(bent, 1.0 / np.sqrt(dot(bent, bent)))
+            sky = dot(weights, triple(openness, t))
+            fill = lamps.fill * max(0.0, dot(normal, lamps.fill_towards))
+            light = surface.albedo[t] * sky * (lamps.ambient * (0.7 + 0.3 * normal[2]) + fill)
+            facing = dot(normal, key)
+            if facing > 0.0:
+                point = blend(weights, triple(vertices, a), triple(vertices, b), triple(vertices, c))
+                off = difference(point, key_view.eye)
+                off = (off[0] + LIFT * normal[0], off[1] + LIFT * normal[1], off[2] + LIFT * normal[2])
+                u, v, near = pixel_of(key_view, (dot(off, map_right), dot(off, map_up), -dot(off, key)))
+                direct = lamps.key * open_share(shadow, u, v, near + LIFT / 2)
+                along = (1.0, (column + 0.5 - middle[0]) * inverse, (middle[1] - line - 0.5) * inverse)
+                ray = blend(along, view.forward, view.right, view.up)
+                light += direct * (surface.albedo[t] * facing + GLOSS * highlight(normal, key, ray))
+            picture[line, column] = light
+    return picture

@@ -1,0 +1,1 @@
+"""What more than one world has: buildings, vehicles, plants, street furniture, weather, and dice to vary them."""
