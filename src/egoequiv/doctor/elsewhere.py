@@ -22,6 +22,7 @@ _FEWEST = 10  # steps
 _CLEARLY = 0.8  # log-likelihood of a turning step, each limited to 2, that another time must reach
 _HALF = 0.5  # of the turn of a step: log and pictures agree if they differ by less
 _CLEARLY_OFF = 2.0  # tolerances: a step that neither agrees nor differs by more says nothing
+_BY_CHANCE = 0.05  # of all steps: so many differ by two tolerances by noise alone
 _USUAL_SHARE, _LOW_SHARE = 0.8, 0.4  # of turning steps that agree with a sound log; below the second it is a fault
 _MOST_TOLD = 0.9  # of all steps: below it, pictures alone do not say that the camera turns
 _AGREES = 0.3  # log-likelihood of a step above which pictures and log agree
@@ -37,7 +38,7 @@ def agreement(comparison: Comparison, shift_s: float = 0.0) -> Finding:
     size, off = _turns_and_differences(comparison, logged)
     agrees, clearly_off = off < _HALF * size, off > _CLEARLY_OFF * comparison.tolerance_deg
     turns = np.isfinite(fit) & (size > 2 * comparison.tolerance_deg) & (agrees | clearly_off)
-    if turns.sum() < _FEWEST:
+    if turns.sum() < max(_FEWEST, _BY_CHANCE * np.isfinite(fit).sum()):
         return Finding(check, name, np.nan, "the camera turns too little to tell")
     mean = float(fit[turns].mean())
     share = float(agrees[turns].mean())
