@@ -62,17 +62,14 @@ def shade(
             for first in range(4):
                 if taken & (1 << first):
                     continue
-                own, deep = (
-                    codes[top + (first >> 1), left + (first & 1)],
-                    nearness[top + (first >> 1), left + (first & 1)],
-                )
+                i, j = top + (first >> 1), left + (first & 1)
+                own, deep = codes[i, j], nearness[i, j]
                 count, x, y, near = 0, 0.0, 0.0, 0.0
                 for k in range(first, 4):
                     i, j = top + (k >> 1), left + (k & 1)
                     # the same surface much further away is another hill, and a point between the two is on neither
-                    if codes[i, j] == own and (
-                        own < 0 or (nearness[i, j] < 1.4 * deep and deep < 1.4 * nearness[i, j])
-                    ):
+                    close = own < 0 or (nearness[i, j] < 1.4 * deep and deep < 1.4 * nearness[i, j])
+                    if codes[i, j] == own and close:
                         taken |= 1 << k
                         count, x, y, near = count + 1, x + j + 0.5, y + i + 0.5, near + nearness[i, j]
                 share = shares[count]

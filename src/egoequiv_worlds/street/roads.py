@@ -26,10 +26,8 @@ PLAIN_M = 16_000.0
 def lay(solids: Solids, drive: Drive, way: Route) -> None:
     """Put down the ground and all roads of a drive."""
     dice, style = Dice(drive.generator(61)), drive.style
-    asphalt, walk = (
-        scaled((0.155, 0.155, 0.16), dice.between(0.75, 1.35)),
-        scaled((0.34, 0.33, 0.31), dice.between(0.8, 1.15)),
-    )
+    asphalt = scaled((0.155, 0.155, 0.16), dice.between(0.75, 1.35))
+    walk = scaled((0.34, 0.33, 0.31), dice.between(0.8, 1.15))
     grass = scaled((0.15, 0.2, 0.06), dice.between(0.8, 1.2))
     lawn = mottled(scaled(grass, 1.3), scaled(grass, 0.5), 2.5, 1.6)
     plaza = grid(dice.near((0.32, 0.31, 0.29)), (0.2, 0.2, 0.19), 0.8, 0.8, 0.06, 0.1)
@@ -123,13 +121,8 @@ def _fields(solids: Solids, dice: Dice, way: Route, half_m: float) -> None:
     for side in (-1.0, 1.0):
         for at_m in np.arange(0.0, way.middle.lengths_m[-1], 90.0):
             (x, y), heading = way.middle.at(np.asarray(at_m + 45.0))
-            ripe = dice.near(
-                dice.one_of(((0.42, 0.36, 0.18), (0.30, 0.24, 0.17), (0.2, 0.24, 0.08), (0.15, 0.2, 0.06))), 0.2
-            )
-            crop = (
-                stripes(ripe, scaled(ripe, 0.75), 1.6, 0.4)
-                if dice.chance(0.4)
-                else mottled(ripe, scaled(ripe, 0.6), 4.0)
-            )
+            ripe = dice.near(dice.one_of(CROPS), 0.2)
+            drilled, broadcast = stripes(ripe, scaled(ripe, 0.75), 1.6, 0.4), mottled(ripe, scaled(ripe, 0.6), 4.0)
+            crop = drilled if dice.chance(0.4) else broadcast
             spot = Spot(solids, float(x), float(y), float(heading) - pi / 2).at(side * (half_m + 8.0 + 80.0), 0)
             _slab(spot, 160.0, 90.0, FIELD_Z, crop)

@@ -18,7 +18,6 @@ TYRE, RIM, TRIM = plain((0.025, 0.025, 0.028)), plain((0.35, 0.35, 0.36)), plain
 PLATE, BENEATH = plain((0.75, 0.75, 0.72)), plain((0.02, 0.02, 0.02))
 HEAD, TAIL = (0.85, 0.85, 0.8), (0.55, 0.04, 0.03)
 
-KINDS = ("hatchback", "saloon", "estate", "van", "lorry")
 # length, width and height; then, in shares of the length from the rear, where the cabin's foot and its roof are
 SHAPES = {
     "hatchback": (3.95, 1.72, 1.47, 0.02, 0.72, 0.10, 0.50),
