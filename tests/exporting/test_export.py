@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+import torch
 from PIL import Image
 from safetensors import safe_open
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import embed
 from egoequiv.exporting import export, export_run, open_export, open_model
-from egoequiv.exporting.programs import write_onnx
+from egoequiv.exporting.programs import write_onnx, write_program
 from egoequiv.models.checksums import write_checksums
 from egoequiv.store import FrameStore
 from egoequiv.training import train
@@ -324,3 +325,11 @@ def test_what_onnx_cannot_say_is_one_line(tmp_path: Path) -> None:
         write_onnx(tmp_path / "odd.onnx", "encoder odd", Odd(), ["images"], ["features"], {})  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_program_is_written_under_any_name(tmp_path: Path) -> None:
+    """Torch itself ends the process if the name is not UTF-8."""
+    path = tmp_path / os.fsdecode(b"caf\xe9.pt2")
+    write_program(path, torch.export.export(torch.nn.Identity(), (torch.zeros(2),)), {"a": 1})
+    with path.open("rb") as file:
+        assert torch.equal(torch.export.load(file).module()(torch.ones(2)), torch.ones(2))

@@ -208,7 +208,7 @@ def _scan(rng: Random, path: Path) -> str:
     elif way == "none":
         content["poses"] = []
     elif way == "back":
-        stamps[at] -= 100.0
+        stamps[max(at, 1)] -= 100.0  # the first one may be as early as it likes
     elif way == "repeat":
         stamps[at] = stamps[at - 1] if at else stamps[1]
     elif way == "unit":

@@ -198,7 +198,8 @@ def _changes(case: Case, before: dict[str, Any], folder: Path) -> str:
 def is_kept(name: str) -> bool:
     """Whether a file of a run or a store is one that measuring must not change; what was measured is kept beside."""
     of_run = (".safetensors", "metrics.jsonl", "config.json", "model.json", "data.json", "result.json")
-    return name.endswith((*of_run, "store.json", ".parquet", ".npy", ".mat", ".txt"))
+    is_measured = "/measurements/" in name  # what is damaged there is measured again
+    return name.endswith((*of_run, "store.json", ".parquet", ".npy", ".mat", ".txt")) and not is_measured
 
 
 def snapshot(folder: Path) -> dict[str, Any]:

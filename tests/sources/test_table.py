@@ -301,6 +301,13 @@ def test_degrees_that_are_declared_as_radians_are_noticed(tmp_path: Path) -> Non
     assert any("are they degrees" in note for note in notes)
 
 
+def test_a_number_without_end_says_nothing_of_the_unit(tmp_path: Path) -> None:
+    k = np.arange(12)
+    yaw = [0.05 * one for one in k[:-1]] + [np.inf]
+    folder = folder_of(tmp_path, {"file": names(12), "x": k, "y": k, "yaw": yaw})
+    assert any("taken as radians, the largest is 0.5 " in note for note in open_source("table", folder).remarks)
+
+
 def test_a_family_of_columns_with_a_hole_is_none(tmp_path: Path) -> None:
     k = np.arange(12)
     source = open_source(

@@ -20,6 +20,7 @@ from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import Value
 from egoequiv.evaluation.traverses import Tolerance
+from egoequiv.files import readable
 from egoequiv.models import EgoNet
 from egoequiv.models.network import ALL
 from egoequiv.pairs import MinedPatterns, MotionPairs, MotionPatterns, Split, declare_patterns, find_motion_pairs
@@ -194,6 +195,12 @@ def digest(*parts: Any) -> str:
     return sha256(repr([plain(part) for part in parts]).encode()).hexdigest()[:16]
 
 
+def _as_json(value: object) -> object:
+    if isinstance(value, str):
+        return readable(value)  # the place of a store may be any bytes
+    return list(value) if isinstance(value, tuple) else value
+
+
 @dataclass(frozen=True)
 class TaskOptions:
     """What a user may set; each task lists the options that concern it."""
@@ -229,8 +236,7 @@ class TaskOptions:
 
     def only(self, names: Sequence[str]) -> dict[str, Any]:
         """The options of these names, as JSON holds them."""
-        values = {name: getattr(self, name) for name in names}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return {name: _as_json(getattr(self, name)) for name in names}
 
 
 @dataclass(frozen=True, eq=False)

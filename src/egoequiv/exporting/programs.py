@@ -7,7 +7,7 @@ import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +47,12 @@ def write_program(path: Path, program: torch.export.ExportedProgram, about: Mapp
         for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
             for name in PRIVATE:
                 node.meta.pop(name, None)
+    file = BytesIO()  # torch ends the process if the name of a file is not UTF-8
+    with _quiet():
+        torch.export.save(program, file, extra_files={PROGRAM_KEY: json.dumps(about)})
     try:
-        with _quiet():
-            torch.export.save(program, path, extra_files={PROGRAM_KEY: json.dumps(about)})
-    except RuntimeError as problem:  # as torch reports a full disk
+        path.write_bytes(file.getvalue())
+    except OSError as problem:
         raise DataError(f"cannot write {path.name}: {_first_line(problem)}") from problem
 
 

@@ -74,7 +74,7 @@ def in_degrees(
 ) -> list[Array]:
     """Angles, or rates of angles, in degrees; all columns have one unit. What was guessed is noted."""
     what = ", ".join(names)
-    largest = max((float(np.nanmax(np.abs(one))) for one in columns if np.isfinite(one).any()), default=0.0)
+    largest = max((float(np.abs(one[np.isfinite(one)]).max(initial=0.0)) for one in columns), default=0.0)
     limit = _MOST_RAD_A_SECOND if is_rate else _MOST_RAD
     said = next((unit for unit in (Word.of(name).unit for name in names) if unit in ("deg", "rad")), "")
     unit = said if settings.angle_unit == "auto" else settings.angle_unit
