@@ -234,3 +234,11 @@ def test_a_slow_car_that_stops_under_a_noisy_log_is_sound(street: Kept) -> None:
         assert found["frozen"].can_tell
         wrong = {name for name in ("frozen", "still pictures", "still log") if found[name].is_fault}
         assert wrong == ({"frozen", "still pictures"} if frozen_too else set())
+
+
+def test_short_stops_of_log_and_pictures_are_not_frozen(street: Kept) -> None:
+    rows = np.sort(np.concatenate([np.arange(200), np.repeat(np.arange(10, 200, 20), 3)]))  # three steps each
+    goes = changed(street, rows=rows, poses=street.poses[rows])
+    found = {one.check: one for one in check_recording(goes, DRIVING_POSES, look(goes))}
+    assert found["frozen"].can_tell
+    assert not found["frozen"].is_fault

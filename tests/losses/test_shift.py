@@ -96,6 +96,8 @@ def test_labelled_images_alone_are_moved_and_draws_repeat() -> None:
     lit = light_at(make_config({**settings, "augment": "light"}), 3, labelled=slice(2, 5))
     assert lit is not None
     assert not torch.allclose(lit(images)[0], images[0])
+    with pytest.raises(ConfigError, match="learns from no labelled images"):
+        make_config({**settings, "use_labels": False})
 
 
 def test_where_the_labelled_images_of_a_batch_are() -> None:

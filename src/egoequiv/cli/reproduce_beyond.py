@@ -30,8 +30,8 @@ class DataSets:
     """Where the data of the settings is."""
 
     norb: Annotated[Data, typer.Option(help="The small NORB files: norb-light, norb-toys, norb-paper.")] = None
-    kitti: Annotated[Data, typer.Option(help="KITTI raw, for kitti-scenes.")] = None
-    scenes: Annotated[Data, typer.Option(help="Class folders of scenes, for kitti-scenes.")] = None
+    kitti: Annotated[Data, typer.Option(help="KITTI raw, for kitti-scenes and kitti-pictures.")] = None
+    scenes: Annotated[Data, typer.Option(help="Class folders of scenes, for the same two.")] = None
     tub: Annotated[Data, typer.Option(help="A Donkeycar tub.")] = None
     seven_scenes: Annotated[Data, typer.Option("--seven-scenes", help="A sequence or scene of 7-Scenes.")] = None
 

@@ -111,11 +111,11 @@ def _check(store: str | None, values: dict[str, Any], out: Path, resume: bool) -
     """Whether a run is there already; what is wrong with the settings or the folder is said before a log is read."""
     from egoequiv.training import make_config
     from egoequiv.training.distributed import rank_here
-    from egoequiv.training.run_folder import CONFIG, RunFolder
+    from egoequiv.training.run_folder import CONFIG, RunFolder, is_run
 
     if rank_here() == 0:  # of the processes that torchrun started, one speaks
         RunFolder(out).check_free(resume)
-    if store is not None and (Path(store) / CONFIG).exists():
+    if store is not None and is_run(Path(store)):
         place = shlex.quote(store)
         raise ConfigError(f"{store} is a run, not a store; go on with it by: egoequiv train -o {place} --resume")
     is_begun = (out / CONFIG).exists()

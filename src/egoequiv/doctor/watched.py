@@ -71,11 +71,16 @@ class Watched:
 
     @cached_property
     def moving(self) -> Mask:
-        """The steps in which the log clearly moves: at 0.3 times its usual steady speed or more (N - 1,)."""
-        if self.steady is None:
+        """The steps in which the log clearly moves (N - 1,).
+
+        They have 0.3 times the usual speed or more, both the step itself, or a short stop would count, and the way
+        around it, or the noise of a log that stands would.
+        """
+        if self.steady is None or self.speed is None:
             return np.zeros(max(len(self) - 1, 0), bool)
-        moving: Mask = self.steady >= max(MOVING * _usual(self.steady), np.finfo(float).tiny)
-        return moving
+        least = np.finfo(float).tiny
+        steady: Mask = self.steady >= max(MOVING * _usual(self.steady), least)
+        return steady & (self.speed >= max(MOVING * self.usual_speed, least))
 
     @property
     def step_s(self) -> float:

@@ -48,7 +48,8 @@ def counted(items: Collection[T], what: str, on_progress: OnProgress) -> Iterato
     for done, item in enumerate(items):
         on_progress(what, done, len(items))
         yield item
-    on_progress(what, len(items), len(items))
+    if items:
+        on_progress(what, len(items), len(items))
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,7 @@ class ShiftJitter:
         # Coordinates of an image go from -1 to 1, so that its width is 2.
         transform[:, 0, 2], transform[:, 1, 2] = between(2 * self.across), between(2 * self.down)
         if self.mirror:
-            transform[:, 0, 0] *= between(1).sign()
+            transform[:, 0, 0] *= torch.where(between(1) < 0, -1.0, 1.0)
         images = pixels.permute(0, 3, 1, 2)
         grid = functional.affine_grid(transform, list(images.shape), align_corners=False).to(pixels)
         moved = functional.grid_sample(images, grid, padding_mode="reflection", align_corners=False)

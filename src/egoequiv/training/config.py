@@ -167,6 +167,8 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
         raise ConfigError(
             f"method {config.method!r} learns from motion, which shifted pictures do not show: set augment=light"
         )
+    if config.augment_labelled != "none" and "labelled" not in config.objective().streams:
+        raise ConfigError(f"augment_labelled={config.augment_labelled}: this run learns from no labelled images")
     if config.motions is not None and config.patterns is not None:
         raise ConfigError("motions and patterns both say which motions are learned: give one of them")
     for name in ("checkpoint_every", "validate_every"):

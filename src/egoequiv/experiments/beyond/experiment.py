@@ -170,5 +170,8 @@ def _about(world: World, stores: Stores, effort: Effort) -> dict[str, Any]:
     about |= about_frames(effort, stores.video, split, kind, FEW_LABELS)
     if len(several) > 1:
         about["splits"] = sorted(several)
-    dropped = ("iterations", "settings_selected", "labelled_images_a_class")  # each row has its own
+    dropped = ["iterations", "settings_selected", "labelled_images_a_class"]  # each row has its own
+    if world.has_cuts:
+        about["split_seeds"] = list(range(effort.repeats))
+        dropped += ["validation_frames", "leaked_validation_frames"]  # each repetition has its own
     return {key: value for key, value in about.items() if key not in dropped}
