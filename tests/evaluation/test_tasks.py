@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -272,3 +273,8 @@ def test_what_is_read_from_pixels_is_shared_between_runs(
     linear = [value for value in first.values if not value.metric.is_detail]
     assert {name for value in linear for name in value.all_baselines()} == {"mean", "pixels", "untrained"}
     assert any("16 x 16" in note for note in first.tables[0].notes)
+
+
+def test_options_with_names_of_any_bytes_can_be_kept() -> None:
+    options = TaskOptions(reference=os.fsdecode(b"caf\xe9"), per_class=(6, 20))
+    assert options.only(["reference", "per_class"]) == {"reference": "caf\\xe9", "per_class": [6, 20]}
