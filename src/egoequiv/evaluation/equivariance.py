@@ -8,10 +8,10 @@ from math import inf, isfinite, nan
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold
 
 from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.features import embed
+from egoequiv.evaluation.folds import group_folds
 from egoequiv.evaluation.frame_features import fold_groups, groups_of
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.models import EgoNet
@@ -84,7 +84,7 @@ def fit_change(z_from: Features, z_to: Features, groups: NDArray[np.int64]) -> N
     source, change = np.asarray(z_from, np.float64), np.asarray(z_to, np.float64) - z_from
     codes = groups if len(np.unique(groups)) > 1 else np.arange(len(groups)) * FOLDS // len(groups)
     errors = np.zeros(len(PENALTIES))
-    for fit, held in GroupKFold(min(FOLDS, len(np.unique(codes)))).split(source, groups=codes):
+    for fit, held in group_folds(codes, FOLDS):
         for number, affine in enumerate(_ridges(source[fit], change[fit])):
             left = change[held] - apply_map(affine, source[held])
             errors[number] += float((left**2).sum())

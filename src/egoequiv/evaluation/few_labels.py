@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler, normalize
 
 from egoequiv.evaluation.findings import estimated
 from egoequiv.evaluation.frame_features import fold_groups, groups_of
@@ -72,6 +70,8 @@ class ClassTarget(Asked):
 
     def read(self, look: Look) -> Scores:
         """All draws; features are standardised by the training frames."""
+        from sklearn.preprocessing import StandardScaler  # here, because the import takes seconds
+
         scaler = StandardScaler().fit(np.asarray(look(self.known), np.float64))
         asked = scaler.transform(np.asarray(look(self.asked), np.float64))
         found: dict[Reading, list[Array]] = {}
@@ -115,6 +115,9 @@ def class_answers(
     A logistic regression, and the k nearest by the cosine of the angle between features; among equal numbers of votes,
     the nearer voters win. A k larger than the number of labelled frames is left out.
     """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import normalize
+
     linear = LogisticRegression(C=PENALTY, max_iter=5_000).fit(labelled, classes)
     answers: dict[str, NDArray[np.int64]] = {LINEAR: linear.predict(asked)}
     own, others = (normalize(z).astype(np.float32) for z in (labelled, asked))  # the nearest by the cosine

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.linalg import solve
-from sklearn.model_selection import GroupKFold
-from sklearn.preprocessing import StandardScaler
 from torch import nn
 
 from egoequiv.evaluation.equivariance import apply_map
+from egoequiv.evaluation.folds import group_folds
 from egoequiv.pairs.candidates import Indices
+
+if TYPE_CHECKING:
+    from sklearn.preprocessing import StandardScaler
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -43,9 +45,11 @@ class TrainingPart:
     seed: int
 
 
-def folds_of(groups: Indices, most: int) -> int:
-    """Into how many parts groups are divided."""
-    return min(most, len(np.unique(groups)))
+def scaler_of(values: Array) -> StandardScaler:
+    """What standardises values, (N, T), and takes it back."""
+    from sklearn.preprocessing import StandardScaler  # here, because the import takes seconds
+
+    return StandardScaler().fit(values)
 
 
 class LinearProbe:
@@ -59,11 +63,10 @@ class LinearProbe:
         count = len(part.groups)
         is_one = len(np.unique(part.groups)) < 2  # then the penalty is chosen by examples that follow each other
         groups = np.arange(count) * INNER_FOLDS // count if is_one else part.groups
-        splitter = GroupKFold(folds_of(groups, INNER_FOLDS))
-        self.folds = [rest for _, rest in splitter.split(groups, groups=groups)]
+        self.folds = [rest for _, rest in group_folds(groups, INNER_FOLDS)]
 
     def fit(self, z: Array, values: Array) -> LinearProbe:
-        self._inputs, self._outputs = StandardScaler().fit(z), StandardScaler().fit(values)
+        self._inputs, self._outputs = scaler_of(z), scaler_of(values)
         inputs, outputs = self._inputs.transform(z), self._outputs.transform(values)
         together = np.column_stack([inputs, np.ones(len(inputs)), outputs])
         products = [together[rows].T @ together[rows] for rows in self.folds]
@@ -106,7 +109,7 @@ class SmallNetwork:
         self._part = part
 
     def fit(self, z: Array, values: Array) -> SmallNetwork:
-        self._inputs, self._outputs = StandardScaler().fit(z), StandardScaler().fit(values)
+        self._inputs, self._outputs = scaler_of(z), scaler_of(values)
         scaled = self._inputs.transform(z), self._outputs.transform(values)
         inputs, outputs = (array.astype(np.float32) for array in scaled)
         stops = groups_that_stop(self._part)

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold
 
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of
+from egoequiv.evaluation.folds import group_folds
 from egoequiv.evaluation.frame_features import SIDE, FrameFeatures, groups_of, small_images
 from egoequiv.evaluation.label_probe import label_findings
 from egoequiv.evaluation.metric import Metric, Value
-from egoequiv.evaluation.probes import LINEAR, PROBES, Probes, TrainingPart, folds_of
+from egoequiv.evaluation.probes import LINEAR, PROBES, Probes, TrainingPart
 from egoequiv.evaluation.read_targets import Targets, motion_targets, pose_targets
 from egoequiv.evaluation.statistics import group_r2
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
@@ -148,7 +148,7 @@ def read_out(
             "two to be fitted and chosen on, one to be read"
         )
     rows, z = [], np.asarray(z, np.float64)
-    splits = list(GroupKFold(folds_of(groups, FOLDS)).split(z, groups=groups))
+    splits = group_folds(groups, FOLDS)
     for name, make in (probes or PROBES).items():
         read = np.empty_like(targets.values)
         for fit, rest in splits:
@@ -186,7 +186,9 @@ def read_features(
     i, j = draw_pairs(store, frames, max_gap_s, seed) if pairs is None else pairs
     rows = read_poses(features, hold_out=hold_out, seed=seed, probes=probes)
     rows += read_motions(features, i, j, hold_out=hold_out, seed=seed, probes=probes)
-    return ReadOutResult(rows, hold_out, count, folds_of(groups, FOLDS), min(len(frames), MOST_FRAMES), len(i))
+    return ReadOutResult(
+        rows, hold_out, count, min(FOLDS, len(np.unique(groups))), min(len(frames), MOST_FRAMES), len(i)
+    )
 
 
 def draw_pairs(store: FrameStore, frames: Indices, max_gap_s: float, seed: int) -> tuple[Indices, Indices]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from egoequiv.blocks import Grid
 from egoequiv.errors import ConfigError, DataError
@@ -51,6 +50,8 @@ def nearest_pixel_accuracy(
     store: FrameStore, labelled: Indices, frames: Indices, classes: NDArray[np.int64], batch: int = 1_024
 ) -> float:
     """Accuracy of the class of the nearest labelled image, by the distance of pixels."""
+    from sklearn.neighbors import NearestNeighbors  # here, because the import takes seconds
+
     index = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(_pixels(store, labelled))
     right = 0
     for start in range(0, len(frames), batch):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, PlainSerializer
-from scipy import special, stats
+from scipy import special
 
 from egoequiv.files import or_nan, plain
 
@@ -44,7 +44,7 @@ class Result:
         """Student's interval of the mean."""
         if isnan(self.stderr):
             return nan, nan
-        half = float(stats.t.ppf((1 + confidence) / 2, len(self.values) - 1)) * self.stderr
+        half = float(special.stdtrit(len(self.values) - 1, (1 + confidence) / 2)) * self.stderr
         return self.mean - half, self.mean + half
 
 
@@ -66,7 +66,8 @@ def paired_test(a: Sequence[float], b: Sequence[float]) -> PairedTest:
         return PairedTest(gap.mean, nan, nan)
     if gap.stderr == 0:
         return PairedTest(gap.mean, 0.0, 1.0 if gap.mean == 0 else 0.0)
-    return PairedTest(gap.mean, gap.stderr, float(stats.ttest_rel(a, b).pvalue))
+    p_value = 2 * special.stdtr(len(a) - 1, -abs(gap.mean / gap.stderr))
+    return PairedTest(gap.mean, gap.stderr, float(p_value))
 
 
 @dataclass(frozen=True)

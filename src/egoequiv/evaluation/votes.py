@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from egoequiv.errors import DataError
 
@@ -37,6 +36,8 @@ class NeighbourVotes:
 
     def __init__(self, vectors: Matrix, classes: NDArray[np.int64], class_count: int, k: int) -> None:
         """Take vectors (N, F) and their classes (N,)."""
+        from sklearn.neighbors import NearestNeighbors  # here, because the import takes seconds
+
         if not np.isfinite(vectors).all():
             raise DataError("some features are not finite; the network has diverged, train it again")
         self._classes, self._class_count, self._k = classes, class_count, k

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import class_scores, embed
@@ -194,4 +193,6 @@ def compare_answers(right_a: NDArray[Any], right_b: NDArray[Any], recording: NDA
 
 def mcnemar(only_a: int, only_b: int) -> float:
     """The exact two-sided p that questions which one alone gets right fall to both sides equally."""
+    from scipy import stats  # here, because the import takes seconds
+
     return float(stats.binomtest(only_a, only_a + only_b).pvalue) if only_a + only_b else 1.0
