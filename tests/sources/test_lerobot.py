@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy.spatial.transform import Rotation
@@ -406,6 +407,19 @@ def test_a_broken_episode_does_not_stop_the_others(tmp_path: Path) -> None:
     ):
         start = f"recording episode_{episode:06d} left out: "
         assert any(note.startswith(start) and reason in note for note in source.notes), reason
+
+
+@pytest.mark.parametrize("odd", [b"\xff", 0.5, "x", [0], {"a": 0}])
+def test_numbers_of_episodes_that_are_none_are_named(tmp_path: Path, odd: Any) -> None:
+    write_v3(tmp_path, (5, 6))
+    first = tmp_path / "data" / "chunk-000" / "file-000.parquet"
+    whole = pq.read_table(first)
+    pq.write_table(whole, first.with_name("file-001.parquet"))
+    at = whole.column_names.index("episode_index")
+    pq.write_table(whole.set_column(at, "episode_index", pa.array([odd] * whole.num_rows)), first)
+    source = read(tmp_path)
+    assert len(source.recordings) == 2
+    assert noted(source, "file-000.parquet: the column episode_index has values that are no whole numbers")
 
 
 def test_an_episode_in_two_tables_is_read_once(tmp_path: Path) -> None:

@@ -80,7 +80,10 @@ class Episodes:
                 self._say("the column episode_index is not the number in the name", episode_name(named))
             yield named, np.arange(table.num_rows)
             return
-        numbers = np.asarray(table["episode_index"].fill_null(-1).to_numpy(), np.int64)
+        try:
+            numbers = table["episode_index"].cast("int64").fill_null(-1).to_numpy()
+        except (ValueError, TypeError, NotImplementedError):  # what pyarrow raises is one of these, too
+            raise DataError(f"{file}: the column episode_index has values that are no whole numbers") from None
         for number in np.unique(numbers[numbers >= 0]).tolist():
             yield number, np.flatnonzero(numbers == number)
 
