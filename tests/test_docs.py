@@ -18,7 +18,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import egoequiv
+import egoequiv_worlds
 from egoequiv.cli.main import load_command
+from egoequiv.evaluation import plan_conditions
 from egoequiv.experiments import driving, norb
 from egoequiv.sources.formats import FORMATS
 from helpers import draw_small_drives, draw_small_toys, draw_small_worlds, matrix_bytes
@@ -60,6 +63,9 @@ SHORTER = {
     "reproduce": ["--iterations", "2", *TABLE],
 }
 
+
+# The same for the snippets of the README, which run as a file of their own.
+LESS = {"lightings=2)": "lightings=2, size=32)", "iterations=50)": "iterations=3, batch_size=8)"}
 
 # A block of Python that begins with `# name.py` is a file beside the user; the pages below docs/extend have them.
 FILE = re.compile(r"# ([\w/]+\.py)\n")
@@ -189,6 +195,8 @@ def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.
     draw_small_toys(monkeypatch)
     draw_small_drives(monkeypatch)
     draw_small_worlds(monkeypatch)
+    for name, few in (("WALKS", 60), ("TRIED_EACH", 4)):
+        monkeypatch.setattr(plan_conditions, name, few)
     if page.parent.name == "formats":
         import_module(f"logs.{page.stem.replace('-', '_')}").prepare(tmp_path)
     else:
@@ -261,6 +269,9 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.chdir(tmp_path)
         exec(compile(script, f"the snippets of {page.name}", "exec"), {"__name__": "__main__"})
         return
+    for long, short in LESS.items():
+        assert long in script, f"the snippets of {page.name} have no {long} to be replaced by {short}"
+        script = script.replace(long, short)
     # Worker processes import the main module: a snippet run as a file must not start itself again in them.
     guarded = "if __name__ == '__main__':\n" + "\n".join(f"    {line}" for line in script.splitlines())
     snippet = tmp_path / "snippet.py"
@@ -274,6 +285,13 @@ def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(example.parent)
     monkeypatch.setattr(sys, "argv", [str(example)])
+    open_source, train, drive = egoequiv.open_source, egoequiv.train, egoequiv_worlds.drive
+    small = {"turntable": {"size": 32}}
+    monkeypatch.setattr(egoequiv, "open_source", lambda name, **own: open_source(name, **own, **small.get(name, {})))
+    monkeypatch.setattr(egoequiv, "train", lambda **own: train(**own | {"iterations": 20}))
+    monkeypatch.setattr(
+        egoequiv_worlds, "drive", lambda **own: drive(**own | {"seconds": min(16.0, own.get("seconds", 16.0))})
+    )
     run_path(str(example), run_name="__main__")
 
 
