@@ -104,13 +104,15 @@ def test_gaps_that_are_integrated_across_are_named(tmp_path: Path) -> None:
     records = drive(40)
     write(tmp_path / "tub", [*records[:10], *records[30:]])
     source = donkey(tmp_path / "tub")
+    lost = f"{tmp_path / 'tub'}: 20 indexes from 0 to 39 have no record"
     assert source.notes == (
+        lost,
         "tub: the rates have 1 gaps, 1.05 s together, the longest 1.05 s: there the integral is a guess, as if they "
         "changed evenly in between",
     )
-    assert donkey(tmp_path / "tub", rates="").notes == ()
+    assert donkey(tmp_path / "tub", rates="").notes == (lost,)
     assert [len(one) for one in donkey(tmp_path / "tub", pause_s=1.0).recordings] == [10, 10]
-    assert donkey(tmp_path / "tub", pause_s=1.0).notes == ()
+    assert donkey(tmp_path / "tub", pause_s=1.0).notes == (lost,)
 
 
 def test_broken_records_are_counted(tmp_path: Path) -> None:
@@ -141,9 +143,10 @@ def test_the_disk_is_believed_and_not_the_manifest(tmp_path: Path) -> None:
     (tmp_path / "catalog_1.catalog").unlink()
     source = donkey(tmp_path)
     assert [len(r) for r in source.recordings] == [60]
-    assert "names 1 catalogs that are not there, first 'catalog_1.catalog'" in source.notes[0]
+    assert "40 indexes from 0 to 99 have no record" in source.notes[0]
+    assert "names 1 catalogs that are not there, first 'catalog_1.catalog'" in source.notes[1]
     (tmp_path / "manifest.json").write_text('["a"]\n{"paths": [')
-    assert "its last line cannot be read, so no record counts as deleted" in donkey(tmp_path).notes[0]
+    assert "its last line cannot be read, so no record counts as deleted" in donkey(tmp_path).notes[1]
 
 
 def test_other_columns(tmp_path: Path) -> None:
