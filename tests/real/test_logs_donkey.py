@@ -16,6 +16,7 @@ def test_what_is_there(real_data: Path) -> None:
     source = donkey(path)
     assert source.notes == (
         f"{path}: 1 of 1910 records cannot be read, the first is zero bytes",
+        f"{real_data / 'donkey_tub'}: 78 indexes from 12 to 1999 have no record",
         "donkey_tub: 403 of 1909 records are marked as deleted and left out: keep them with --read deleted=keep",
         "donkey_tub: the rates have 46 gaps, 32.4 s together, the longest 3.42 s: there the integral is a guess, as if "
         "they changed evenly in between",
@@ -33,4 +34,4 @@ def test_deleted_records_may_be_kept(real_data: Path) -> None:
     source = donkey(real_data / "donkey_tub", deleted="keep")
     assert source.frame_count == 1909
     assert len(source.recordings) == 8  # seven pauses of more than 5 s, of which one is a clock that was set back
-    assert ["deleted" in note for note in source.notes] == [False, False]
+    assert ["deleted" in note for note in source.notes] == [False] * 3
