@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from egoequiv.training.pace import PACE
 from fuzz.inputs import Inputs
 from fuzz.running import import_everything
 
@@ -26,7 +27,7 @@ SHORT = {"iterations": 60, "per_class": 2, "threads": 1, "log_every": 5, "checkp
 SETTINGS = [part for name, value in SHORT.items() for part in ("--set", f"{name}={value}")]
 
 # What no two runs have in common: when and where a command was given, and locks.
-NOT_DETERMINISTIC = ("command.json", ".lock")
+NOT_DETERMINISTIC = ("command.json", ".lock", PACE)  # when it was done, and how long it took
 
 Arguments = list[object]
 COMMANDS: dict[str, Callable[[Inputs, Path], Arguments]] = {

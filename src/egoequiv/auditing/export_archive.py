@@ -19,6 +19,7 @@ import torch
 
 from egoequiv.auditing.foreign import one_line
 from egoequiv.errors import DataError
+from egoequiv.files import named_in_utf8
 
 PROGRAMS = re.compile(r"models/.*|serialized_exported_program\.json")  # of today, and of torch before 2.8
 OBJECTS = ("custom_obj", "opaque_obj")  # constants that are no tensors, which are pickled
@@ -62,8 +63,9 @@ def tensors_only() -> Iterator[None]:
 def _views(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]]]:
     """The names inside and how to read them, by both of the readers that torch uses: a file could show each its own."""
     try:
-        reader: Any = torch._C.PyTorchFileReader(str(path))
-        yield reader.get_all_records(), reader.get_record
+        with named_in_utf8(path) as named:  # or torch ends the process
+            reader: Any = torch._C.PyTorchFileReader(str(named))
+            yield reader.get_all_records(), reader.get_record
     except RuntimeError:
         pass  # not a file of today
     try:

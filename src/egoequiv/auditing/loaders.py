@@ -24,6 +24,7 @@ from egoequiv.auditing.torch_models import (
     wrap_callable,
 )
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.files import readable
 from egoequiv.models import EgoNet
 from egoequiv.models.checkpoint import MODEL
 from egoequiv.models.network import ALL
@@ -137,4 +138,4 @@ def name_of(where: Any) -> str:
         return str(getattr(where, "__name__", type(where).__name__))
     if is_code(str(where)) and kind_of(where) == "import path":
         return short_name(str(where))
-    return Path(where).name or str(where)
+    return readable(Path(where).name or str(where))

@@ -19,6 +19,7 @@ from egoequiv.auditing.preprocessing import DType
 from egoequiv.auditing.program_models import preprocessing_of
 from egoequiv.auditing.spec import ModelSpec
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.files import named_in_utf8
 from egoequiv.models.exported import FEATURES, MOVED, ONNX_KEY, read_about
 from egoequiv.models.network import ALL
 from egoequiv.store import FrameStore
@@ -82,13 +83,14 @@ def open_session(path: Path, more_outputs: Sequence[str] = ()) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     try:
-        model: Any = str(path)
-        if more_outputs:
-            onnx = import_optional("onnx", "export", path)
-            loaded = onnx.load(path)
-            loaded.graph.output.extend(onnx.ValueInfoProto(name=name) for name in more_outputs)
-            model = loaded.SerializeToString()
-        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        with named_in_utf8(path) as named:
+            model: Any = str(named)
+            if more_outputs:
+                onnx = import_optional("onnx", "export", path)
+                loaded = onnx.load(named)
+                loaded.graph.output.extend(onnx.ValueInfoProto(name=name) for name in more_outputs)
+                model = loaded.SerializeToString()
+            return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except ConfigError:
         raise
     except Exception as problem:  # onnxruntime's own exceptions have no common base

@@ -22,6 +22,7 @@ from egoequiv.auditing.preprocessing import DType, Preprocessing
 from egoequiv.auditing.spec import ModelSpec
 from egoequiv.auditing.torch_models import NO_PICKLE, TorchForward, first_sentence
 from egoequiv.errors import DataError
+from egoequiv.files import named_in_utf8
 from egoequiv.models.exported import MOVED, PROGRAM_KEY, read_about
 from egoequiv.models.network import ALL
 from egoequiv.store import FrameStore
@@ -78,8 +79,8 @@ def _load(spec: ModelSpec, said: dict[str, Any]) -> tuple[torch.export.ExportedP
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=FutureWarning)  # of torch about itself
             warnings.filterwarnings("ignore", category=UserWarning)  # of pickles, which are refused
-            with tensors_only():
-                program = torch.export.load(str(spec.where), extra_files=said)
+            with tensors_only(), named_in_utf8(Path(spec.where)) as named:
+                program = torch.export.load(str(named), extra_files=said)
             return program, torch.export.unflatten(program).to(spec.device)
     except UnpicklingError:
         raise DataError(

@@ -21,7 +21,7 @@ from egoequiv.auditing.layers import OUTPUT, module_names, run_with_layers
 from egoequiv.auditing.preprocessing import Layout, Preprocessing
 from egoequiv.auditing.spec import ModelSpec
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import read_json
+from egoequiv.files import named_in_utf8, read_json
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
 from egoequiv.models.checkpoint import RUN_KIND
 from egoequiv.models.network import ALL
@@ -182,7 +182,8 @@ def _put_weights(module: Any, path: Path, whose: str) -> None:
     if not path.is_file():
         raise DataError(f"weights {path} do not exist or are no file")
     try:
-        tensors = load_file(path)
+        with named_in_utf8(path) as named:
+            tensors = load_file(named)
     except SafetensorError as problem:
         raise DataError(f"{path} is no safetensors file ({problem}); {NO_PICKLE}, convert the weights first") from None
     try:
@@ -197,7 +198,8 @@ def load_torchscript(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noq
         with warnings.catch_warnings():
             # TorchScript is on its way out, but files of it are about; of this one warning the user knows.
             warnings.filterwarnings("ignore", message=".*torch.jit.load.* is deprecated", category=DeprecationWarning)
-            module = torch.jit.load(str(spec.where), map_location=spec.device)  # type: ignore[no-untyped-call]
+            with named_in_utf8(Path(spec.where)) as named:
+                module = torch.jit.load(str(named), map_location=spec.device)  # type: ignore[no-untyped-call]
     except (RuntimeError, ValueError) as problem:
         raise DataError(
             f"{spec.where} is not TorchScript ({first_sentence(problem)}); {NO_PICKLE}: save weights as safetensors "

@@ -134,7 +134,7 @@ def _explain(problem: BaseException) -> None:
     if isinstance(problem, RuntimeError) and str(problem).startswith("Symlink loop from"):
         _fail(f"{str(problem).partition(' from ')[2]}: a link that leads back to itself")
     if isinstance(problem, UnicodeEncodeError) and problem.reason == "surrogates not allowed":
-        _fail(f"{problem.object!a}: a name that is not UTF-8 cannot be used here; rename the file or folder")
+        _fail(f"{problem.object[:200]!a}: a name that is not UTF-8 cannot be used here; rename the file or folder")
 
 
 def _text(filename: object) -> str:

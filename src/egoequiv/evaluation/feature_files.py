@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import check_writable, replacing
+from egoequiv.files import check_writable, readable, replacing
 from egoequiv.models.motion_model import MotionModel
 from egoequiv.models.network import ALL
 from egoequiv.progress import Progress
@@ -73,7 +73,8 @@ def write_features(
         check_writable(path)
     dim, count = own.stop - own.start, 0
     frames = FrameBatches(inputs.frames, model.image_shape, skip_broken)
-    schema = frames.schema().with_metadata({"part": part, **(about or {})})
+    said = {key: readable(value) for key, value in (about or {}).items()}
+    schema = frames.schema().with_metadata({"part": part, **said})
     with _writer(files, schema, dim) as write:
         for known, images in frames.batches(on_progress):
             features = np.ascontiguousarray(model.embed(images)[:, own], np.float32)
@@ -103,7 +104,11 @@ def _writer(files: list[Path], schema: pa.Schema, dim: int) -> AbstractContextMa
 def _parquet(path: Path, schema: pa.Schema, dim: int) -> Iterator[Write]:
     """A table with a row group for each batch."""
     whole = schema.append(pa.field(FEATURES, pa.list_(pa.float32(), dim)))
-    with replacing(path) as temporary, pq.ParquetWriter(temporary, whole, compression="zstd") as writer:
+    with (
+        replacing(path) as temporary,
+        open(temporary, "wb") as file,  # Arrow opens no name that is not UTF-8
+        pq.ParquetWriter(file, whole, compression="zstd") as writer,
+    ):
 
         def write(known: pa.Table, features: Features) -> None:
             values = pa.FixedSizeListArray.from_arrays(pa.array(features.reshape(-1)), dim)
@@ -120,7 +125,8 @@ def _array(path: Path, identities: Path, schema: pa.Schema, dim: int) -> Iterato
         replacing(path) as temporary,
         replacing(identities) as beside,
         open(temporary, "w+b") as file,
-        pq.ParquetWriter(beside, schema, compression="zstd") as writer,
+        open(beside, "wb") as table,
+        pq.ParquetWriter(table, schema, compression="zstd") as writer,
     ):
 
         def header() -> None:

@@ -119,9 +119,9 @@ class _Tables:
             why += self._embed(RecordingFrames(str(file), recording), rows, features)
             self.stats.add(int(recording.name.rpartition("_")[2]), np.asarray(features[rows]))
         self._lacking(file, np.flatnonzero(np.isnan(features[:, 0])), [*why, *self.episodes.left[before:]])
-        with pq.ParquetFile(file) as opened:
+        with open(file, "rb") as source, pq.ParquetFile(source) as opened:  # Arrow opens no name that is not UTF-8
             schema = with_column(opened.schema_arrow, self.column, self.dim)
-            with pq.ParquetWriter(target, schema) as writer:
+            with open(target, "wb") as copy, pq.ParquetWriter(copy, schema) as writer:
                 row = 0
                 for group in range(opened.num_row_groups):
                     table = opened.read_row_group(group)

@@ -22,7 +22,7 @@ from safetensors.numpy import load_file, save_file
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.metric import Value
-from egoequiv.files import replacing, write_text
+from egoequiv.files import named_in_utf8, replacing, write_text
 from egoequiv.models.network import ALL
 
 FOLDER = "measurements"  # in the folder of a run
@@ -128,7 +128,8 @@ def read_measurement(run: Path, subject: Subject) -> Measurement | None:
         if found.subject != subject:
             return None
         if found.array_names:
-            arrays = load_file(path.with_suffix(".safetensors"))
+            with named_in_utf8(path.with_suffix(".safetensors")) as named:
+                arrays = load_file(named)
             if sorted(arrays) != found.array_names:
                 return None
             found._arrays = arrays

@@ -20,7 +20,7 @@ from egoequiv.evaluation.task import AUTO, Finding, OnProgress, Task, TaskData, 
 from egoequiv.evaluation.tasks import TASKS, file_digest, get_tasks
 from egoequiv.experiments.run_groups import SPLITTING
 from egoequiv.experiments.task_data import Shared, open_task_data
-from egoequiv.files import read_json
+from egoequiv.files import read_json, readable
 from egoequiv.models import get_encoder
 from egoequiv.models.checkpoint import RUN_KIND, Which, load_spec
 from egoequiv.models.network import ALL, EQUIVARIANT
@@ -192,7 +192,12 @@ def make_measurement(
 
     `leaked` is None where all frames are measured, or nothing is said of it.
     """
-    about: dict[str, Any] = {"subject": subject, "run": run.name, "checkpoint": which, "motions": data.motions}
+    about: dict[str, Any] = {
+        "subject": subject,
+        "run": readable(run.name),
+        "checkpoint": which,
+        "motions": data.motions,
+    }
     usual = _frames(data.store, data.split.validation, data.split.kind, leaked)
     try:
         with user_code(f"task {task.name}") if task.code else nullcontext():
@@ -217,7 +222,7 @@ def make_measurement(
 def _frames(store: FrameStore, rows: Indices, split: str, leaked: int | None) -> dict[str, Any]:
     """What a record says of the frames that were measured."""
     counts = {"frames": len(rows), "recordings": len(np.unique(store.recording[rows])), "leaked": leaked}
-    return {"store": Path(store.place).name, "split": split, **counts}
+    return {"store": readable(Path(store.place).name), "split": split, **counts}
 
 
 def _with_finding(about: Mapping[str, Any], found: Finding, notes: Sequence[str]) -> Measurement:

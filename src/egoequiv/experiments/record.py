@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from egoequiv import __version__
 from egoequiv.errors import DataError
-from egoequiv.files import write_text
+from egoequiv.files import readable, write_text
 
 COMMAND = "command.json"
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
@@ -62,7 +62,7 @@ def read_command(folder: Path) -> CommandRecord | None:
 
 def record_command(out: Path, arguments: Sequence[str]) -> None:
     """Keep the command that makes a folder, before it does; one that continues it later is kept beside it."""
-    command = shlex.join(["egoequiv", *arguments])
+    command = readable(shlex.join(["egoequiv", *arguments]))
     before = read_command(out)
     earlier = [] if before is None else [*before.earlier, before.command]
     record = CommandRecord(

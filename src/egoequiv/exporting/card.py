@@ -12,6 +12,7 @@ from egoequiv.evaluation.measurement import FOLDER, Measurement
 from egoequiv.evaluation.metric import MARK, Value
 from egoequiv.evaluation.task import TaskOptions
 from egoequiv.evaluation.tasks import TASKS
+from egoequiv.files import readable, write_text
 from egoequiv.markdown import markdown_document
 from egoequiv.models.checkpoint import Which
 from egoequiv.models.network import ALL, EQUIVARIANT
@@ -37,7 +38,7 @@ def write_card(path: Path, run: RunFolder, which: Which, weights: str, config: S
     ]
     head = ["---", "library_name: egoequiv", "pipeline_tag: image-feature-extraction", "tags:"]
     text = markdown_document(_title(run), _what(run, config), sections)
-    path.write_text("\n".join([*head, *(f"- {tag}" for tag in TAGS), "---", "", text]), encoding="utf-8")
+    write_text(path, readable("\n".join([*head, *(f"- {tag}" for tag in TAGS), "---", "", text])))
 
 
 def measurements_of(run: Path, weights: str) -> list[Measurement]:

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from egoequiv.errors import DataError
-from egoequiv.files import read_json, replacing, write_json
+from egoequiv.files import named_in_utf8, read_json, replacing, write_json
 from egoequiv.models.network import EgoNet, NetSpec
 from egoequiv.names import check_recorded
 
@@ -56,7 +56,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what `save_tensors` wrote."""
     try:
-        with safe_open(path, framework="pt") as file:
+        with named_in_utf8(path) as named, safe_open(named, framework="pt") as file:
             # Cloned, so that no tensor depends on how the file happened to be aligned in memory.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
             meta = json.loads((file.metadata() or {}).get("egoequiv", "{}"))
@@ -70,7 +70,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 def load_meta(path: Path) -> dict[str, Any]:
     """The JSON object of a file that `save_tensors` wrote, without its tensors."""
     try:
-        with safe_open(path, framework="pt") as file:
+        with named_in_utf8(path) as named, safe_open(named, framework="pt") as file:
             meta = json.loads((file.metadata() or {}).get("egoequiv", "{}"))
     except (SafetensorError, json.JSONDecodeError, OSError) as problem:
         raise DataError(f"{path} is damaged ({problem}): remove it to begin again") from problem

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import plain, read_json, replacing, write_json
+from egoequiv.files import named_in_utf8, plain, read_json, replacing, write_json
 from egoequiv.models.encoder import ImageShape
 from egoequiv.models.network import ALL, EQUIVARIANT, EgoNet, NetSpec
 from egoequiv.names import check_recorded, is_code
@@ -192,7 +192,8 @@ def load_network(folder: Path, config: SavedConfig) -> EgoNet:
         found, said = net.encoder.feature_dim, config.feature_dim
         raise DataError(f"{folder / CONFIG}: encoder {spec.encoder} gives {found} features, the file says {said}")
     try:
-        net.load_state_dict(load_file(path))
+        with named_in_utf8(path) as named:
+            net.load_state_dict(load_file(named))
     except FileNotFoundError:
         raise DataError(f"{path} is missing: {folder} is not {SAVED_KIND}") from None
     except SafetensorError as problem:

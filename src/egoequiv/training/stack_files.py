@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -15,8 +16,8 @@ from egoequiv.training.run_folder import FREE_TO_CHANGE
 def stack_file(jobs: Sequence[Job]) -> Path:
     """Where a stack of these jobs keeps its checkpoint: beside the folders of its runs."""
     free = set(FREE_TO_CHANGE)
-    names = "\n".join(f"{job.out.name} {job.config.model_dump_json(exclude=free)}" for job in in_order(jobs))
-    return jobs[0].out.parent / f".stack-{sha256(names.encode()).hexdigest()[:16]}.safetensors"
+    whole = json.dumps([[job.out.name, job.config.model_dump(mode="json", exclude=free)] for job in in_order(jobs)])
+    return jobs[0].out.parent / f".stack-{sha256(whole.encode()).hexdigest()[:16]}.safetensors"
 
 
 def left_stacks(jobs: Sequence[Job], left: Collection[Job]) -> list[list[Job]]:

@@ -42,7 +42,7 @@ def stack_key(config: TrainConfig) -> str | None:
     changes = config.augment != "none" or config.augment_labelled != "none"
     if not fits or not method.terms or changes or any(map(_is_alone, method.terms)):
         return None
-    return config.model_dump_json(exclude=set(OWN_SETTINGS))
+    return json.dumps(config.model_dump(mode="json", exclude=set(OWN_SETTINGS)))
 
 
 def _is_alone(term: Term) -> bool:
