@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -191,6 +192,24 @@ def check_recorded(kind: str, names: Iterable[str], folder: Path) -> None:
                 f"{folder} names the {kind} {name}, a module of the current folder that you did not name: "
                 f"if you trust this code, set {CODE_VARIABLE}={shlex.quote(str(Path.cwd()))}"
             )
+
+
+def trust(names: Iterable[str]) -> str:
+    """What must stand before a later command, so that it trusts the code that a run of these names records.
+
+    `EGOEQUIV_CODE=FOLDER ` with a space behind it, or nothing.
+    """
+    folders: list[Path] = []
+    for name in names:
+        of_file, of_module = FILE.fullmatch(name), MODULE.fullmatch(name)
+        if of_file and not is_trusted_file(_full_path(of_file["place"]), if_imported=False):
+            folders.append(_full_path(of_file["place"]).parent)
+        elif of_module and not is_trusted_module(of_module["place"], if_imported=False):
+            folders.append(Path.cwd())
+    if not folders:
+        return ""
+    before = [place for place in os.environ.get(CODE_VARIABLE, "").split(os.pathsep) if place]
+    return f"{CODE_VARIABLE}={shlex.quote(os.pathsep.join(dict.fromkeys([*before, *map(str, folders)])))} "
 
 
 def what_is(thing: object) -> str:

@@ -130,12 +130,12 @@ def _current_folder() -> Path | None:
         return None
 
 
-def is_trusted_file(file: Path) -> bool:
+def is_trusted_file(file: Path, if_imported: bool = True) -> bool:
     """Whether a file that a run names may be imported, although the user has not named it.
 
     It may if it is imported already, below the current folder, a folder of the Python path or one of `EGOEQUIV_CODE`.
     """
-    if file == _running_script() or _module_name(file) in sys.modules:
+    if if_imported and (file == _running_script() or _module_name(file) in sys.modules):
         return True
     of_python = {Path(get_paths()[name]).resolve() for name in ("stdlib", "platstdlib")}
     on_path = {Path(place).resolve() for place in sys.path if place} - of_python
@@ -143,14 +143,14 @@ def is_trusted_file(file: Path) -> bool:
     return any(file.is_relative_to(folder) for folder in folders if folder is not None)
 
 
-def is_trusted_module(name: str) -> bool:
+def is_trusted_module(name: str, if_imported: bool = True) -> bool:
     """Whether a module that a run names may be imported, although the user has not named it.
 
     It may if it is imported already, installed, on PYTHONPATH or below a folder of `EGOEQUIV_CODE`. The current folder
     alone does not count: where someone put a run, there may be code beside it.
     """
     top = name.partition(".")[0]
-    if top in sys.modules:
+    if if_imported and top in sys.modules:
         return True
     add_current_folder()
     found = places_of(top)

@@ -99,7 +99,9 @@ def test_compare_refuses_in_one_line(cli: Cli, runs: Path, small_store: FrameSto
 
 @pytest.mark.slow
 def test_report_writes_what_the_name_says(cli: Cli, runs: Path, tmp_path: Path) -> None:
-    said = json.loads(cli("report", runs, "-o", tmp_path / "page.html", "--task", "slowness", "--json").out)
+    said = json.loads(
+        cli("report", runs, "-o", tmp_path / "page.html", "--task", "slowness", "--workers", 1, "--json").out
+    )
     assert said["report"] == str(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
     cli("report", runs, "-o", tmp_path / "page.md", "--no-evaluate")

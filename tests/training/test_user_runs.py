@@ -75,6 +75,22 @@ class Mistaken(Gap):
         return batch.z_i.sum(dim=1).mean(-1)  # of a stack, over the batch and not over the features
 
 
+class Exchanged(AtOnce):
+    name = "exchanged"
+
+    def loss(self, net, batch):
+        loss = super().loss(net, batch)
+        return loss.flip(0) if loss.dim() else loss  # each network of a stack gets the loss of another
+
+
+class Averaged(AtOnce):
+    name = "averaged"
+
+    def loss(self, net, batch):
+        loss = super().loss(net, batch)
+        return loss.mean().expand_as(loss)
+
+
 class Scalar(Mistaken):
     name = "scalar"
 
@@ -152,6 +168,11 @@ class Resting(Net):
         if not self.training and len(images) > 2:
             raise ValueError("not\\nnow")
         return super().forward(images)
+
+
+class NotFinite(Net):
+    def forward(self, images):
+        return super().forward(images) * float("nan")
 
 
 class Frozen(Net):
@@ -344,6 +365,8 @@ def test_a_stack_computes_any_loss(code: Path, small_store: FrameStore) -> None:
     ("method", "words"),
     [
         ("Mistaken", "stacks, but gives"),
+        ("Exchanged", "stacks, but gives"),
+        ("Averaged", "stacks, but gives"),
         (
             "Scalar",
             r"must return a tensor \(2,\), one loss a network .*; it returns a tensor \(\)",
@@ -401,6 +424,7 @@ def test_a_loss_that_goes_wrong_is_one_line(code: Path, small_store: FrameStore,
         ("Few", r"mine.py:Few, in evaluation, on 72 images: expected float features \(B, 5\) .* float32 \(7, 5\)$"),
         ("Views", r"mine.py:Views, in training, on 16 images: expected .*; of 16 images it returns float32 \(2, 5\)"),
         ("Resting", r"mine.py:Resting, in evaluation, on \d+ images: .*mine\.py line \d+: ValueError: not now$"),
+        ("NotFinite", "the encoder gives features that are not finite before any training"),
         ("Frozen", r"^loss 'slowness' has no gradient, because the features of the encoder have none"),
         ("Pixels", r"mine.py:Pixels has no parameters, and the method adds none: nothing can be learned"),
     ],

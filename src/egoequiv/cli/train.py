@@ -17,6 +17,8 @@ from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stopping import StoppedError, stopped_as
 from egoequiv.cli.stores import LogImages, fetch, local_store
 from egoequiv.errors import ConfigError
+from egoequiv.method_names import parts_of
+from egoequiv.names import trust
 
 if TYPE_CHECKING:
     from egoequiv.training import TrainConfig, TrainedRun
@@ -209,14 +211,15 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
     near = closeness(config.split, f"{config.max_gap_s:g} s")
     say(f"split {config.split}: {leaked} of {frames} validation frames have {near}{LEAKS if leaked else ''}")
+    code = trust([*parts_of(config.method), config.encoder])
     if is_log:
         place = shlex.quote(str(out))
-        with stopped_as(f"the run is trained, measure it with: egoequiv evaluate {place}"):
+        with stopped_as(f"the run is trained, measure it with: {code}egoequiv evaluate {place}"):
             measure_basics(out)
-        say(f"next: egoequiv embed {place} {shlex.quote(config.data)} -o features.parquet")
-        say(f"      egoequiv report {place} -o report.html")
+        say(f"next: {code}egoequiv embed {place} {shlex.quote(config.data)} -o features.parquet")
+        say(f"      {code}egoequiv report {place} -o report.html")
         return
-    say(f"next: egoequiv evaluate {out}")
+    say(f"next: {code}egoequiv evaluate {shlex.quote(str(out))}")
 
 
 @contextmanager

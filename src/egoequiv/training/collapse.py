@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from egoequiv.errors import DataError
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.objective import Rows, gather
@@ -61,6 +62,8 @@ class FeatureCheck:
         self._store = data.store
         self._rows = np.sort(frames)[np.unique(np.linspace(0, len(frames) - 1, min(len(frames), FRAMES)).astype(int))]
         z = features_of_rows(untrained, self._store, self._rows)
+        if not torch.isfinite(z).all():
+            raise DataError("the encoder gives features that are not finite before any training")
         mapped = untrained.part(untrained.mapped_part)
         # The other part is the same in a clip, so that in few clips it is few points.
         is_part = len(range(*mapped.indices(z.shape[-1]))) < z.shape[-1]

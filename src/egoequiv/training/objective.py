@@ -147,24 +147,37 @@ def _of_stack(net: StackedNet, term: Term, batch: StreamBatch) -> Tensor:
     if term.stacks and term.name in net.compared:
         return term.loss(net, batch)
     before = torch.get_rng_state()
-    shared = batch.target.dim() == 1
-    losses = [
-        term.loss(heads, StreamBatch(batch.z_i[k], batch.z_j[k], batch.target if shared else batch.target[k]))
-        for k, heads in enumerate(net.members())
-    ]
+    losses = [term.loss(heads, _of_one(batch, k)) for k, heads in enumerate(net.members())]
     if not torch.equal(before, torch.get_rng_state()):
         raise ConfigError(
             f"loss {term.name!r} draws random numbers, which a stack of networks cannot repeat: write draws = True "
             "into its class, and its runs are trained one by one"
         )
-    one_by_one = torch.stack(losses)
     if not term.stacks:
-        return one_by_one
-    at_once = term.loss(net, batch)
-    if at_once.shape == one_by_one.shape and not torch.allclose(at_once, one_by_one, rtol=1e-2, atol=1e-5):
+        return torch.stack(losses)
+    _compare(net, term, batch)
+    net.compared.add(term.name)
+    return term.loss(net, batch)
+
+
+def _compare(net: StackedNet, term: Term, batch: StreamBatch) -> None:
+    """Refuse a term that gives other losses for all networks at once than one by one.
+
+    New networks are much alike, so each gets features of another size, and pairs of other frames: then losses differ.
+    """
+    size = torch.linspace(0.5, 1.5, len(batch.z_i), device=batch.z_i.device)[:, None, None]
+    z_i, z_j = batch.z_i.detach() * size, batch.z_j.detach() * size
+    z_j = torch.stack([one.roll(k, dims=0) for k, one in enumerate(z_j)])
+    odd = StreamBatch(z_i, z_j, batch.target)
+    one_by_one = torch.stack([term.loss(heads, _of_one(odd, k)) for k, heads in enumerate(net.members())])
+    at_once = term.loss(net, odd)
+    if at_once.shape == one_by_one.shape and not torch.allclose(at_once, one_by_one, rtol=1e-3, atol=1e-5):
         raise ConfigError(
             f"loss {term.name!r} stacks, but gives {at_once.tolist()} for networks that one by one have "
             f"{one_by_one.tolist()}: let it take features (..., B, D), or write stacks = False into its class"
         )
-    net.compared.add(term.name)
-    return at_once
+
+
+def _of_one(batch: StreamBatch, k: int) -> StreamBatch:
+    """The batch of one network of a stack."""
+    return StreamBatch(batch.z_i[k], batch.z_j[k], batch.target if batch.target.dim() == 1 else batch.target[k])
