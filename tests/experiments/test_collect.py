@@ -180,6 +180,22 @@ def test_a_run_that_is_not_finished_is_in_no_test(runs: Path) -> None:
     assert "Not finished: equiv-labels-2 (iteration 20 of 20)." in collect(runs)[0].exhibits[0].notes[0]
 
 
+def test_a_copy_of_a_run_is_no_repetition(runs: Path) -> None:
+    before = table_of_folder(runs).row("equiv").entries["top1"].result
+    shutil.copytree(runs / "equiv-labels-1", runs / "again")
+    (runs / "equiv-labels-1" / "result.json").unlink()  # then the finished one counts
+    (experiment,) = collect(runs)
+    assert experiment.left_out == ("Left out: equiv-labels-1, which has the settings and the seed of again.",)
+    assert table_of_folder(runs).row("equiv").entries["top1"].result == before
+
+
+def test_a_run_whose_features_collapsed_is_named(runs: Path) -> None:
+    result = json.loads((runs / "equiv-labels-2" / "result.json").read_text())
+    (runs / "equiv-labels-2" / "result.json").write_text(json.dumps({**result, "collapsed": True}))
+    (note,) = collect(runs)[0].exhibits[0].notes
+    assert note == "Collapsed in training, so that features hardly differ between images: equiv-labels-2."
+
+
 def test_measurements_outlive_the_store(runs: Path, finished: Path, tmp_path: Path) -> None:
     store = shutil.copytree(finished / "stores", tmp_path / "stores")
     for config in runs.glob("*/config.json"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -110,7 +110,7 @@ class Experiment:
     path: Path
     command: CommandRecord | None
     exhibits: tuple[Exhibit, ...]
-    left_out: tuple[str, ...] = ()  # folders that look like runs and are none, as sentences
+    left_out: tuple[str, ...] = ()  # copies of runs, and folders that look like runs and are none, as sentences
 
     @property
     def title(self) -> str:
@@ -144,10 +144,35 @@ def collect(out: Path, found: Found | None = None) -> list[Experiment]:
 def _experiment(folder: Path, found: Found, elsewhere: Sequence[Path] = ()) -> Experiment | None:
     """The experiment of one folder, without the runs in folders that are experiments of their own."""
     exhibits = tuple(_exhibit(folder, name, table, found) for name, table in _tables(folder).items())
+    left_out = _left_out(folder)
     if not any(exhibit.subjects for exhibit in exhibits):
         groups = group_runs([run for run in runs_in(folder) if not set(elsewhere) & {run, *run.parents}])
-        exhibits = (*_exhibits_of_runs(folder, groups, found), *exhibits)
-    return Experiment(folder, read_command(folder), exhibits, _left_out(folder)) if exhibits else None
+        distinct = [_without_copies(group) for group in groups]
+        left_out += tuple(
+            f"Left out: {copy.relative_to(folder)}, which has the settings and the seed of {run.relative_to(folder)}."
+            for _, copies in distinct
+            for copy, run in copies.items()
+        )
+        exhibits = (*_exhibits_of_runs(folder, [group for group, _ in distinct], found), *exhibits)
+    return Experiment(folder, read_command(folder), exhibits, left_out) if exhibits else None
+
+
+def _without_copies(group: RunGroup) -> tuple[RunGroup, dict[Path, Path]]:
+    """A group with one run of each seed, the first that is finished, and the others with the run they are copies of."""
+    kept: dict[tuple[int, int], Path] = {}
+    members = list(zip(group.repetitions, group.runs, strict=True))
+    for seeds, run in sorted(members, key=lambda member: not _is_finished(member[1])):
+        kept.setdefault(seeds, run)
+    copies = {run: kept[seeds] for seeds, run in members if kept[seeds] != run}
+    repetitions = tuple(dict.fromkeys(group.repetitions))
+    return replace(group, runs=tuple(kept[seeds] for seeds in repetitions), repetitions=repetitions), copies
+
+
+def _is_finished(run: Path) -> bool:
+    try:
+        return RunFolder(run).unfinished() is None
+    except EgoEquivError:
+        return False
 
 
 def _tables(folder: Path) -> dict[str, Table]:
@@ -199,7 +224,7 @@ def _exhibits_of_runs(folder: Path, groups: Sequence[RunGroup], found: Found) ->
 def _table_of_runs(folder: Path, title: str, subjects: Sequence[Subject]) -> tuple[Table | None, tuple[str, ...]]:
     """A table of what was measured of runs, and which of them are not finished or not measured."""
     measured: dict[Path, list[Measurement]] = {}
-    unfinished = []
+    unfinished, collapsed = [], []
     for subject in subjects:
         for run in subject.group.runs:
             each = [subject.measurement(task, run) for task in BASIC]
@@ -208,11 +233,14 @@ def _table_of_runs(folder: Path, title: str, subjects: Sequence[Subject]) -> tup
                 measured[run] = known
             try:
                 how_far = RunFolder(run).unfinished()
+                collapsed += [run.name] if (RunFolder(run).result or {}).get("collapsed") else []
             except EgoEquivError as problem:
                 how_far = str(problem)
             if how_far is not None:
                 unfinished.append(f"{run.name} ({how_far.removeprefix('not finished: ')})")
     notes = []
+    if collapsed:
+        notes.append(f"Collapsed in training, so that features hardly differ between images: {', '.join(collapsed)}.")
     if unfinished:
         notes.append(
             f"Not finished: {', '.join(unfinished)}. Such runs count in the means of their rows, but in no paired "
