@@ -314,6 +314,16 @@ def test_columns_of_any_sensor_are_mined() -> None:
     assert {"more steering", "less steering", "more throttle"} & {" ".join(n.split()[:2]) for n in found.patterns.names}
 
 
+def test_turns_of_a_robot_that_always_drives_are_named() -> None:
+    motions = np.array([[0.79, 34.1], [0.75, -32.7], [0.8, 0.24], [0.2, 0.0]])
+    assert name_motions(PLANAR, motions, np.array([0.25, 20.0])) == (
+        "forward 0.79 m and left turn 34°",
+        "forward 0.75 m and right turn 33°",
+        "forward 0.8 m",
+        "forward 0.2 m",
+    )
+
+
 def test_names_of_the_same_words_are_told_apart() -> None:
     spread = np.array([10.0, 1.0])
     motions = np.array([[3.6, 16.2], [7.2, 15.8], [7.2, 16.4], [7.2, 16.1], [14.4, 0.2], [-14.4, 0.2]])

@@ -15,13 +15,15 @@ Array = NDArray[np.float64]
 NEARLY = 0.75  # share of the first component from which a second one is named too
 NO_MOTION = "still"
 STILL = 0.1  # in spreads: a motion with no larger component is called still
+APART = 0.5  # in spreads: the least component that is named because it tells two motions apart
 
 
 def name_motions(space: MotionSpace, motions: Array, spread: Array, taken: Sequence[str] = ()) -> tuple[str, ...]:
     """Each motion in plain words, named after its largest component in spreads: "left turn 16°"; (G, M).
 
-    A second component that is nearly as large is named too, and more if two motions would have the same name, or one of
-    those that are `taken`. A motion that hardly moves is "still".
+    A second component that is nearly as large is named too, and so is one that tells the motion apart from another in
+    the same direction, as turns are told apart where a car always drives; and more if two motions would have the same
+    name, or one of those that are `taken`. A motion that hardly moves is "still".
     """
     names = list(taken)
     for motion in motions:
@@ -29,15 +31,34 @@ def name_motions(space: MotionSpace, motions: Array, spread: Array, taken: Seque
         if size.max() < STILL and NO_MOTION not in names:
             names.append(NO_MOTION)
             continue
-        said = {k: space.axes[k].in_words(float(motion[k])) for k in np.argsort(-size, kind="stable")}
+        order = np.argsort(-size, kind="stable").tolist()
+        told = _told_apart(motion / spread, motions / spread, order[0])
+        if told is not None:
+            order.remove(told)
+            order.insert(1, told)
+        said = {k: space.axes[k].in_words(float(motion[k])) for k in order}
         order = [k for k, word in said.items() if word] or list(said)  # some components are not named
         words = [said[k] or NO_MOTION for k in order]
         name = words[0]
         for place, (k, more) in enumerate(zip(order[1:], words[1:], strict=True)):
-            is_named = place == 0 and size[k] >= NEARLY * size[order[0]]
+            is_named = place == 0 and (size[k] >= NEARLY * size[order[0]] or k == told)
             if name not in names and not is_named:
                 break
             name += f" and {more}"
         numbered = (f"{name} ({number})" for number in count(len(names) + 1))
         names.append(next(one for one in chain([name], numbered) if one not in names))
     return tuple(names[len(taken) :])
+
+
+def _told_apart(motion: Array, motions: Array, first: int) -> int | None:
+    """The component by which a motion differs most from others whose largest one is the same; (M,), (G, M), in spreads.
+
+    None where that is the largest one itself, or is too small to be named.
+    """
+    is_alike = (np.abs(motions).argmax(axis=1) == first) & (np.sign(motions[:, first]) == np.sign(motion[first]))
+    gaps = np.abs(motions[is_alike] - motion)
+    gaps = gaps[(gaps.argmax(axis=1) != first) & gaps.any(axis=1)]  # of a motion from itself there is none
+    if not len(gaps):
+        return None
+    most = int(np.where(np.arange(len(motion)) == first, 0.0, gaps.max(axis=0)).argmax())
+    return most if np.abs(motion[most]) >= APART else None
