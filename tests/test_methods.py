@@ -161,6 +161,12 @@ class Nowhere(Spread):
     stream = "video"  # type: ignore[assignment]
 
 
+class NoLoss:
+    """Has what a loss has, and is none."""
+
+    name = "no-loss"
+
+
 NOTHING = Method("nothing", "", (3,))  # type: ignore[arg-type]
 NO_TERMS = Method("nothing", "", 3)  # type: ignore[arg-type]
 TWICE = Method("twice", "", (Spread(), Spread(margin=2)))
@@ -250,6 +256,7 @@ def test_a_loss_as_a_method_is_described_by_its_first_line() -> None:
         (f"equiv+{HERE}:Needy", "loss test_methods:Needy: "),
         (f"{HERE}:Nameless", "loss Nameless: its name must be a word such as 'triplet'"),
         (f"{HERE}:Nowhere", "its stream must be one of labelled, motion, neighbour, clip, view: 'video'"),
+        (f"{HERE}:NoLoss", "the class NoLoss is no loss: let it inherit from egoequiv.losses.Term"),
         (f"{HERE}:NOTHING", "expected terms that are egoequiv.losses.Term, found a int"),
         (f"{HERE}:NO_TERMS", "expected a tuple of terms, found a int"),
         (f"{HERE}:TWICE", "two of its terms have the name 'spread'"),

@@ -117,6 +117,8 @@ def _as_method(name: str, found: Any) -> Method:
         return Method(short_name(name), _first_line(found), terms)
     # A run may name any function that can be imported, so only those that say so are called.
     declared = getattr(found, "__annotations__", {}).get("return")
+    if isinstance(found, type):
+        raise ConfigError(f"method {name}: {what_is(found)} is no loss: let it inherit from egoequiv.losses.Term")
     if declared is not Method and str(declared).rpartition(".")[2] != "Method":
         raise ConfigError(f"method {name}: {what_is(found)} must declare that it returns one: def f() -> Method")
     with user_code(f"method {name}"):

@@ -9,9 +9,10 @@ import pytest
 
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, EgoEquivError
-from egoequiv.store import FrameStore
+from egoequiv.store import FrameStore, ingest
 from egoequiv.training import make_config, prepare_data
 from egoequiv.training.search import WEIGHTS, GreedySearch
+from helpers import grid_source
 
 SHORT = {"iterations": 40, "per_class": 3, "log_every": 20, "checkpoint_every": 20, "validate_every": 40}
 
@@ -65,6 +66,12 @@ def test_diverged_settings_lose(small_store: FrameStore, tmp_path: Path) -> None
     assert selection.describe()["trials"][0]["score"] is None
     again = search(small_store, tmp_path, learning_rates=(1e9, 0.001)).run(["drlim"])
     assert again.describe() == selection.describe()
+
+
+def test_a_store_without_labels_is_one_line(tmp_path: Path) -> None:
+    store = ingest(grid_source(labels=None), tmp_path / "store", workers=1)
+    with pytest.raises(ConfigError, match="has no labels: name a table or another store of labels with --set labels="):
+        search(store, tmp_path / "out").run(["drlim"])
 
 
 def test_nothing_to_choose_from_is_an_error(small_store: FrameStore, tmp_path: Path) -> None:

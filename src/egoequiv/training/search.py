@@ -15,6 +15,7 @@ from egoequiv.engines import Engine
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.files import write_json
 from egoequiv.method_names import display_name, get_method
+from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.data import open_data
 from egoequiv.training.defaults import SPLITS, is_settled
@@ -95,6 +96,11 @@ class GreedySearch:
         if not make_config({**self.base, "method": "equiv"}).use_labels:
             raise ConfigError("a search chooses by accuracy and needs labels: leave out use_labels=false")
         shared = make_config({"holdout_fraction": HOLDOUT, **self.base, "method": "clsnet"})
+        if shared.labels is None and shared.label_column == "label" and not FrameStore.open(shared.data).class_names:
+            raise ConfigError(
+                f"a search chooses by accuracy, and {shared.data} has no labels: name a table or another store of "
+                "labels with --set labels=, or an attribute with --set label_column="
+            )
         if is_settled(shared):
             return self._run(methods)
         opened = open_data(shared)  # once, so that all runs have the same encoder and the same split
