@@ -12,9 +12,12 @@ from egoequiv.errors import ConfigError
 from egoequiv.pose import Axis, GridSpace
 from egoequiv.sources.recording import Image, Recording, Source
 from egoequiv_worlds.settings import check_number
-from egoequiv_worlds.toys import CATEGORIES, Toy
+from egoequiv_worlds.toys import CATEGORIES, Toy, built
 
 LOWEST_DEG, HIGHEST_DEG = 30.0, 70.0
+SHIFT = 0.015  # how far from the middle the toy may be in a recording's pictures, in shares of their width
+EXPOSURE = 0.04  # how far a recording's exposure may differ from 1
+NOISE_LEVELS = 1.5  # standard deviation of the sensor's noise, in gray levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +34,16 @@ class TurntableRecording(Recording):
     attributes: Mapping[str, str]
 
     def image(self, frame: int) -> Image:
-        """Draw one frame, (size, size) gray."""
-        from egoequiv_worlds.toys.renderer import picture  # here, because it imports numba, which takes a second
+        """Draw one frame, (size, size) gray, with the errors of a camera."""
+        from egoequiv_worlds.render.sensor import digital  # here, because they import numba, which takes a second
+        from egoequiv_worlds.render.studio import draw_surface, lighting
 
-        return picture(self.toy, self.lighting, frame, self.poses[frame], self.size)
+        errors = self.toy.generator(1, self.lighting)
+        shift, exposure = errors.uniform(-SHIFT, SHIFT, 2), 1.0 + errors.uniform(-EXPOSURE, EXPOSURE)
+        lamps = lighting(self.lighting)
+        levels = draw_surface(built(self.toy), lamps, self.poses[frame], self.size, shift, exposure)
+        noise = self.toy.generator(2, self.lighting, frame).standard_normal(levels.shape)
+        return digital(levels + NOISE_LEVELS * noise)
 
 
 def turntable(

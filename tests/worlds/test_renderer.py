@@ -12,8 +12,7 @@ from egoequiv_worlds.render.primitives import box, cylinder, ellipsoid, extrusio
 from egoequiv_worlds.render.raster import project, rasterise
 from egoequiv_worlds.render.studio import Lighting, draw_surface, lamps_around
 from egoequiv_worlds.render.surface import Surface, surface
-from egoequiv_worlds.toys import CATEGORIES, Toy, parts
-from egoequiv_worlds.toys.renderer import built
+from egoequiv_worlds.toys import CATEGORIES, Toy, built, parts
 
 TOYS = [Toy(category, instance, seed) for category in CATEGORIES for instance in range(5) for seed in (0, 1)]
 STRAIGHT = np.zeros(2)

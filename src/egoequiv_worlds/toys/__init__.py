@@ -1,24 +1,35 @@
-"""The toys of the turntable: which categories there are, and how one toy is built."""
+"""The toys of the turntable.
+
+A category is a file `toy_NAME.py` in this folder, and is found by itself. Its CATEGORY has a number that no other one
+has, from which its random numbers come, and its designs: functions that put the parts of a `Model` together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import pkgutil
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from egoequiv_worlds.render.mesh import Part
-from egoequiv_worlds.toys import toy_aeroplane, toy_animal, toy_car, toy_figure, toy_truck
+from egoequiv_worlds.toys.parts import Category, Model
 
-Design = Callable[[np.random.Generator], list[Part]]
+if TYPE_CHECKING:
+    from egoequiv_worlds.render.surface import Surface
 
-CATEGORIES: Mapping[str, tuple[Design, ...]] = {
-    "animal": toy_animal.DESIGNS,
-    "figure": toy_figure.DESIGNS,
-    "aeroplane": toy_aeroplane.DESIGNS,
-    "truck": toy_truck.DESIGNS,
-    "car": toy_car.DESIGNS,
-}
+
+def _found() -> Mapping[str, Category]:
+    """The categories of all files of this folder, by their numbers."""
+    files = [module.name for module in pkgutil.iter_modules(__path__) if module.name.startswith("toy_")]
+    found = {name.removeprefix("toy_"): import_module(f"{__name__}.{name}").CATEGORY for name in files}
+    return dict(sorted(found.items(), key=lambda item: item[1].number))
+
+
+CATEGORIES = _found()
 
 
 @dataclass(frozen=True)
@@ -35,10 +46,19 @@ class Toy:
 
     def generator(self, *purpose: int) -> np.random.Generator:
         """Random numbers that depend on the toy and on what they are for, and on nothing else."""
-        return np.random.default_rng([self.seed, list(CATEGORIES).index(self.category), self.instance, *purpose])
+        return np.random.default_rng([self.seed, CATEGORIES[self.category].number, self.instance, *purpose])
 
 
 def parts(toy: Toy) -> list[Part]:
     """The parts of a toy; instances past the last design repeat the designs in other proportions."""
-    designs = CATEGORIES[toy.category]
-    return designs[toy.instance % len(designs)](toy.generator(0))
+    designs, model = CATEGORIES[toy.category].designs, Model(toy.generator(0))
+    designs[toy.instance % len(designs)](model)
+    return model.parts
+
+
+@lru_cache(maxsize=64)
+def built(toy: Toy) -> Surface:
+    """The surface of a toy, built once in each process."""
+    from egoequiv_worlds.render.surface import surface  # here, because it imports numba, which takes a second
+
+    return surface(parts(toy))

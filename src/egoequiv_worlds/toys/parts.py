@@ -2,70 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
-import numpy as np
+from numpy.random import Generator
 
 from egoequiv_worlds.render.mesh import Mesh, Part
 from egoequiv_worlds.render.primitives import box, cylinder, ellipsoid, lathe
 
-
-@dataclass(frozen=True)
-class Paint:
-    """The few albedos a toy is painted in."""
-
-    base: float
-    light: float
-    dark: float
-    black: float
+Brush = Callable[..., None]  # paints meshes in one gray, which makes them parts of a toy
 
 
-def mixed(rng: np.random.Generator) -> Paint:
-    """A middle gray for the toy, and a lighter and a darker one for its details."""
-    base = float(rng.uniform(0.28, 0.55))
-    return Paint(base, min(0.85, base * 1.5), base * 0.55, 0.09)
+class Model:
+    """A toy while it is put together: its parts so far, and brushes in the few grays that it is painted in."""
+
+    def __init__(self, rng: Generator) -> None:
+        base = float(rng.uniform(0.28, 0.55))
+        grays = (base, min(0.85, base * 1.5), base * 0.55, 0.09)
+        self.rng, self.parts = rng, list[Part]()
+        self.base, self.light, self.dark, self.black = (partial(self.paint, albedo) for albedo in grays)
+
+    def paint(self, albedo: float, *meshes: Mesh) -> None:
+        """Add parts in a gray that all toys share."""
+        self.parts += [Part(mesh, albedo) for mesh in meshes]
+
+    def between(self, low: float, high: float) -> float:
+        """A number, all equally likely."""
+        return float(self.rng.uniform(low, high))
+
+    def vary(self, value: float, share: float = 0.12) -> float:
+        """A length with a random error of up to a share of it."""
+        return value * self.between(1.0 - share, 1.0 + share)
+
+    def axles(self, xs: Sequence[float], track: float, radius: float, width: float) -> None:
+        """Pairs of wheels that stand on z = 0, their outer sides at y = +-track, with bright hubs."""
+        half, r = width / 2, radius
+        tyre = [(-half, r * 0.8), (-width * 0.35, r), (width * 0.35, r), (half, r * 0.85), (half, r * 0.6)]
+        for x in xs:
+            self.black(*pair(lathe((x, track - half, r), "y", [*tyre, (width * 0.38, r * 0.55)], 16)))
+            self.light(*pair(cylinder((x, track - width * 0.12, r), "y", width * 0.1, r * 0.52, 10)))
+
+    def headlamps(self, x: float, track: float, z: float) -> None:
+        """A lamp on each side."""
+        self.paint(0.85, *pair(ellipsoid((x, track * 0.68, z), (0.035, 0.065, 0.055), 10)))
+
+    def ends(self, front: float, rear: float, track: float, z: float, bumpers: bool = True) -> None:
+        """Headlamps, tail lamps and a bumper at each end."""
+        self.headlamps(front, track, z)
+        self.dark(*pair(box((rear, track * 0.72, z), (0.04, 0.12, 0.08), 0.015)))
+        for x in (front + 0.01, rear - 0.01) if bumpers else ():
+            self.light(box((x, 0, z - 0.13), (0.09, track * 1.85, 0.08), 0.025))
 
 
-def vary(rng: np.random.Generator, value: float, share: float = 0.12) -> float:
-    """A length with a random error of up to a share of it."""
-    return value * float(rng.uniform(1.0 - share, 1.0 + share))
+class Category(NamedTuple):
+    """One kind of toys."""
+
+    number: int
+    designs: tuple[Callable[[Model], None], ...]
 
 
-def pair(mesh: Mesh, albedo: float) -> list[Part]:
-    """A part and its mirror image on the other side."""
-    return [Part(mesh, albedo), Part(mesh.mirrored(), albedo)]
-
-
-def axle(x: float, track: float, radius: float, width: float, paint: Paint) -> list[Part]:
-    """Two wheels that stand on z = 0, their outer sides at y = +-track, with bright hubs."""
-    tyre = lathe(
-        (x, track - width / 2, radius),
-        "y",
-        [
-            (-width / 2, radius * 0.8),
-            (-width * 0.35, radius),
-            (width * 0.35, radius),
-            (width / 2, radius * 0.85),
-            (width / 2, radius * 0.6),
-            (width * 0.38, radius * 0.55),
-        ],
-        16,
-    )
-    hub = cylinder((x, track - width * 0.12, radius), "y", width * 0.1, radius * 0.52, 10)
-    return [*pair(tyre, paint.black), *pair(hub, paint.light)]
-
-
-def axles(xs: Sequence[float], track: float, radius: float, width: float, paint: Paint) -> list[Part]:
-    """Several equal axles."""
-    return [part for x in xs for part in axle(x, track, radius, width, paint)]
-
-
-def front_and_rear(front_x: float, rear_x: float, track: float, z: float, paint: Paint) -> list[Part]:
-    """Headlamps, tail lamps and a bumper at each end."""
-    return [
-        *pair(ellipsoid((front_x, track * 0.68, z), (0.035, 0.065, 0.055), 10), 0.85),
-        *pair(box((rear_x, track * 0.72, z), (0.04, 0.12, 0.08), 0.015), paint.dark),
-        Part(box((front_x + 0.01, 0, z - 0.13), (0.09, track * 1.85, 0.08), 0.025), paint.light),
-        Part(box((rear_x - 0.01, 0, z - 0.13), (0.09, track * 1.85, 0.08), 0.025), paint.light),
-    ]
+def pair(*meshes: Mesh) -> list[Mesh]:
+    """Meshes, each followed by its mirror image on the other side."""
+    return [each for mesh in meshes for each in (mesh, mesh.mirrored())]
