@@ -13,10 +13,9 @@ What is drawn is in `toys`, `street` and `place`, and in `things` if more than o
 """
 
 from egoequiv_worlds.drive import DriveRecording, drive
-from egoequiv_worlds.folder_writer import write_class_folders
-from egoequiv_worlds.kitti_writer import write_kitti_raw
 from egoequiv_worlds.places import PlaceRecording, places
 from egoequiv_worlds.turntable import TurntableRecording, turntable
+from egoequiv_worlds.writers import write_class_folders, write_kitti_raw
 
 __all__ = [
     "DriveRecording",
