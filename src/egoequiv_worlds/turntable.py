@@ -30,7 +30,7 @@ class TurntableRecording(DrawnRecording):
 
     def image(self, frame: int) -> Image:
         """Draw one frame, (size, size) gray, with the errors of a camera."""
-        from egoequiv_worlds.render.sensor import digital  # here, because they import numba, which takes a second
+        from egoequiv_worlds.render.pictures import digital  # here, because they import numba, which takes a second
         from egoequiv_worlds.render.studio import draw_surface, lighting
 
         errors = self.toy.generator(1, self.lighting)

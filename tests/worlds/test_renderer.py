@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from egoequiv_worlds.render.arrays import Array
+from egoequiv_worlds.render import Array
 from egoequiv_worlds.render.camera import orbit
-from egoequiv_worlds.render.mesh import Mesh, Part, corner_normals
-from egoequiv_worlds.render.primitives import box, cylinder, ellipsoid, extrusion, tube
+from egoequiv_worlds.render.mesh import Mesh, Part, box, corner_normals, cylinder, ellipsoid, extrusion, tube
 from egoequiv_worlds.render.raster import project, rasterise
 from egoequiv_worlds.render.studio import Lighting, draw_surface, lamps_around
 from egoequiv_worlds.render.surface import Surface, surface

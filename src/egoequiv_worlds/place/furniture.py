@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from egoequiv_worlds.render.paints import Paint, Rgb, blotches, goods, grid, outside, plain, scaled, stripes
-from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.render.solids import Paint, Rgb, Spot, blotches, goods, grid, outside, plain, scaled, stripes
 from egoequiv_worlds.things.dice import Dice
 from egoequiv_worlds.things.plants import leaf_paint
 

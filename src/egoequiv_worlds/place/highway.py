@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import pi
 
 from egoequiv_worlds.place.outdoors import ground, start
-from egoequiv_worlds.render.paints import mottled, plain, road, scaled
 from egoequiv_worlds.render.scene import Camera, Scene
+from egoequiv_worlds.render.solids import mottled, plain, road, scaled
 from egoequiv_worlds.things.dice import Dice
 from egoequiv_worlds.things.plants import broadleaf
 from egoequiv_worlds.things.street_furniture import BLUE, gantry, guard_rail, lamp_post, sign_board

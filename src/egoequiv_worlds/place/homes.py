@@ -6,9 +6,8 @@ from math import pi
 
 from egoequiv_worlds.place import furniture
 from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, make_room, pictures, rug, some_floor
-from egoequiv_worlds.render.paints import Paint, grid, plain, scaled
 from egoequiv_worlds.render.scene import Scene
-from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.render.solids import Paint, Spot, grid, plain, scaled
 from egoequiv_worlds.things.dice import Dice
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import pi
 
 from egoequiv_worlds.place.outdoors import ground, in_view, start
-from egoequiv_worlds.render.paints import Paint, grid, mottled, plain, scaled, stripes
 from egoequiv_worlds.render.scene import Camera, Scene
-from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.render.solids import Paint, Spot, grid, mottled, plain, scaled, stripes
 from egoequiv_worlds.things.buildings import front, wall_color
 from egoequiv_worlds.things.dice import Dice
 from egoequiv_worlds.things.street_furniture import fence

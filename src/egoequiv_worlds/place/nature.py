@@ -19,9 +19,9 @@ from egoequiv_worlds.place.outdoors import (
     scatter_trees,
     start,
 )
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.paints import blotches, hillside, mottled, scaled, water
+from egoequiv_worlds.render import Array
 from egoequiv_worlds.render.scene import Camera, Land, Scene
+from egoequiv_worlds.render.solids import blotches, hillside, mottled, scaled, water
 from egoequiv_worlds.things.dice import Dice
 from egoequiv_worlds.things.plants import bush, conifer, leaf_paint, palm, rock
 

@@ -7,11 +7,10 @@ from math import atan2, pi
 
 import numpy as np
 
-from egoequiv_worlds.render.arrays import Array
+from egoequiv_worlds.render import Array
 from egoequiv_worlds.render.noise import textures
-from egoequiv_worlds.render.paints import Paint
 from egoequiv_worlds.render.scene import Camera, Scene
-from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.render.solids import Paint, Spot
 from egoequiv_worlds.things.dice import Dice
 from egoequiv_worlds.things.plants import broadleaf, conifer, leaf_paint
 from egoequiv_worlds.things.weather import finish, weather

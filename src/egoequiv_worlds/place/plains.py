@@ -8,10 +8,9 @@ from math import pi
 import numpy as np
 
 from egoequiv_worlds.place.outdoors import around, height_at, hills, in_view, look, scatter_trees, start
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.paints import Paint, Rgb, mottled, roof, scaled, stripes
+from egoequiv_worlds.render import Array
 from egoequiv_worlds.render.scene import Land, Scene
-from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.render.solids import Paint, Rgb, Spot, mottled, roof, scaled, stripes
 from egoequiv_worlds.things.dice import Dice
 from egoequiv_worlds.things.plants import bush, conifer, leaf_paint, rock
 from egoequiv_worlds.things.street_furniture import fence

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from math import atan2, pi
 
 from egoequiv_worlds.place import furniture
-from egoequiv_worlds.render.arrays import vector
+from egoequiv_worlds.render import vector
 from egoequiv_worlds.render.camera import towards
-from egoequiv_worlds.render.paints import Paint, grid, mottled, plain, scaled, stripes
 from egoequiv_worlds.render.scene import Camera, Lamp, Light, Scene, Sky
-from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.render.solids import Paint, Spot, grid, mottled, plain, scaled, stripes
 from egoequiv_worlds.things.dice import Dice
 from egoequiv_worlds.things.weather import finish
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import pi
 
 from egoequiv_worlds.place.outdoors import ground, in_view, start
-from egoequiv_worlds.render.paints import grid, mottled, plain, road, scaled, stripes, water
 from egoequiv_worlds.render.scene import Camera, Lamp, Scene
-from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.render.solids import Spot, grid, mottled, plain, road, scaled, stripes, water
 from egoequiv_worlds.things.buildings import block, front, house, tower
 from egoequiv_worlds.things.dice import Dice
 from egoequiv_worlds.things.plants import broadleaf, bush, conifer, leaf_paint

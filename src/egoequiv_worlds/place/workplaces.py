@@ -7,9 +7,8 @@ from math import pi
 
 from egoequiv_worlds.place import furniture
 from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, ceiling_lights, make_room, pictures, some_floor
-from egoequiv_worlds.render.paints import Paint, blotches, goods, grid, plain, scaled
 from egoequiv_worlds.render.scene import Lamp, Scene
-from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.render.solids import Paint, Spot, blotches, goods, grid, plain, scaled
 from egoequiv_worlds.things.dice import Dice
 
 

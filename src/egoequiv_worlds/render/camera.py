@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from egoequiv_worlds.render.arrays import Array, Vector, vector
+from egoequiv_worlds.render import Array, Vector, vector
 
 DISTANCE = 7.0  # in radii of the toy
 FILL = 0.88  # the share of the picture's width that the ball around a toy takes up

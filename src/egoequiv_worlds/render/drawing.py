@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.compiled import compiled, inlined
+from egoequiv_worlds.render import Array, Numbers, Singles, Vector
 from egoequiv_worlds.render import solids as s
-from egoequiv_worlds.render.arrays import Array, Numbers, Singles, Vector
 from egoequiv_worlds.render.camera import View
+from egoequiv_worlds.render.fragments import turned
 from egoequiv_worlds.render.noise import Texture
-from egoequiv_worlds.render.patterns import sample
+from egoequiv_worlds.render.patterns import difference, dot, plus, sample, triple
 from egoequiv_worlds.render.raster import NEAR_M, fill_polygon, seen_from
-from egoequiv_worlds.render.vectors import dot, triple
 
 SIDES, THIN_SIDES, THIN_M = 14, 7, 0.5  # of the prism that stands for a cylinder or a cone, and for a thin one
 NEAREST_BALL_M = 0.3  # a ball whose middle is nearer than this is outside the picture
@@ -107,10 +107,8 @@ def span(view: View, at: float, reach: float, deep: float, half: float, middle: 
     if not view.parallel:
         if deep - half < 0.2:
             return 0, last
-        low, high = (
-            low / (deep - half if low < 0.0 else deep + half),
-            high / (deep + half if high < 0.0 else deep - half),
-        )
+        low /= deep - half if low < 0.0 else deep + half
+        high /= deep + half if high < 0.0 else deep - half
     low, high = middle + view.focal_px * low, middle + view.focal_px * high
     return int(min(max(low, 0.0), 1e6)), int(max(min(high, last), -1.0))
 
@@ -118,25 +116,23 @@ def span(view: View, at: float, reach: float, deep: float, half: float, middle: 
 @inlined
 def extent(rows: Array, k: int, way: Vector) -> float:
     """How far an ellipsoid reaches from its middle along a direction of the world."""
-    c, n = rows[k, s.COS], rows[k, s.SIN]
-    x, y = (c * way[0] + n * way[1]) * rows[k, s.HALF_X], (c * way[1] - n * way[0]) * rows[k, s.HALF_Y]
-    z = way[2] * rows[k, s.HALF_Z]
+    x, y, z = turned(rows, k, way)
+    x, y, z = x * rows[k, s.HALF_X], y * rows[k, s.HALF_Y], z * rows[k, s.HALF_Z]
     return float(np.sqrt(x * x + y * y + z * z))
 
 
 @inlined
 def in_shares(rows: Array, k: int, way: Vector) -> Vector:
     """A vector of the world along the axes of a ball, in shares of its halves."""
-    c, n = rows[k, s.COS], rows[k, s.SIN]
-    x, y = c * way[0] + n * way[1], c * way[1] - n * way[0]
-    return x / rows[k, s.HALF_X], y / rows[k, s.HALF_Y], way[2] / rows[k, s.HALF_Z]
+    x, y, z = turned(rows, k, way)
+    return x / rows[k, s.HALF_X], y / rows[k, s.HALF_Y], z / rows[k, s.HALF_Z]
 
 
 @compiled
 def draw_ball(view: View, rows: Array, k: int, fine: Texture, nearness: Singles, codes: Numbers) -> None:
     """Write an ellipsoid; the rim of leaves is frayed by noise."""
     at = seen_from(view, triple(rows, k, s.X))
-    offset = (rows[k, s.X] - view.eye[0], rows[k, s.Y] - view.eye[1], rows[k, s.Z] - view.eye[2])
+    offset = difference(triple(rows, k, s.X), view.eye)
     to, ahead = in_shares(rows, k, offset), in_shares(rows, k, view.forward)
     across, up = in_shares(rows, k, view.right), in_shares(rows, k, view.up)
     size = max(rows[k, s.HALF_X], rows[k, s.HALF_Y], rows[k, s.HALF_Z])
@@ -154,18 +150,13 @@ def draw_ball(view: View, rows: Array, k: int, fine: Texture, nearness: Singles,
         rise = (view.middle[1] - row - 0.5) * pixel
         # where the ray of a pixel meets the ball, t solves a t^2 - 2 h t + c = 0; all three follow the column
         if view.parallel:
-            base = (to[0] - rise * up[0], to[1] - rise * up[1], to[2] - rise * up[2])
+            base = plus(to, up, -rise)
             a0, a1, a2, h0, h1 = dot(ahead, ahead), 0.0, 0.0, dot(ahead, base), -dot(ahead, across)
             c0, c1, c2 = dot(base, base) - 1.0, -2.0 * dot(base, across), dot(across, across)
         else:
-            ray = (ahead[0] + rise * up[0], ahead[1] + rise * up[1], ahead[2] + rise * up[2])
-            a0, a1, a2, h0, h1 = (
-                dot(ray, ray),
-                2.0 * dot(ray, across),
-                dot(across, across),
-                dot(ray, to),
-                dot(across, to),
-            )
+            ray = plus(ahead, up, rise)
+            a0, a1, a2 = dot(ray, ray), 2.0 * dot(ray, across), dot(across, across)
+            h0, h1 = dot(ray, to), dot(across, to)
             c0, c1, c2 = dot(to, to) - 1.0, 0.0, 0.0
         for column in range(left, right + 1):
             if nearness[row, column] >= closest:

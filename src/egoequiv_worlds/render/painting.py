@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from egoequiv.compiled import inlined
-from egoequiv_worlds.render import paints as p
+from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.render import solids as s
-from egoequiv_worlds.render.arrays import Array, Vector
 from egoequiv_worlds.render.fragments import Fragment
 from egoequiv_worlds.render.noise import Texture
-from egoequiv_worlds.render.patterns import chance, pulses, ramp, sample, step, stripe
-from egoequiv_worlds.render.vectors import mixed, product, scaled, triple
+from egoequiv_worlds.render.patterns import chance, mixed, product, pulses, ramp, sample, scaled, step, stripe, triple
 
 TEXELS = 24.0  # of a noise texture in the size that a paint names
 WHITE = (1.0, 1.0, 1.0)
@@ -23,49 +21,58 @@ def painted(here: Fragment, rows: Array, k: int, fine: Texture, cloud: Texture) 
     """The colour and the glow of a surface."""
     material, seed = rows[k, s.MATERIAL], rows[k, s.SEED]
     color, other, glow = triple(rows, k, s.RED), triple(rows, k, s.RED_B), rows[k, s.GLOW]
-    width = 1.4 * min(here.print_u, here.print_v)
-    if material == p.MOTTLED:
+    width, level = 1.4 * min(here.print_u, here.print_v), here.face in (s.BOTTOM, s.TOP)
+    if material == s.MOTTLED:
         return mixed(color, other, mottle(here, rows, k, fine, cloud, width)), glow
-    if material == p.ROAD:
+    if material == s.ROAD:
         return lanes(here, rows, k, color, other, fine, cloud, width), glow
-    if material == p.HILLSIDE:
+    if material == s.HILLSIDE:
         return hillside(here, rows, k, color, other, fine, cloud, width), glow
     dirt = 1.0
     if width < 0.5:
-        rough = rows[k, s.SHARE_U] if material == p.PLAIN else 0.1
+        rough = rows[k, s.SHARE_U] if material == s.PLAIN else 0.1
         dirt += rough * (sample(fine, 60.0 * here.u + seed, 60.0 * here.v + 2.0 * seed, 60.0 * width) - 0.5)
-    if material == p.PLAIN:
+    if material == s.PLAIN:
         return scaled(color, dirt), glow
-    scale, level = TEXELS / rows[k, s.SCALE_U], here.face in (s.BOTTOM, s.TOP)
-    if material == p.GLOSS:
+    if material == s.GLOSS:
         return color, glow
-    if material == p.PANES:
+    if material == s.PANES:
         return cabin(here, rows[k, s.SHARE_U], color, other), glow
-    if material == p.FACADE:
+    if material == s.FACADE:
         return (scaled(color, dirt), 0.0) if level else walls(here, rows, k, color, other, cloud, dirt)
-    if material == p.GOODS and not level:
+    if material == s.GOODS and not level:
         return shelves(here, rows, k, color, other), glow
-    if material == p.OUTSIDE and not level:
+    if material == s.OUTSIDE and not level:
         return view_out(here, rows, k, color, other, cloud)
-    shade = 0.0
-    if material == p.STRIPES:
-        along, reach = (here.v, here.print_v) if rows[k, s.SHARE_V] > 0.5 else (here.u, here.print_u)
-        shade = pulses(along / rows[k, s.SCALE_U], 0.0, rows[k, s.SHARE_U], reach / rows[k, s.SCALE_U])
-    elif material == p.ROOF:
-        if abs(here.normal[2]) < 0.3:
-            return scaled(other, dirt), glow
-        dirt = 0.75 + 0.4 * pulses(here.v / 0.4, 0.3, 1.0, here.print_v / 0.4)
-        dirt += 0.5 * (sample(cloud, 9.0 * here.u + seed, 9.0 * here.v, 9.0 * width) - 0.5)
-    elif material == p.GRID:
-        shade, dirt = cells(here, rows, k, dirt)
-    elif material == p.BLOTCHES:
-        near = sample(cloud, scale * here.u + seed, scale * here.v, scale * width)
-        shade = ramp(near, 0.5 - rows[k, s.SHARE_U], 0.5 + rows[k, s.SHARE_U])
-    elif material == p.WATER:
-        rough, flat = rows[k, s.SHARE_U], TEXELS / rows[k, s.SCALE_V]
-        waves = sample(fine, scale * here.u, flat * here.v, flat * width)
-        shade, dirt = ramp(waves, 0.95 - 0.4 * rough, 1.1 - 0.3 * rough), 0.6 + 0.8 * waves
+    shade, dirt = shaded(here, rows, k, fine, cloud, width, dirt)
     return scaled(mixed(color, other, shade), dirt), glow
+
+
+@inlined
+def shaded(
+    here: Fragment, rows: Array, k: int, fine: Texture, cloud: Texture, width: float, dirt: float
+) -> tuple[float, float]:
+    """The share of the second colour in a pattern of two, and its brightness."""
+    material, seed, size, share = rows[k, s.MATERIAL], rows[k, s.SEED], rows[k, s.SCALE_U], rows[k, s.SHARE_U]
+    scale = TEXELS / size
+    if material == s.STRIPES:
+        along, reach = (here.v, here.print_v) if rows[k, s.SHARE_V] > 0.5 else (here.u, here.print_u)
+        return pulses(along / size, 0.0, share, reach / size), dirt
+    if material == s.ROOF:
+        if abs(here.normal[2]) < 0.3:
+            return 1.0, dirt
+        dirt = 0.75 + 0.4 * pulses(here.v / 0.4, 0.3, 1.0, here.print_v / 0.4)
+        return 0.0, dirt + 0.5 * (sample(cloud, 9.0 * here.u + seed, 9.0 * here.v, 9.0 * width) - 0.5)
+    if material == s.GRID:
+        return cells(here, rows, k, dirt)
+    if material == s.BLOTCHES:
+        near = sample(cloud, scale * here.u + seed, scale * here.v, scale * width)
+        return ramp(near, 0.5 - share, 0.5 + share), dirt
+    if material == s.WATER:
+        flat = TEXELS / rows[k, s.SCALE_V]
+        waves = sample(fine, scale * here.u, flat * here.v, flat * width)
+        return ramp(waves, 0.95 - 0.4 * share, 1.1 - 0.3 * share), 0.6 + 0.8 * waves
+    return 0.0, dirt
 
 
 @inlined

@@ -1,11 +1,63 @@
-"""Noise, stripes, edges and chance: what textures are made of, averaged over a footprint so that nothing flickers."""
+"""What compiled code computes with: vectors and colours, and the noise, stripes and chance of which textures are made.
+
+Patterns are averaged over a footprint, so that nothing flickers.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from egoequiv.compiled import inlined
+from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.render.noise import LEVELS, SIDE, Texture
+
+
+@inlined
+def triple(table: Array, k: int, first: int = 0) -> Vector:
+    """Three numbers of a row of a table."""
+    return table[k, first], table[k, first + 1], table[k, first + 2]
+
+
+@inlined
+def dot(a: Vector, b: Vector) -> float:
+    """The scalar product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inlined
+def difference(a: Vector, b: Vector) -> Vector:
+    """From b to a."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@inlined
+def scaled(a: Vector, by: float) -> Vector:
+    """A vector made longer or shorter."""
+    return a[0] * by, a[1] * by, a[2] * by
+
+
+@inlined
+def plus(a: Vector, b: Vector, times: float) -> Vector:
+    """A vector and some times another one."""
+    return a[0] + times * b[0], a[1] + times * b[1], a[2] + times * b[2]
+
+
+@inlined
+def blend(weights: Vector, a: Vector, b: Vector, c: Vector) -> Vector:
+    """What lies between three corners."""
+    return dot(weights, (a[0], b[0], c[0])), dot(weights, (a[1], b[1], c[1])), dot(weights, (a[2], b[2], c[2]))
+
+
+@inlined
+def mixed(a: Vector, b: Vector, share: float) -> Vector:
+    """From one colour to another."""
+    return plus(a, difference(b, a), share)
+
+
+@inlined
+def product(a: Vector, b: Vector, share: float) -> Vector:
+    """The product of two colours and a share."""
+    return share * a[0] * b[0], share * a[1] * b[1], share * a[2] * b[2]
 
 
 @inlined

@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from egoequiv_worlds.render.arrays import Array, Vector
+from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.render.camera import View, look
-from egoequiv_worlds.render.paints import Paint, Rgb
-from egoequiv_worlds.render.solids import Solids, Spot
+from egoequiv_worlds.render.solids import Paint, Rgb, Solids, Spot
 
 
 class Sky(NamedTuple):

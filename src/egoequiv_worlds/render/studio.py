@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.compiled import compiled
-from egoequiv_worlds.render.arrays import Array, Numbers, Singles, Vector, vector
+from egoequiv_worlds.render import Array, Numbers, Singles, Vector, vector
 from egoequiv_worlds.render.camera import View, from_light, orbit, towards
+from egoequiv_worlds.render.patterns import blend, difference, dot, plus, scaled, triple
 from egoequiv_worlds.render.raster import pixel_of, project, rasterise, seen_from
 from egoequiv_worlds.render.shading import FINENESS
 from egoequiv_worlds.render.surface import Surface
-from egoequiv_worlds.render.vectors import blend, difference, dot, scaled, triple
 
 GROUND_ALBEDO = 0.62
 GLOSS = 0.10  # how much of the key light a toy's paint mirrors
@@ -159,7 +159,7 @@ def corner_weights(a: Vector, b: Vector, c: Vector, x: float, y: float) -> Vecto
 def highlight(normal: Vector, key: Vector, ray: Vector) -> float:
     """How much of the key light a surface mirrors into the eye (Blinn and Phong), with an exponent of 16."""
     away = scaled(ray, -1.0 / np.sqrt(dot(ray, ray)))
-    half = (key[0] + away[0], key[1] + away[1], key[2] + away[2])
+    half = plus(key, away, 1.0)
     shine: float = max(0.0, dot(normal, half)) / np.sqrt(dot(half, half))
     shine *= shine
     shine *= shine
@@ -217,8 +217,7 @@ def shade_toy(view: View, surface: Surface, lamps: Lamps, seen: Array, shadow: S
             facing = dot(normal, key)
             if facing > 0.0:
                 point = blend(weights, triple(vertices, a), triple(vertices, b), triple(vertices, c))
-                off = difference(point, key_view.eye)
-                off = (off[0] + LIFT * normal[0], off[1] + LIFT * normal[1], off[2] + LIFT * normal[2])
+                off = plus(difference(point, key_view.eye), normal, LIFT)
                 u, v, near = pixel_of(key_view, (dot(off, map_right), dot(off, map_up), -dot(off, key)))
                 direct = lamps.key * open_share(shadow, u, v, near + LIFT / 2)
                 along = (1.0, (column + 0.5 - middle[0]) * inverse, (middle[1] - line - 0.5) * inverse)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv_worlds.render.arrays import Array
+from egoequiv_worlds.render import Array
 from egoequiv_worlds.render.camera import from_light
 from egoequiv_worlds.render.mesh import Part, Triangles, corner_normals, joined
 from egoequiv_worlds.render.raster import project, rasterise

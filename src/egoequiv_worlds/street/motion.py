@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from egoequiv_worlds.render.arrays import Array
+from egoequiv_worlds.render import Array
 from egoequiv_worlds.street.areas import Drive, lane_offset_m
 from egoequiv_worlds.street.route import BEHIND_M, STEP_M, Line, Route, route
 

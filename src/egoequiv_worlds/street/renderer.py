@@ -8,12 +8,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv_worlds.render.arrays import Array
+from egoequiv_worlds.render import Array
 from egoequiv_worlds.render.camera import View, from_light, look
 from egoequiv_worlds.render.drawing import visible
-from egoequiv_worlds.render.pictures import Map, draw_light, sun_map
+from egoequiv_worlds.render.pictures import LUMA, Map, develop, draw_light, sun_map
 from egoequiv_worlds.render.scene import Finish, Light, Sky
-from egoequiv_worlds.render.sensor import LUMA, develop
 from egoequiv_worlds.render.shading import FINENESS
 from egoequiv_worlds.render.solids import Solids, X, Y, placed
 from egoequiv_worlds.street.areas import Drive

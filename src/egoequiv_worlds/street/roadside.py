@@ -9,9 +9,8 @@ from math import cos, pi, sin
 import numpy as np
 from scipy.spatial import cKDTree
 
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.paints import plain
-from egoequiv_worlds.render.solids import Solids, Spot
+from egoequiv_worlds.render import Array
+from egoequiv_worlds.render.solids import Solids, Spot, plain
 from egoequiv_worlds.street.areas import Drive
 from egoequiv_worlds.street.roads import WALK_Z, pieces
 from egoequiv_worlds.street.route import EASE_M, Line, Route

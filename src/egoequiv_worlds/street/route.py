@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from egoequiv_worlds.render.arrays import Array
+from egoequiv_worlds.render import Array
 from egoequiv_worlds.street.areas import Area, Drive
 
 STEP_M = 0.5  # between the points of a line

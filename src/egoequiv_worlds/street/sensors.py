@@ -6,7 +6,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from egoequiv.sources.oxts import EARTH_RADIUS_M, FIELDS
-from egoequiv_worlds.render.arrays import Array
+from egoequiv_worlds.render import Array
 from egoequiv_worlds.street.areas import Drive
 from egoequiv_worlds.street.motion import Motion
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from egoequiv_worlds.render.arrays import Array
+from egoequiv_worlds.render import Array
 from egoequiv_worlds.street.areas import Drive, lane_offset_m
 from egoequiv_worlds.street.motion import leader, speed_limit, track, travel_times, within_reach
 from egoequiv_worlds.street.route import Line, route

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from egoequiv_worlds.render.paints import Paint, Rgb, facade, grid, panes, plain, roof, scaled, stripes
-from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.render.solids import Paint, Rgb, Spot, facade, grid, panes, plain, roof, scaled, stripes
 from egoequiv_worlds.things.dice import Dice
 
 PLASTERS: tuple[Rgb, ...] = (

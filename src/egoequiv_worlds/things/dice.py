@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from egoequiv_worlds.render.paints import Rgb
+from egoequiv_worlds.render.solids import Rgb
 
 Thing = TypeVar("Thing")
 

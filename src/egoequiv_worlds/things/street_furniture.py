@@ -6,8 +6,7 @@ traffic there.
 
 from __future__ import annotations
 
-from egoequiv_worlds.render.paints import Rgb, grid, plain, scaled, stripes
-from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.render.solids import Rgb, Spot, grid, plain, scaled, stripes
 from egoequiv_worlds.things.dice import Dice
 
 STEEL, DARK, HEAD = plain((0.34, 0.35, 0.36)), plain((0.08, 0.09, 0.09)), plain((0.55, 0.55, 0.53))

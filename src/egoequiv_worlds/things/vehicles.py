@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.paints import Rgb, gloss, grid, panes, plain
-from egoequiv_worlds.render.solids import Solids, Spot
+from egoequiv_worlds.render import Array
+from egoequiv_worlds.render.solids import Rgb, Solids, Spot, gloss, grid, panes, plain
 from egoequiv_worlds.things.dice import Dice
 
 PAINTS: tuple[Rgb, ...] = (

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from egoequiv_worlds.render.mesh import Mesh, Part
-from egoequiv_worlds.render.primitives import box, cylinder, ellipsoid, lathe
+from egoequiv_worlds.render.mesh import Mesh, Part, box, cylinder, ellipsoid, lathe
 
 Brush = Callable[..., None]  # paints meshes in one gray, which makes them parts of a toy
 

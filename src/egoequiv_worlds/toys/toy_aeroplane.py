@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from egoequiv_worlds.render.primitives import blade, box, capsule, cylinder, ellipsoid, lathe, tube
+from egoequiv_worlds.render.mesh import blade, box, capsule, cylinder, ellipsoid, lathe, tube
 from egoequiv_worlds.toys.parts import Brush, Category, Model, pair
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.primitives import blade, capsule, ellipsoid, tube
+from egoequiv_worlds.render import Array
+from egoequiv_worlds.render.mesh import blade, capsule, ellipsoid, tube
 from egoequiv_worlds.toys.parts import Brush, Category, Model, pair
 
 

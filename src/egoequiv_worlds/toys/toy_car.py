@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from egoequiv_worlds.render.primitives import box, capsule, ellipsoid, extrusion, tube
+from egoequiv_worlds.render.mesh import box, capsule, ellipsoid, extrusion, tube
 from egoequiv_worlds.toys.parts import Brush, Category, Model, pair
 
 Outline = Sequence[tuple[float, float]]

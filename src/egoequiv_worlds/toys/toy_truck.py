@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from egoequiv_worlds.render.mesh import Mesh
-from egoequiv_worlds.render.primitives import box, capsule, cylinder, ellipsoid, extrusion, tube
+from egoequiv_worlds.render.mesh import Mesh, box, capsule, cylinder, ellipsoid, extrusion, tube
 from egoequiv_worlds.toys.parts import Category, Model, pair
 
 TRACK, WHEEL, FRAME = 0.34, 0.16, 0.24  # half the width over the wheels, wheel radius, height of the frame
