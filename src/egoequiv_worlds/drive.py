@@ -13,7 +13,7 @@ from egoequiv.pose.camera import Lens
 from egoequiv.sources.oxts import packet_poses
 from egoequiv.sources.recording import Image, Source
 from egoequiv_worlds.recordings import DrawnRecording, check_numbers
-from egoequiv_worlds.street.areas import AREAS, Drive
+from egoequiv_worlds.street import AREAS, Drive
 from egoequiv_worlds.street.motion import motion
 from egoequiv_worlds.street.sensors import RATE_HZ, focal_px, packets
 

@@ -33,10 +33,8 @@ class PlaceRecording(DrawnRecording):
 
     def image(self, frame: int) -> Image:
         """Draw one picture, (height, width) gray or (height, width, 3) colour, again if it shows almost nothing."""
-        from egoequiv_worlds.render.pictures import (
-            draw_scene,  # here, because it imports numba, which takes a second
-            luminance,
-        )
+        # here, because it imports numba, which takes a second
+        from egoequiv_worlds.render.pictures import draw_scene, luminance
 
         if not 0 <= frame < len(self):
             raise IndexError(f"{self.name} has {len(self)} pictures, so there is no picture {frame}")

@@ -15,14 +15,13 @@ from egoequiv_worlds.render.pictures import LUMA, Map, develop, draw_light, sun_
 from egoequiv_worlds.render.scene import Finish, Light, Sky
 from egoequiv_worlds.render.shading import FINENESS
 from egoequiv_worlds.render.solids import Solids, X, Y, placed
-from egoequiv_worlds.street.areas import Drive
-from egoequiv_worlds.street.motion import bumps, motion, track
+from egoequiv_worlds.street import Drive
+from egoequiv_worlds.street.motion import bumps, motion, moving, track
 from egoequiv_worlds.street.roads import lay
 from egoequiv_worlds.street.roadside import Site
 from egoequiv_worlds.street.route import AHEAD_M, Route, route
 from egoequiv_worlds.street.scenery import furnish
 from egoequiv_worlds.street.sensors import CAMERA_AHEAD_M, CAMERA_UP_M, focal_px
-from egoequiv_worlds.street.traffic import moving
 from egoequiv_worlds.things.dice import Dice
 from egoequiv_worlds.things.vehicles import vehicle
 from egoequiv_worlds.things.weather import weather

@@ -11,7 +11,7 @@ from math import atan2, hypot, pi
 import numpy as np
 
 from egoequiv_worlds.render.solids import Paint, Solids, Spot, grid, mottled, plain, road, scaled, stripes
-from egoequiv_worlds.street.areas import MEDIAN_M, Drive
+from egoequiv_worlds.street import MEDIAN_M, Drive
 from egoequiv_worlds.street.route import EASE_M, Line, Route
 from egoequiv_worlds.things.dice import Dice
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from egoequiv.sources.oxts import EARTH_RADIUS_M, FIELDS
+from egoequiv.sources.oxts import EARTH_RADIUS_M
 from egoequiv_worlds.render import Array
-from egoequiv_worlds.street.areas import Drive
+from egoequiv_worlds.street import Drive
 from egoequiv_worlds.street.motion import Motion
 
 CAMERA_UP_M = 1.65  # above the road
@@ -24,8 +24,8 @@ ANGLE_DRIFT_RAD, ANGLE_JITTER_RAD = 0.0007, 0.0003
 SPEED_JITTER_MPS = 0.03
 RATE_JITTER = 0.004  # radians a second
 SHAKE_MPS2 = 0.12
-ACCURACY = {"posacc": 0.03, "velacc": 0.015}
-STATUS = {"navstat": 4, "numsats": 9, "posmode": 6, "velmode": 6, "orimode": 6}
+ACCURACY = (0.03, 0.015)  # of positions and velocities
+STATUS = (4, 9, 6, 6, 6)  # of the sensor, the number of satellites, and three modes
 
 
 def focal_px(width: int) -> float:
@@ -50,32 +50,16 @@ def packets(drive: Drive, motion: Motion) -> Array:
         for true in (motion.roll_rad, motion.pitch_rad, motion.yaw_rad)
     ]
     forward, left, up = motion.speed_mps + SPEED_JITTER_MPS * rng.standard_normal(count), *_noise(rng, 2, count, 0.02)
-    yaw = angles[2]
-    shake = _noise(rng, 3, count, SHAKE_MPS2)
-    pull = motion.speed_mps * motion.yaw_rate
-    rates = _noise(rng, 3, count, RATE_JITTER)
-    columns: dict[str, Array | float] = {
-        "lat": lat,
-        "lon": lon,
-        "alt": ALTITUDE_M + 2.0 * error[:, 2],
-        "roll": angles[0],
-        "pitch": angles[1],
-        "yaw": (yaw + np.pi) % (2 * np.pi) - np.pi,
-        "vn": forward * np.sin(yaw) + left * np.cos(yaw),
-        "ve": forward * np.cos(yaw) - left * np.sin(yaw),
-        "vf": forward,
-        "vl": left,
-        "vu": up,
-        **dict(zip(("ax", "ay", "az"), _in_the_car(motion, pull, shake), strict=True)),
-        "af": motion.acceleration_mps2 + shake[0],
-        "al": pull + shake[1],
-        "au": GRAVITY_MPS2 + shake[2],
-        **{name: rates[k] + (motion.yaw_rate if k == 2 else 0.0) for k, name in enumerate(("wx", "wy", "wz"))},
-        **{name: rates[k] + (motion.yaw_rate if k == 2 else 0.0) for k, name in enumerate(("wf", "wl", "wu"))},
-        **ACCURACY,
-        **STATUS,
-    }
-    exact = np.stack([np.broadcast_to(np.asarray(columns[name], np.float64), count) for name in FIELDS], axis=1)
+    yaw, pull = angles[2], motion.speed_mps * motion.yaw_rate
+    shake, rates = _noise(rng, 3, count, SHAKE_MPS2), _noise(rng, 3, count, RATE_JITTER)
+    rates[2] += motion.yaw_rate
+    level = (motion.acceleration_mps2 + shake[0], pull + shake[1], GRAVITY_MPS2 + shake[2])
+    columns = (  # as FIELDS names them
+        lat, lon, ALTITUDE_M + 2.0 * error[:, 2], angles[0], angles[1], (yaw + np.pi) % (2 * np.pi) - np.pi,
+        forward * np.sin(yaw) + left * np.cos(yaw), forward * np.cos(yaw) - left * np.sin(yaw), forward, left, up,
+        *_in_the_car(motion, pull, shake), *level, *rates, *rates, *ACCURACY, *STATUS,
+    )  # fmt: skip
+    exact = np.stack([np.broadcast_to(np.asarray(column, np.float64), count) for column in columns], axis=1)
     return np.array([[float(word) for word in packet_text(packet).split()] for packet in exact])
 
 
