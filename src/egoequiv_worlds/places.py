@@ -12,7 +12,7 @@ from egoequiv.pose import NoMotion
 from egoequiv.sources.recording import Image, Source
 from egoequiv_worlds.place import COMPOSITIONS
 from egoequiv_worlds.recordings import DrawnRecording, check_numbers
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things import Dice
 
 PLACES = tuple(COMPOSITIONS)
 SMALLEST_PX, LARGEST_PX = 16, 2048

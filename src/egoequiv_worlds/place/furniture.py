@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from egoequiv_worlds.render.solids import Paint, Rgb, Spot, blotches, goods, grid, outside, plain, scaled, stripes
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.render.solids import Paint, Spot, blotches, goods, grid, outside, plain, scaled, stripes
+from egoequiv_worlds.things import Dice
 from egoequiv_worlds.things.plants import leaf_paint
 
-WOODS: tuple[Rgb, ...] = (
-    (0.35, 0.22, 0.11),
-    (0.16, 0.09, 0.05),
-    (0.55, 0.40, 0.22),
-    (0.7, 0.68, 0.62),
-    (0.06, 0.05, 0.05),
-)
+WOODS = ((0.35, 0.22, 0.11), (0.16, 0.09, 0.05), (0.55, 0.40, 0.22), (0.7, 0.68, 0.62), (0.06, 0.05, 0.05))
 
 
 def wood(dice: Dice) -> Paint:
@@ -98,10 +92,8 @@ def window(spot: Spot, dice: Dice, wide: float, low: float, high: float, curtain
     folds = stripes(color, scaled(color, 0.6), dice.between(0.08, 0.2), 0.45)
     drawn = dice.between(0.15, 0.4) * wide
     bottom = 0.1 if dice.chance(0.6) else low - 0.1
-    for side in (-1, 1):
-        spot.box(
-            side * (0.5 * wide - 0.3 * drawn), 0.08, bottom, (drawn, 0.1, high + 0.12 - bottom), folds, casts=False
-        )
+    for x in (-(0.5 * wide - 0.3 * drawn), 0.5 * wide - 0.3 * drawn):
+        spot.box(x, 0.08, bottom, (drawn, 0.1, high + 0.12 - bottom), folds, casts=False)
 
 
 def door(spot: Spot, dice: Dice, paint: Paint, wide: float = 0.9) -> None:
@@ -109,23 +101,16 @@ def door(spot: Spot, dice: Dice, paint: Paint, wide: float = 0.9) -> None:
     spot.box(0, 0, 0, (wide + 0.18, 0.06, 2.12), plain(dice.gray(0.3, 0.8), 0.05), casts=False)
     spot.box(0, 0.02, 0, (wide, 0.07, 2.03), paint, casts=False)
     if dice.chance(0.4):
-        spot.box(
-            0, 0.03, 1.2, (0.5 * wide, 0.07, 0.6), grid((0.2, 0.22, 0.25), (0.5, 0.5, 0.5), 0.5, 0.6, 0.06), casts=False
-        )
+        pane = grid((0.2, 0.22, 0.25), (0.5, 0.5, 0.5), 0.5, 0.6, 0.06)
+        spot.box(0, 0.03, 1.2, (0.5 * wide, 0.07, 0.6), pane, casts=False)
     spot.box(0.38 * wide, 0.08, 1.0, (0.12, 0.05, 0.04), plain((0.6, 0.58, 0.5), 0.05), casts=False)
 
 
 def bookcase(spot: Spot, dice: Dice, wide: float, tall: float) -> None:
     """Shelves with books that stand with their back at y = 0."""
     frame = wood(dice)
-    books = goods(
-        dice.vivid(0.3, 0.8),
-        frame.color,
-        dice.between(0.03, 0.07),
-        dice.between(0.28, 0.4),
-        dice.between(0.6, 0.95),
-        0.7,
-    )
+    color, sizes = dice.vivid(0.3, 0.8), (dice.between(0.03, 0.07), dice.between(0.28, 0.4), dice.between(0.6, 0.95))
+    books = goods(color, frame.color, *sizes, 0.7)
     spot.box(0, 0.14, 0, (wide, 0.28, tall), frame)
     spot.box(0, 0.15, 0.06, (wide - 0.08, 0.29, tall - 0.1), books)
 
@@ -153,9 +138,8 @@ def bed(spot: Spot, dice: Dice, wide: float) -> None:
     spot.box(0, 0.5 * long, 0.05, (wide, long, low), frame)
     spot.box(0, 0.5 * long, low, (0.98 * wide, 0.98 * long, 0.22), sheet)
     start = dice.between(0.45, 0.75)
-    spot.box(
-        0, start + 0.5 * (long - start), 0.1, (wide + 0.1, long - start + 0.06, low + 0.17), cover, top=(0.96, 0.98)
-    )
+    size = (wide + 0.1, long - start + 0.06, low + 0.17)
+    spot.box(0, start + 0.5 * (long - start), 0.1, size, cover, top=(0.96, 0.98))
     head = dice.between(0.7, 1.3)
     spot.box(0, 0.04, 0, (wide + 0.1, 0.08, head), frame if dice.chance(0.7) else cloth(dice))
     if dice.chance(0.4):

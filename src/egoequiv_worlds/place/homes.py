@@ -8,28 +8,20 @@ from egoequiv_worlds.place import furniture
 from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, make_room, pictures, rug, some_floor
 from egoequiv_worlds.render.scene import Scene
 from egoequiv_worlds.render.solids import Paint, Spot, grid, plain, scaled
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things import Dice
 
 
 def kitchen(dice: Dice) -> Scene:
     """Cupboards and worktops along the walls, with stove, sink and fridge."""
-    room = make_room(
-        dice,
-        (dice.between(3.0, 5.5), dice.between(2.4, 2.8), dice.between(3.2, 5.0)),
-        some_floor(dice),
-        (0.18, 0.4),
-        (0.5, 0.6),
-    )
+    size_m = (dice.between(3.0, 5.5), dice.between(2.4, 2.8), dice.between(3.2, 5.0))
+    room = make_room(dice, size_m, some_floor(dice), (0.18, 0.4), (0.5, 0.6))
     base = furniture.wood(dice).color if dice.chance(0.6) else dice.gray(0.4, 0.85, 0.3)
-    dark = scaled(base, 0.35)
-    doors = grid(base, dark, dice.between(0.4, 0.6), 0.8, 0.05, 0.06)
+    doors = grid(base, scaled(base, 0.35), dice.between(0.4, 0.6), 0.8, 0.05, 0.06)
     top = plain(dice.gray(0.05, 0.7), 0.3)
     tiles = grid(dice.gray(0.4, 0.85, 0.3), dice.gray(0.3, 0.7), 0.15, 0.15, 0.07)
-    walls = dice.one_of(((BACK,), (BACK, LEFT), (BACK, RIGHT), (BACK, LEFT, RIGHT), (LEFT, RIGHT)))
-    for name in walls:
+    for name in dice.one_of(((BACK,), (BACK, LEFT), (BACK, RIGHT), (BACK, LEFT, RIGHT), (LEFT, RIGHT))):
         _worktop(room, dice, name, doors, top, tiles)
-    side = dice.side()
-    fridge = room.wall(BACK, side * (0.5 * room.width_m - 0.4))
+    fridge = room.wall(BACK, dice.side() * (0.5 * room.width_m - 0.4))
     steel = plain(dice.gray(0.5, 0.9), 0.05)
     fridge.box(0, 0.36, 0, (0.72, 0.72, dice.between(1.5, 1.95)), steel)
     fridge.box(0, 0.73, 1.1, (0.7, 0.01, 0.015), plain((0.1, 0.1, 0.1), 0.0), casts=False)
@@ -56,8 +48,7 @@ def _worktop(room: Room, dice: Dice, name: str, doors: Paint, top: Paint, tiles:
     spot.box(0, 0.0, 0.92, (long, 0.03, 0.5), tiles, casts=False)
     x = -0.5 * long
     while x < 0.5 * long - 0.3:  # cupboards on the wall, with gaps for windows and hoods
-        wide = dice.between(0.6, 1.4)
-        wide = min(wide, 0.5 * long - x)
+        wide = min(dice.between(0.6, 1.4), 0.5 * long - x)
         kind = dice.one_of(("cupboard", "cupboard", "cupboard", "window", "hood", "shelf"))
         here = spot.at(x + 0.5 * wide, 0)
         if kind == "cupboard":

@@ -9,11 +9,12 @@ from egoequiv_worlds.place import furniture
 from egoequiv_worlds.render import vector
 from egoequiv_worlds.render.camera import towards
 from egoequiv_worlds.render.scene import Camera, Lamp, Light, Scene, Sky
-from egoequiv_worlds.render.solids import Paint, Spot, grid, mottled, plain, scaled, stripes
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.render.solids import Paint, Size, Spot, grid, mottled, plain, scaled, stripes
+from egoequiv_worlds.things import Dice
 from egoequiv_worlds.things.weather import finish
 
 BACK, LEFT, RIGHT = "back", "left", "right"
+Range = tuple[float, float]
 BEHIND_M = 8.0  # how far the room goes on behind the camera
 
 
@@ -49,28 +50,16 @@ class Room:
 
 
 def make_room(
-    dice: Dice,
-    size_m: tuple[float, float, float],
-    floor: Paint,
-    horizon: tuple[float, float],
-    brightness: tuple[float, float],
-    ceiling: Paint | None = None,
+    dice: Dice, size_m: Size, floor: Paint, horizon: Range, mean: Range, ceiling: Paint | None = None
 ) -> Room:
     """A room with walls, a camera in its front part that keeps the horizon between two shares, and light."""
     width_m, height_m, depth_m = size_m
-    camera = Camera(
-        x=dice.between(-0.38, 0.38) * width_m,
-        z=dice.between(1.2, 1.9),
-        y=dice.between(0.02, 0.12) * depth_m,
-        horizon=dice.between(*horizon),
-        tilt=dice.between(-0.02, 0.02),
-        width=dice.between(0.5, 0.72),
-    )
-    inwards = 1.2 * camera.x / depth_m
-    camera = replace(camera, yaw_rad=inwards + dice.between(-0.22, 0.22))
+    x, z, y = dice.between(-0.38, 0.38) * width_m, dice.between(1.2, 1.9), dice.between(0.02, 0.12) * depth_m
+    line, tilt, width = dice.between(*horizon), dice.between(-0.02, 0.02), dice.between(0.5, 0.72)
+    camera = Camera(x, y, z, 1.2 * x / depth_m + dice.between(-0.22, 0.22), 0.0, line, tilt, width)
     sky = Sky((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
     light, lamps = _room_light(dice, width_m, height_m, depth_m)
-    scene = Scene(camera, sky, light, finish(dice, *brightness), lamps=lamps)
+    scene = Scene(camera, sky, light, finish(dice, *mean), lamps=lamps)
     room = Room(scene, width_m, height_m, depth_m)
     middle = scene.spot(0, depth_m / 2)
     color = dice.gray(0.4, 0.8, 0.3)
@@ -97,16 +86,11 @@ def _room_light(dice: Dice, width_m: float, height_m: float, depth_m: float) -> 
     if dice.chance(0.6):
         place = (dice.between(-0.3, 0.3) * width_m, dice.between(0.3, 0.8) * depth_m, height_m - 0.4)
         spots.append(Lamp(*place, (0.9, 0.8 * warm, 0.75 * warm), dice.between(0.5, 1.4)))
+    sun, softness = vector(towards(dice.between(0.0, 360.0), dice.between(43.0, 80.0))), dice.between(1.5, 3.5)
+    sunlight, reach_m = (direct, direct * (0.5 + 0.5 * warm), direct * warm), max(width_m, depth_m) * 0.75
+    low, high = (-width_m / 2, -100.0, 0.0), (width_m / 2, depth_m, height_m)
     light = Light(
-        sun=vector(towards(dice.between(0.0, 360.0), dice.between(43.0, 80.0))),
-        sunlight=(direct, direct * (0.5 + 0.5 * warm), direct * warm),
-        above=(0.8 * above[0], 0.8 * above[1], 0.8 * above[2]),
-        below=above,
-        softness=dice.between(1.5, 3.5),
-        shadow_m=max(width_m, depth_m) * 0.75,
-        low=(-width_m / 2, -100.0, 0.0),
-        high=(width_m / 2, depth_m, height_m),
-        corners=0.35,
+        sun, sunlight, scaled(above, 0.8), above, softness=softness, shadow_m=reach_m, low=low, high=high, corners=0.35
     )
     return light, tuple(spots)
 
@@ -118,9 +102,8 @@ def some_floor(dice: Dice) -> Paint:
         base = furniture.wood(dice).color
         return grid(base, scaled(base, 0.5), 0.14, 1.2, 0.05, 0.25)
     if kind == 1:
-        return grid(
-            dice.gray(0.2, 0.8, 0.3), dice.gray(0.2, 0.6), dice.between(0.25, 0.5), dice.between(0.25, 0.5), 0.05
-        )
+        colors = (dice.gray(0.2, 0.8, 0.3), dice.gray(0.2, 0.6))
+        return grid(*colors, dice.between(0.25, 0.5), dice.between(0.25, 0.5), 0.05)
     color = dice.vivid(0.1, 0.6)
     return mottled(color, scaled(color, 0.8), dice.between(0.1, 0.5), 1.0)
 

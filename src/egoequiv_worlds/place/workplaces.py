@@ -9,24 +9,17 @@ from egoequiv_worlds.place import furniture
 from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, ceiling_lights, make_room, pictures, some_floor
 from egoequiv_worlds.render.scene import Lamp, Scene
 from egoequiv_worlds.render.solids import Paint, Spot, blotches, goods, grid, plain, scaled
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things import Dice
 
 
 def office(dice: Dice) -> Scene:
     """Desks with screens, chairs and shelves of files."""
     panels = grid((0.75, 0.75, 0.73), (0.5, 0.5, 0.5), 0.6, 0.6, 0.04, 0.05)
-    room = make_room(
-        dice,
-        (dice.between(3.5, 8.0), dice.between(2.5, 3.0), dice.between(3.5, 7.0)),
-        some_floor(dice),
-        (0.12, 0.34),
-        (0.46, 0.58),
-        panels,
-    )
+    size_m = (dice.between(3.5, 8.0), dice.between(2.5, 3.0), dice.between(3.5, 7.0))
+    room = make_room(dice, size_m, some_floor(dice), (0.12, 0.34), (0.46, 0.58), panels)
     ceiling_lights(room, dice)
     board, seat = furniture.wood(dice), plain(dice.vivid(0.03, 0.4), 0.2)
-    walls = dice.one_of(((BACK,), (LEFT, RIGHT), (BACK, LEFT), (BACK, RIGHT)))
-    for name in walls:
+    for name in dice.one_of(((BACK,), (LEFT, RIGHT), (BACK, LEFT), (BACK, RIGHT))):
         along = -0.5 * room.span_m(name) + dice.between(0.8, 1.3)
         while along < 0.5 * room.span_m(name) - 0.7:
             desk(room.wall(name, along).at(0, 0.4), dice, board, seat)
@@ -66,9 +59,8 @@ def desk(spot: Spot, dice: Dice, board: Paint, seat: Paint) -> None:
     spot.box(0, 0.18, 0.74, (0.44, 0.15, 0.025), plain(dice.gray(0.03, 0.7), 0.2))
     furniture.clutter(spot.at(0, 0, z=0.74), dice, 0.95 * wide, 0.6, dice.count(2, 10))
     for _ in range(dice.count(0, 2)):
-        spot.box(
-            dice.between(-0.5, 0.5), dice.between(-0.1, 0.25), 0.74, (0.21, 0.3, 0.01), plain((0.85, 0.85, 0.83), 0.05)
-        )
+        x, y = dice.between(-0.5, 0.5), dice.between(-0.1, 0.25)
+        spot.box(x, y, 0.74, (0.21, 0.3, 0.01), plain((0.85, 0.85, 0.83), 0.05))
     if dice.chance(0.85):
         furniture.swivel_chair(spot.at(dice.between(-0.25, 0.25), 0.75, -(pi + dice.between(-0.7, 0.7))), seat)
 
@@ -134,20 +126,13 @@ def store(dice: Dice) -> Scene:
         _rack(room.wall(name), dice, room.span_m(name), dice.between(1.8, 2.4), ware)
     aisle = dice.between(2.2, 3.5)
     x0 = dice.between(-0.5, 0.5) * aisle
-    turn = 0.0 if dice.chance(0.7) else pi / 2
-    market = dice.chance(0.4)
+    ahead, market = dice.chance(0.7), dice.chance(0.4)
     for k in range(-3, 4):
         x = x0 + k * aisle
-        if turn == 0.0:
-            if abs(x - room.scene.camera.x) < 0.8 or abs(x) > 0.5 * width - 1.0:
-                continue
-            spot = room.scene.spot(x, 0.55 * depth, -(pi / 2))
-            length = 0.62 * depth
-        else:
-            if k < 0:
-                continue
-            spot = room.scene.spot(0, 3.5 + k * aisle)
-            length = 0.6 * width
+        if abs(x - room.scene.camera.x) < 0.8 or abs(x) > 0.5 * width - 1.0 if ahead else k < 0:
+            continue
+        spot = room.scene.spot(x, 0.55 * depth, -pi / 2) if ahead else room.scene.spot(0, 3.5 + k * aisle)
+        length = 0.62 * depth if ahead else 0.6 * width
         if market:
             _stall(spot, dice, length)
         else:
@@ -166,15 +151,8 @@ def _rack(spot: Spot, dice: Dice, length: float, tall: float, ware: float) -> No
     x = -0.5 * length
     while x < 0.5 * length - 0.2:
         wide = min(dice.between(1.0, 3.0), 0.5 * length - x)
-        shelf = dice.between(0.25, 0.5)
-        paint = goods(
-            dice.vivid(0.5, 1.0),
-            frame,
-            ware * dice.between(0.6, 1.6),
-            shelf,
-            dice.between(0.7, 1.0),
-            dice.between(0.4, 0.9),
-        )
+        shelf, color, item = dice.between(0.25, 0.5), dice.vivid(0.5, 1.0), ware * dice.between(0.6, 1.6)
+        paint = goods(color, frame, item, shelf, dice.between(0.7, 1.0), dice.between(0.4, 0.9))
         spot.box(x + 0.5 * wide, 0.22, 0.1, (wide, 0.44, tall), paint)
         x += wide
     spot.box(0, 0.26, 0, (length, 0.52, 0.12), plain(frame, 0.1))

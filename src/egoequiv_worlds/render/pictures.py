@@ -12,7 +12,7 @@ from egoequiv_worlds.render.camera import View, from_light
 from egoequiv_worlds.render.drawing import draw, draw_land, near_to_far
 from egoequiv_worlds.render.noise import textures
 from egoequiv_worlds.render.raster import NOTHING, UNSEEN
-from egoequiv_worlds.render.scene import Finish, Land, Light, Scene, Sky
+from egoequiv_worlds.render.scene import Finish, Land, Light, Scene, Sky, between
 from egoequiv_worlds.render.shading import FINENESS, shade
 from egoequiv_worlds.render.solids import CASTS, COLUMNS, FACES, KIND, LAND, MATERIAL, TOP
 
@@ -80,12 +80,8 @@ def _net(view: View, heights_m: Array, cell_m: float) -> Array:
     half = np.arctan(0.52 * view.width / view.focal_px) + 0.06
     bearings = np.arctan2(view.forward[1], view.forward[0]) + np.linspace(half, -half, BEARINGS)
     x, y = rings[:, None] * np.cos(bearings), rings[:, None] * np.sin(bearings)
-    gx, gy = x / cell_m + cells / 2, y / cell_m + cells / 2
-    i, j = gx.astype(np.int64), gy.astype(np.int64)
-    fx, fy = gx - i, gy - j
-    near = heights_m[j, i] * (1 - fx) + heights_m[j, i + 1] * fx
-    far = heights_m[j + 1, i] * (1 - fx) + heights_m[j + 1, i + 1] * fx
-    return np.stack([view.eye[0] + x, view.eye[1] + y, near * (1 - fy) + far * fy], axis=-1)
+    heights = between(heights_m, x / cell_m + cells / 2, y / cell_m + cells / 2)
+    return np.stack([view.eye[0] + x, view.eye[1] + y, heights], axis=-1)
 
 
 def develop(light: Singles, finish: Finish, generator: np.random.Generator) -> NDArray[np.uint8]:

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.render.camera import View, look
 from egoequiv_worlds.render.solids import Paint, Rgb, Solids, Spot
@@ -79,6 +81,21 @@ class Land:
     heights_m: Array
     cell_m: float
     paint: Paint
+
+    def height_at(self, x: float, y: float) -> float:
+        """The height at a place relative to its middle; beyond the rim, that of the rim."""
+        middle, last = len(self.heights_m) / 2, float(len(self.heights_m) - 2)
+        inside = (min(max(value / self.cell_m + middle, 0.0), last) for value in (x, y))
+        return float(between(self.heights_m, *(np.asarray(value) for value in inside)))
+
+
+def between(heights_m: Array, column: Array, row: Array) -> Array:
+    """Heights between the points of a net (N, N)."""
+    i, j = column.astype(np.int64), row.astype(np.int64)
+    fx, fy = column - i, row - j
+    near = heights_m[j, i] * (1 - fx) + heights_m[j, i + 1] * fx
+    far = heights_m[j + 1, i] * (1 - fx) + heights_m[j + 1, i + 1] * fx
+    return np.asarray(near * (1 - fy) + far * fy)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from scipy.ndimage import gaussian_filter1d
 from egoequiv_worlds.render import Array
 from egoequiv_worlds.street import Drive, lane_offset_m
 from egoequiv_worlds.street.route import BEHIND_M, STEP_M, Line, Route, route
-from egoequiv_worlds.things.dice import Dice
-from egoequiv_worlds.things.vehicles import PAINTS, some_kind
+from egoequiv_worlds.things import Dice
+from egoequiv_worlds.things.streets import PAINTS, some_kind
 
 SIDEWAYS_MPS2 = 2.3  # the sideways acceleration that the driver accepts in a bend
 SPEED_UP_MPS2 = 1.4

@@ -22,8 +22,8 @@ from egoequiv_worlds.street.roadside import Site
 from egoequiv_worlds.street.route import AHEAD_M, Route, route
 from egoequiv_worlds.street.scenery import furnish
 from egoequiv_worlds.street.sensors import CAMERA_AHEAD_M, CAMERA_UP_M, focal_px
-from egoequiv_worlds.things.dice import Dice
-from egoequiv_worlds.things.vehicles import vehicle
+from egoequiv_worlds.things import Dice
+from egoequiv_worlds.things.streets import vehicle
 from egoequiv_worlds.things.weather import weather
 
 HAZE_M = {"campus": 480.0, "city": 380.0, "residential": 440.0, "road": 600.0}  # where it takes two thirds of a colour

@@ -13,7 +13,7 @@ import numpy as np
 from egoequiv_worlds.render.solids import Paint, Solids, Spot, grid, mottled, plain, road, scaled, stripes
 from egoequiv_worlds.street import MEDIAN_M, Drive
 from egoequiv_worlds.street.route import EASE_M, Line, Route
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things import Dice
 
 LAWN_Z, FIELD_Z, WALK_Z, KERB_Z, STREET_Z, LINES_Z = -0.06, -0.05, -0.04, -0.02, -0.004, 0.004  # asphalt is at 0
 WHITE = (0.66, 0.66, 0.63)

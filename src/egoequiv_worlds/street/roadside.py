@@ -13,11 +13,11 @@ from egoequiv_worlds.render.solids import Solids, Spot, plain
 from egoequiv_worlds.street import Drive, Range
 from egoequiv_worlds.street.roads import WALK_Z, pieces
 from egoequiv_worlds.street.route import EASE_M, Line, Route
-from egoequiv_worlds.things import street_furniture as furniture
+from egoequiv_worlds.things import Dice
+from egoequiv_worlds.things import streets as furniture
 from egoequiv_worlds.things.buildings import garage, house
-from egoequiv_worlds.things.dice import Dice
 from egoequiv_worlds.things.plants import broadleaf, bush, conifer, hedge
-from egoequiv_worlds.things.vehicles import PAINTS, car, length_m, some_kind, vehicle
+from egoequiv_worlds.things.streets import PAINTS, car, length_m, some_kind, vehicle
 
 CELL_M = 1.5
 RIM_M = 0.4  # adjacent objects may share the cells at their edges

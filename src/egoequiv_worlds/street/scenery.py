@@ -9,7 +9,7 @@ import numpy as np
 from egoequiv_worlds.street import MEDIAN_M
 from egoequiv_worlds.street.roadside import Kerb, Site, path
 from egoequiv_worlds.things.buildings import block, front, hall, house, tower
-from egoequiv_worlds.things.street_furniture import delineator, gantry, sign
+from egoequiv_worlds.things.streets import delineator, gantry, sign
 
 
 def furnish(site: Site) -> None:

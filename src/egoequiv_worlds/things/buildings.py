@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from egoequiv_worlds.render.solids import Paint, Rgb, Spot, facade, grid, panes, plain, roof, scaled, stripes
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things import Dice
 
-PLASTERS: tuple[Rgb, ...] = (
-    (0.68, 0.64, 0.55),
-    (0.72, 0.7, 0.66),
-    (0.6, 0.52, 0.4),
-    (0.55, 0.46, 0.42),
-    (0.5, 0.53, 0.52),
-)
-BRICKS: tuple[Rgb, ...] = ((0.40, 0.20, 0.15), (0.46, 0.29, 0.21), (0.36, 0.25, 0.21), (0.50, 0.40, 0.30))
-CONCRETES: tuple[Rgb, ...] = ((0.55, 0.55, 0.53), (0.62, 0.60, 0.56), (0.46, 0.47, 0.48), (0.66, 0.66, 0.67))
-TILES: tuple[Rgb, ...] = ((0.34, 0.15, 0.10), (0.26, 0.17, 0.14), (0.17, 0.17, 0.18), (0.40, 0.22, 0.14))
+PLASTERS = ((0.68, 0.64, 0.55), (0.72, 0.7, 0.66), (0.6, 0.52, 0.4), (0.55, 0.46, 0.42), (0.5, 0.53, 0.52))
+BRICKS = ((0.40, 0.20, 0.15), (0.46, 0.29, 0.21), (0.36, 0.25, 0.21), (0.50, 0.40, 0.30))
+CONCRETES = ((0.55, 0.55, 0.53), (0.62, 0.60, 0.56), (0.46, 0.47, 0.48), (0.66, 0.66, 0.67))
+TILES = ((0.34, 0.15, 0.10), (0.26, 0.17, 0.14), (0.17, 0.17, 0.18), (0.40, 0.22, 0.14))
 GLASS: Rgb = (0.06, 0.075, 0.09)
 FRAME = plain((0.75, 0.74, 0.7), 0.05)
 
@@ -77,13 +71,11 @@ def tower(spot: Spot, dice: Dice, tall: float, wide: float, deep: float, lit: fl
 
 def hall(spot: Spot, dice: Dice, wide: float, deep: float) -> None:
     """A low wide building of a campus: bands of windows, a flat roof with a rim, an entrance of glass."""
-    floor_m, floors = dice.between(3.5, 4.2), dice.count(1, 3)
-    tall = 0.5 + floors * floor_m
+    floor_m = dice.between(3.5, 4.2)
+    tall = 0.5 + dice.count(1, 3) * floor_m
     color = dice.near(dice.one_of(CONCRETES if dice.chance(0.6) else BRICKS), 0.15)
-    window = (dice.between(0.86, 0.97), dice.between(0.36, 0.5))
-    spot.box(
-        0, deep / 2, 0, (wide, deep, tall), facade(color, GLASS, dice.between(2.5, 5.0), floor_m, window, 0.0, 0.5)
-    )
+    window, bay_m = (dice.between(0.86, 0.97), dice.between(0.36, 0.5)), dice.between(2.5, 5.0)
+    spot.box(0, deep / 2, 0, (wide, deep, tall), facade(color, GLASS, bay_m, floor_m, window, 0.0, 0.5))
     rim = plain(dice.near(dice.one_of(CONCRETES), 0.1), 0.2)
     spot.box(0, deep / 2, tall, (wide + 1.0, deep + 1.0, 0.6), rim)
     porch = spot.at(dice.between(-0.3, 0.3) * wide, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 from egoequiv_worlds.render.solids import Paint, Rgb, Spot, mottled, plain, scaled
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things import Dice
 
 GREENS: tuple[Rgb, ...] = ((0.14, 0.22, 0.06), (0.18, 0.25, 0.07), (0.10, 0.19, 0.07), (0.22, 0.25, 0.08))
 AUTUMN: tuple[Rgb, ...] = ((0.36, 0.22, 0.06), (0.33, 0.14, 0.05), (0.40, 0.32, 0.09))
