@@ -71,10 +71,8 @@ def outward(mesh: Mesh) -> Mesh:
 def joined(meshes: Sequence[Mesh]) -> Mesh:
     """Several meshes as one; their vertices are not merged."""
     starts = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes[:-1]])
-    return Mesh(
-        np.concatenate([mesh.vertices for mesh in meshes]),
-        np.concatenate([mesh.triangles + start for mesh, start in zip(meshes, starts, strict=True)]).astype(np.int32),
-    )
+    triangles = np.concatenate([mesh.triangles + start for mesh, start in zip(meshes, starts, strict=True)])
+    return Mesh(np.concatenate([mesh.vertices for mesh in meshes]), triangles.astype(np.int32))
 
 
 def corner_normals(mesh: Mesh) -> Array:
@@ -87,8 +85,7 @@ def corner_normals(mesh: Mesh) -> Array:
     counted = (faces >= 0) & (agreement > np.cos(np.radians(CREASE_DEG)))
     normals = np.einsum("tkv,tkvi->tki", counted.astype(np.float64), areas[faces])
     lengths = np.linalg.norm(normals, axis=2, keepdims=True)
-    smooth: Array = np.where(lengths > 1e-12, normals / np.maximum(lengths, 1e-12), units[:, None, :])
-    return smooth
+    return np.asarray(np.where(lengths > 1e-12, normals / np.maximum(lengths, 1e-12), units[:, None, :]))
 
 
 def _faces_around(mesh: Mesh) -> NDArray[np.int64]:
@@ -107,15 +104,11 @@ def loft(rings: ArrayLike, first: ArrayLike | None = None, last: ArrayLike | Non
     stack = np.asarray(rings, np.float64)
     count, n = stack.shape[:2]
     poles = [stack[0].mean(axis=0) if first is None else first, stack[-1].mean(axis=0) if last is None else last]
-    here = np.arange(n)
-    following = (here + 1) % n
-    bottom, top = count * n, count * n + 1
-    fans = [
-        np.stack([np.full(n, bottom), following, here], axis=1),
-        np.stack([np.full(n, top), (count - 1) * n + here, (count - 1) * n + following], axis=1),
-    ]
+    here, following = np.arange(n), (np.arange(n) + 1) % n
+    below = np.stack([np.full(n, count * n), following, here], axis=1)
+    above = np.stack([np.full(n, count * n + 1), (count - 1) * n + here, (count - 1) * n + following], axis=1)
     vertices = np.concatenate([stack.reshape(-1, 3), np.asarray(poles, np.float64)])
-    return outward(Mesh(vertices, np.concatenate([_skin(count, n), *fans]).astype(np.int32)))
+    return outward(Mesh(vertices, np.concatenate([_skin(count, n), below, above]).astype(np.int32)))
 
 
 def _skin(rings: int, n: int) -> Triangles:
@@ -139,11 +132,9 @@ def ellipsoid(centre: ArrayLike, radii: ArrayLike, segments: int = 14) -> Mesh:
 
 def tube(points: ArrayLike, radii: ArrayLike, segments: int = 12) -> Mesh:
     """A rounded tube along a bent line (P, 3), its radius given at each point: (P,), or (P, 2) for across and up."""
-    path = np.asarray(points, np.float64)
-    size = np.asarray(radii, np.float64)
+    path, size = np.asarray(points, np.float64), np.asarray(radii, np.float64)
     size = np.stack([size, size], axis=1) if size.ndim == 1 else size
-    tangents = _unit(np.gradient(path, axis=0))
-    path, size, tangents, ends = _rounded(path, size, tangents)
+    path, size, tangents, ends = _rounded(path, size, _unit(np.gradient(path, axis=0)))
     return loft(_circles(path, size, tangents, segments), ends[0], ends[1])
 
 
@@ -176,9 +167,8 @@ def extrusion(profile: ArrayLike, width: float, bevel: float = 0.02) -> Mesh:
     inner = _inset(outline, bevel)
     layers = [(-width / 2, inner), (-width / 2 + bevel, outline), (width / 2 - bevel, outline), (width / 2, inner)]
     rings = [np.stack([flat[:, 0], np.full(len(flat), y), flat[:, 1]], axis=1) for y, flat in layers]
-    cap = _ears(inner[::-1])
     n = len(outline)
-    cap = (n - 1 - cap).astype(np.int32)
+    cap = (n - 1 - _ears(inner[::-1])).astype(np.int32)
     triangles = np.concatenate([_skin(4, n), cap, 3 * n + cap[:, ::-1]]).astype(np.int32)
     return outward(Mesh(np.concatenate(rings), triangles))
 
@@ -224,17 +214,12 @@ def _rounded(path: Array, radii: Array, tangents: Array) -> tuple[Array, Array, 
     tail = path[-1] + tangents[-1] * end * np.sin(bend[::-1])
     sizes = np.concatenate([radii[0] * np.cos(bend), radii, radii[-1] * np.cos(bend[::-1])])
     turned = np.concatenate([tangents[:1], tangents[:1], tangents, tangents[-1:], tangents[-1:]])
-    return (
-        np.concatenate([head, path, tail]),
-        sizes,
-        turned,
-        (path[0] - tangents[0] * start, path[-1] + tangents[-1] * end),
-    )
+    ends = (path[0] - tangents[0] * start, path[-1] + tangents[-1] * end)
+    return np.concatenate([head, path, tail]), sizes, turned, ends
 
 
 def _unit(vectors: Array) -> Array:
-    unit: Array = vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
-    return unit
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12))
 
 
 def _area(outline: Array) -> float:
@@ -248,14 +233,12 @@ def _inset(outline: Array, by: float) -> Array:
     inward_before = np.stack([before[:, 1], -before[:, 0]], axis=1)
     inward_after = np.stack([after[:, 1], -after[:, 0]], axis=1)
     mitre = inward_before + inward_after
-    inner: Array = outline + by * mitre / np.maximum(np.sum(mitre * inward_after, axis=1, keepdims=True), 0.3)
-    return inner
+    return np.asarray(outline + by * mitre / np.maximum(np.sum(mitre * inward_after, axis=1, keepdims=True), 0.3))
 
 
 def _ears(outline: Array) -> Triangles:
     """Cut a counter-clockwise polygon (n, 2) into triangles, one ear after another."""
-    left = list(range(len(outline)))
-    triangles = []
+    left, triangles = list(range(len(outline))), []
     while len(left) > 3:
         at = next((k for k in range(len(left)) if _is_ear(outline, left, k)), 0)
         triangles.append([left[at - 1], left[at], left[(at + 1) % len(left)]])

@@ -33,8 +33,7 @@ def textures() -> Textures:
 
 def _frequency(side: int) -> NDArray[np.float64]:
     own = np.fft.fftfreq(side) * side
-    frequency: NDArray[np.float64] = np.hypot(own[:, None], own[None, : side // 2 + 1])
-    return frequency
+    return np.asarray(np.hypot(own[:, None], own[None, : side // 2 + 1]))
 
 
 def _spectrum(number: int, falloff: float, side: int) -> NDArray[np.complex128]:

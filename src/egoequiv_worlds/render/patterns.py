@@ -64,8 +64,7 @@ def product(a: Vector, b: Vector, share: float) -> Vector:
 def pulse_sum(x: float, low: float, high: float) -> float:
     """The integral from 0 to x of a train of pulses of period 1 that are on from `low` to `high`."""
     whole = np.floor(x)
-    total: float = whole * (high - low) + min(max(x - whole - low, 0.0), high - low)
-    return total
+    return float(whole * (high - low) + min(max(x - whole - low, 0.0), high - low))
 
 
 @inlined
@@ -100,8 +99,7 @@ def ramp(value: float, low: float, high: float) -> float:
 def chance(i: float, j: float, seed: float) -> float:
     """A number from 0 to 1 that looks random and depends only on its arguments."""
     mess = np.sin(i * 12.9898 + j * 78.233 + seed * 37.719) * 43758.5453
-    share: float = mess - np.floor(mess)
-    return share
+    return float(mess - np.floor(mess))
 
 
 @inlined
@@ -117,5 +115,4 @@ def sample(texture: Texture, u: float, v: float, reach: float) -> float:
     i2, k2 = (i + 1) & mask, (k + 1) & mask
     near = (1.0 - a) * texture[level, k, i] + a * texture[level, k, i2]
     far = (1.0 - a) * texture[level, k2, i] + a * texture[level, k2, i2]
-    between: float = (1.0 - b) * near + b * far
-    return between
+    return float((1.0 - b) * near + b * far)

@@ -62,9 +62,7 @@ def draw_light(
         rows = np.concatenate([rows, own])
         draw_land(view, _net(view, heights_m, cell_m), (len(rows) - 1) * FACES + TOP, nearness, codes)
     draw(view, rows, near_to_far(view, rows), noise.fine, nearness, codes)
-    parts = (heights_m, cell_m, noise.fine, noise.cloud, sky, light, lamps, *sun)
-    picture: Singles = shade(view, rows, nearness, codes, *parts)
-    return picture
+    return shade(view, rows, nearness, codes, heights_m, cell_m, noise.fine, noise.cloud, sky, light, lamps, *sun)
 
 
 @lru_cache(maxsize=4)
@@ -100,15 +98,13 @@ def develop(light: Singles, finish: Finish, generator: np.random.Generator) -> N
 def _tone_curve(contrast: float) -> Array:
     """The brightness, 0 to 1, that light of a given root leaves; bright light saturates softly."""
     root = np.linspace(0.0, BRIGHTEST, ENTRIES)
-    curve: Array = (1.0 - np.exp(-root * root)) ** (0.5 * contrast)
-    return curve
+    return np.asarray((1.0 - np.exp(-root * root)) ** (0.5 * contrast))
 
 
 def _toned(roots: Singles, exposure: float, curve: Singles) -> Singles:
     """Look up the curve in a table, which costs a tenth of computing its exponentials and powers."""
     entries = roots * np.float32(exposure * (ENTRIES - 1) / BRIGHTEST)
-    toned: Singles = curve[np.minimum(entries, np.float32(ENTRIES - 1)).astype(np.int32)]
-    return toned
+    return np.asarray(curve[np.minimum(entries, np.float32(ENTRIES - 1)).astype(np.int32)])
 
 
 def _exposure(roots: Singles, curve: Singles, brightness: float) -> float:
@@ -135,11 +131,9 @@ def _blurred(light: Singles, blur_px: float) -> Singles:
 def luminance(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The gray of a coloured picture, (H, W) from (H, W, 3), equal to Pillow's."""
     total = sum(picture[:, :, k] * LUMA_WHOLE[k] for k in range(3))
-    gray: NDArray[np.uint8] = ((total + np.uint32(0x8000)) >> np.uint32(16)).astype(np.uint8)
-    return gray
+    return np.asarray((total + np.uint32(0x8000)) >> np.uint32(16), np.uint8)
 
 
 def digital(levels: NDArray[np.floating]) -> NDArray[np.uint8]:
     """Gray levels as a picture holds them."""
-    rounded: NDArray[np.uint8] = np.clip(np.rint(levels), 0, 255).astype(np.uint8)
-    return rounded
+    return np.asarray(np.clip(np.rint(levels), 0, 255), np.uint8)

@@ -74,10 +74,7 @@ def sky_light(sky: Sky, light: Light, cloud: Texture, ray: Vector) -> Vector:
     """The light from a direction of length 1: a gradient, the halo of the sun, clouds, and a far ridge."""
     x, y, z = ray[0], ray[1], ray[2]
     clear = mixed(sky.horizon, sky.zenith, np.sqrt(min(max(z, 0.0) * 2.2, 1.0)))
-    towards = max(0.0, dot(ray, light.sun))
-    glow = towards * towards
-    glow *= glow
-    glow *= glow
+    glow = max(0.0, dot(ray, light.sun)) ** 8
     halo = 0.25 * glow + (1.5 * glow**50 if glow > 0.8 else 0.0)
     clear = plus(clear, light.sunlight, halo)
     if sky.cover > 0.0:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from egoequiv.compiled import compiled
 from egoequiv_worlds.render import Array, Numbers, Singles, Vector, vector
@@ -58,8 +57,7 @@ def lighting(number: int) -> Lighting:
     """Lighting by number: six set by hand as in small NORB, then any number of random ones."""
     if number < len(SIX):
         return SIX[number]
-    spread = (0.618034 * number) % 1.0
-    around = (GOLDEN_DEG * number) % 360.0 - 180.0
+    spread, around = (0.618034 * number) % 1.0, (GOLDEN_DEG * number) % 360.0 - 180.0
     return Lighting(around, 40.0 + 28.0 * spread, 0.9 - 0.35 * spread, around + 130.0, 45.0, 0.15, 0.24 + 0.2 * spread)
 
 
@@ -82,9 +80,7 @@ def lamps_around(lighting: Lighting, camera_azimuth_deg: float, centre: Array) -
     return Lamps(view, vector(fill), lighting.key, lighting.fill, lighting.ambient)
 
 
-def draw_surface(
-    toy: Surface, lighting: Lighting, pose_deg: Array, size: int, shift: Array, exposure: float
-) -> NDArray[np.float64]:
+def draw_surface(toy: Surface, lighting: Lighting, pose_deg: Array, size: int, shift: Array, exposure: float) -> Array:
     """The gray levels (size, size), from 0 to 255, seen from an (elevation, azimuth) under a lighting."""
     elevation_deg, azimuth_deg = float(pose_deg[0]), float(pose_deg[1])
     view = orbit(toy.centre, elevation_deg, azimuth_deg, size * FINENESS, shift)
@@ -96,16 +92,14 @@ def draw_surface(
     # by slices, because a mean over two short axes is slow
     parts = (fine[j::FINENESS, i::FINENESS] for j in range(FINENESS) for i in range(FINENESS))
     light = shade_ground(view, toy, lamps, soft_mask(shadow), faces) + sum(parts, np.zeros(())) / FINENESS**2
-    levels: NDArray[np.float64] = 255.0 * np.clip(exposure * light, 0.0, 1.0) ** GAMMA
-    return levels
+    return np.asarray(255.0 * np.clip(exposure * light, 0.0, 1.0) ** GAMMA)
 
 
 @compiled
 def soft_mask(nearness: Singles) -> Singles:
     """The share of the light's rays that meet the toy, around each pixel of the light's map."""
     size, reach = len(nearness), SOFTNESS_PX
-    rows = np.zeros((size, size), np.float32)
-    mask = np.zeros((size, size), np.float32)
+    rows, mask = np.zeros((size, size), np.float32), np.zeros((size, size), np.float32)
     share = np.float32(1.0 / (2 * reach + 1))
     for y in range(size):
         for x in range(reach, size - reach):
@@ -141,8 +135,7 @@ def map_at(values: Singles, x: float, y: float, outside: float) -> float:
     u, v = x - 0.5 - column, y - 0.5 - line
     upper = (1.0 - u) * values[line, column] + u * values[line, column + 1]
     lower = (1.0 - u) * values[line + 1, column] + u * values[line + 1, column + 1]
-    between: float = (1.0 - v) * upper + v * lower
-    return between
+    return float((1.0 - v) * upper + v * lower)
 
 
 @compiled
@@ -160,11 +153,7 @@ def highlight(normal: Vector, key: Vector, ray: Vector) -> float:
     """How much of the key light a surface mirrors into the eye (Blinn and Phong), with an exponent of 16."""
     away = scaled(ray, -1.0 / np.sqrt(dot(ray, ray)))
     half = plus(key, away, 1.0)
-    shine: float = max(0.0, dot(normal, half)) / np.sqrt(dot(half, half))
-    shine *= shine
-    shine *= shine
-    shine *= shine
-    return shine * shine
+    return float((max(0.0, dot(normal, half)) / np.sqrt(dot(half, half))) ** 16)
 
 
 @compiled

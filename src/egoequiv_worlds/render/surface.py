@@ -13,9 +13,7 @@ from egoequiv_worlds.render.camera import from_light
 from egoequiv_worlds.render.mesh import Part, Triangles, corner_normals, joined
 from egoequiv_worlds.render.raster import project, rasterise
 
-DIRECTIONS = 40
-MAP_SIZE = 96
-GROUND_SIZE = 64
+DIRECTIONS, MAP_SIZE, GROUND_SIZE = 40, 96, 64
 GROUND_REACH = 2.0  # the ground's map covers [-reach, reach] in x and y
 LIFT = 0.05
 
@@ -91,5 +89,4 @@ def _unblocked(
     pixels = np.floor(seen[:, :2]).astype(np.int64)
     inside = ((pixels >= 0) & (pixels < MAP_SIZE)).all(axis=1)
     column, row = np.clip(pixels, 0, MAP_SIZE - 1).T
-    clear: NDArray[np.bool_] = ~inside | (nearness[row, column] <= seen[:, 2] + LIFT / 2)
-    return clear
+    return np.asarray(~inside | (nearness[row, column] <= seen[:, 2] + LIFT / 2))
