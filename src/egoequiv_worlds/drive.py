@@ -72,14 +72,9 @@ class StandingRecording(DrawnRecording):
 
 
 def drive(
-    *,
-    seed: int = 0,
-    drives_per_area: int = 6,
-    seconds: float = 30.0,
-    width: int = 310,
-    height: int = 94,
+    *, seed: int = 0, drives_per_area: int = 6, seconds: float = 30.0, width: int = 310, height: int = 94,
     color: bool = False,
-) -> Source:
+) -> Source:  # fmt: skip
     """Drives through a procedural campus, city, residential area and country road at 10 frames a second.
 
     The camera looks ahead along the car; the poses are computed from its noisy GPS/IMU in the same way as KITTI's. The

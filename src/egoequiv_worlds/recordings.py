@@ -26,15 +26,11 @@ class DrawnRecording(Recording):
     lens: Lens | None = None
 
 
-def check_numbers(
-    world: str, settings: Mapping[str, Any], least: Mapping[str, int], largest: int | None = None
-) -> None:
+def check_numbers(world: str, settings: Mapping[str, Any], least: dict[str, int], largest: int | None = None) -> None:
     """Refuse settings that are no whole numbers of at least some size, or above what all may be at most."""
     for name, smallest in least.items():
-        value, wanted = (
-            settings[name],
-            f"of at least {smallest}" if largest is None else f"from {smallest} to {largest}",
-        )
+        value = settings[name]
         is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if not is_whole or value < smallest or (largest is not None and value > largest):
+            wanted = f"of at least {smallest}" if largest is None else f"from {smallest} to {largest}"
             raise ConfigError(f"{world}: {name} must be a whole number {wanted}, found {value!r}")

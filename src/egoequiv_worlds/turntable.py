@@ -42,15 +42,9 @@ class TurntableRecording(DrawnRecording):
 
 
 def turntable(
-    *,
-    seed: int = 0,
-    categories: Sequence[str] | None = None,
-    toys_per_category: int = 5,
-    elevations: int = 9,
-    azimuths: int = 18,
-    lightings: int = 6,
-    size: int = 96,
-) -> Source:
+    *, seed: int = 0, categories: Sequence[str] | None = None, toys_per_category: int = 5, elevations: int = 9,
+    azimuths: int = 18, lightings: int = 6, size: int = 96,
+) -> Source:  # fmt: skip
     """Procedural toys on a turntable; with the defaults 25 toys in 24,300 pictures, as in half of small NORB.
 
     Elevations run from 30 to 70 degrees and azimuths once around, both in equal steps. The same seed gives the

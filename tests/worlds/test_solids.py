@@ -7,12 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from egoequiv_worlds.render import Array, Singles
-from egoequiv_worlds.render.camera import View, from_light, look
 from egoequiv_worlds.render.drawing import draw, near_to_far, visible
 from egoequiv_worlds.render.noise import textures
 from egoequiv_worlds.render.pictures import draw_light, sun_map
 from egoequiv_worlds.render.raster import NOTHING, UNSEEN
-from egoequiv_worlds.render.scene import Light, Sky
+from egoequiv_worlds.render.scene import Light, Sky, View, from_light, look
 from egoequiv_worlds.render.solids import COS, FACES, SEED, SIN, Paint, Solids, Spot, X, Y, placed, plain
 
 pytestmark = pytest.mark.slow  # the renderer is compiled first, which takes long

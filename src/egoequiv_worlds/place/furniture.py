@@ -182,7 +182,7 @@ def clutter(spot: Spot, dice: Dice, wide: float, deep: float, count: int) -> Non
         kind = dice.count(0, 2)
         if kind == 0:
             size = (dice.between(0.08, 0.35), dice.between(0.08, 0.3), dice.between(0.03, 0.28))
-            spot.box(x, y, 0, size, paint, yaw_rad=dice.between(-0.6, 0.6))
+            spot.at(x, y, dice.between(-0.6, 0.6)).box(0, 0, 0, size, paint)
         elif kind == 1:
             size_m = dice.between(0.06, 0.13)
             spot.round(x, y, 0, (size_m, size_m, dice.between(0.08, 0.32)), paint, top=dice.between(0.4, 1.1))

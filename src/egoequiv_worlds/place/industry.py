@@ -6,7 +6,7 @@ from math import pi
 
 from egoequiv_worlds.place.outdoors import ground, in_view, start, view
 from egoequiv_worlds.render.scene import Scene
-from egoequiv_worlds.render.solids import Paint, Spot, grid, mottled, plain, scaled, stripes
+from egoequiv_worlds.render.solids import Spot, grid, mottled, plain, scaled, stripes
 from egoequiv_worlds.things import Dice
 from egoequiv_worlds.things.buildings import front, wall_color
 from egoequiv_worlds.things.streets import car, fence
@@ -32,14 +32,13 @@ def industrial(dice: Dice) -> Scene:
     return scene
 
 
-def _metal(dice: Dice) -> Paint:
-    color = dice.gray(0.2, 0.7, 0.4)
-    return stripes(color, scaled(color, 0.7), dice.between(0.4, 1.2), 0.4)
-
-
 def _shed(spot: Spot, dice: Dice) -> None:
     wide, deep, tall = dice.between(20.0, 50.0), dice.between(15.0, 30.0), dice.between(7.0, 14.0)
-    paint = _metal(dice) if dice.chance(0.7) else front(dice)
+    if dice.chance(0.7):  # of corrugated iron
+        color = dice.gray(0.2, 0.7, 0.4)
+        paint = stripes(color, scaled(color, 0.7), dice.between(0.4, 1.2), 0.4)
+    else:
+        paint = front(dice)
     spot.box(0, 0, 0, (wide, deep, tall), paint)
     roof, teeth = plain(dice.gray(0.1, 0.5), 0.2), dice.one_of((1, 4))
     for k in range(teeth):

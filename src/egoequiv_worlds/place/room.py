@@ -7,8 +7,7 @@ from math import atan2, pi
 
 from egoequiv_worlds.place import furniture
 from egoequiv_worlds.render import vector
-from egoequiv_worlds.render.camera import towards
-from egoequiv_worlds.render.scene import Camera, Lamp, Light, Scene, Sky
+from egoequiv_worlds.render.scene import Camera, Lamp, Light, Scene, Sky, towards
 from egoequiv_worlds.render.solids import Paint, Size, Spot, grid, mottled, plain, scaled, stripes
 from egoequiv_worlds.things import Dice
 from egoequiv_worlds.things.weather import finish

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from egoequiv.compiled import compiled, inlined
 from egoequiv_worlds.render import Array, Numbers, Singles, Vector
 from egoequiv_worlds.render import solids as s
-from egoequiv_worlds.render.camera import View
 from egoequiv_worlds.render.fragments import turned
 from egoequiv_worlds.render.noise import Texture
 from egoequiv_worlds.render.patterns import difference, dot, plus, sample, triple
 from egoequiv_worlds.render.raster import NEAR_M, fill_polygon, seen_from
+from egoequiv_worlds.render.scene import View
 
 SIDES, THIN_SIDES, THIN_M = 14, 7, 0.5  # of the prism that stands for a cylinder or a cone, and for a thin one
 NEAREST_BALL_M = 0.3  # a ball whose middle is nearer than this is outside the picture

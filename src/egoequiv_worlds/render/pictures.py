@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv_worlds.render import Array, Singles
-from egoequiv_worlds.render.camera import View, from_light
 from egoequiv_worlds.render.drawing import draw, draw_land, near_to_far
 from egoequiv_worlds.render.noise import textures
 from egoequiv_worlds.render.raster import NOTHING, UNSEEN
-from egoequiv_worlds.render.scene import Finish, Land, Light, Scene, Sky, between
+from egoequiv_worlds.render.scene import Finish, Land, Light, Scene, Sky, View, between, from_light
 from egoequiv_worlds.render.shading import FINENESS, shade
 from egoequiv_worlds.render.solids import CASTS, COLUMNS, FACES, KIND, LAND, MATERIAL, TOP
 
@@ -86,19 +85,14 @@ def develop(light: Singles, finish: Finish, generator: np.random.Generator) -> N
     """Turn light (H, W, 3), or gray light (H, W), into levels up to 255, by an exposure or of about the wanted mean."""
     if finish.blur_px > 0.0:
         light = _blurred(light, finish.blur_px)
-    curve = (255.0 * _tone_curve(finish.contrast)).astype(np.float32)
+    root = np.linspace(0.0, BRIGHTEST, ENTRIES)  # of the light; bright light saturates softly
+    curve = (255.0 * (1.0 - np.exp(-root * root)) ** (0.5 * finish.contrast)).astype(np.float32)
     roots = np.sqrt(light * np.array(finish.tint, np.float32) if light.ndim == 3 else light)
     exposure = _exposure(roots, curve, finish.brightness) if finish.exposure is None else finish.exposure
     levels = _toned(roots, exposure, curve)
     noise = np.float32(finish.noise_levels) * generator.standard_normal(levels.shape[:2], np.float32)
     levels += noise[:, :, None] if light.ndim == 3 else noise
     return digital(levels)
-
-
-def _tone_curve(contrast: float) -> Array:
-    """The brightness, 0 to 1, that light of a given root leaves; bright light saturates softly."""
-    root = np.linspace(0.0, BRIGHTEST, ENTRIES)
-    return np.asarray((1.0 - np.exp(-root * root)) ** (0.5 * contrast))
 
 
 def _toned(roots: Singles, exposure: float, curve: Singles) -> Singles:

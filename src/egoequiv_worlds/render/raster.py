@@ -6,9 +6,9 @@ import numpy as np
 
 from egoequiv.compiled import compiled, inlined
 from egoequiv_worlds.render import Array, Numbers, Singles, Vector
-from egoequiv_worlds.render.camera import View
 from egoequiv_worlds.render.mesh import Triangles
 from egoequiv_worlds.render.patterns import difference, dot, triple
+from egoequiv_worlds.render.scene import View
 
 NOTHING = -1e9  # the nearness of a pixel that sees nothing
 UNSEEN = -1  # its code

@@ -7,13 +7,12 @@ import numpy as np
 from egoequiv.compiled import compiled, inlined
 from egoequiv_worlds.render import Array, Numbers, Singles, Vector
 from egoequiv_worlds.render import solids as s
-from egoequiv_worlds.render.camera import View
 from egoequiv_worlds.render.fragments import Fragment, land_fragment, solid_fragment
 from egoequiv_worlds.render.noise import Texture
 from egoequiv_worlds.render.painting import WHITE, painted
 from egoequiv_worlds.render.patterns import blend, difference, dot, mixed, plus, product, sample, scaled, triple
 from egoequiv_worlds.render.raster import pixel_of, seen_from
-from egoequiv_worlds.render.scene import Light, Sky
+from egoequiv_worlds.render.scene import Light, Sky, View
 
 FINENESS = 2  # finer pixels to a pixel, each way
 
@@ -74,7 +73,9 @@ def sky_light(sky: Sky, light: Light, cloud: Texture, ray: Vector) -> Vector:
     """The light from a direction of length 1: a gradient, the halo of the sun, clouds, and a far ridge."""
     x, y, z = ray[0], ray[1], ray[2]
     clear = mixed(sky.horizon, sky.zenith, np.sqrt(min(max(z, 0.0) * 2.2, 1.0)))
-    glow = max(0.0, dot(ray, light.sun)) ** 8
+    glow = max(0.0, dot(ray, light.sun))
+    for _ in range(3):
+        glow *= glow
     halo = 0.25 * glow + (1.5 * glow**50 if glow > 0.8 else 0.0)
     clear = plus(clear, light.sunlight, halo)
     if sky.cover > 0.0:
@@ -94,12 +95,6 @@ def sky_light(sky: Sky, light: Light, cloud: Texture, ray: Vector) -> Vector:
 
 
 @inlined
-def hazed(colour: Vector, light: Light, distance_m: float) -> Vector:
-    """A colour seen through haze."""
-    return mixed(light.haze, colour, np.exp(-distance_m / light.haze_m))
-
-
-@inlined
 def mirrored(here: Fragment, material: float, strength: float) -> float:
     """The share of the sky that water, glass or car paint mirrors: more at a lower viewing angle."""
     graze = 1.0 - min(abs(dot(here.ray, here.normal)), 1.0)
@@ -113,7 +108,7 @@ def leaving(
     here: Fragment, rows: Array, k: int, fine: Texture, cloud: Texture, sky: Sky, light: Light, lamps: Array,
     sun_view: View, sun_map: Singles,
 ) -> Vector:  # fmt: skip
-    """The light that leaves a surface towards the eye."""
+    """The light that leaves a surface and passes through haze to the eye."""
     color, glow = painted(here, rows, k, fine, cloud)
     material, leafy = rows[k, s.MATERIAL], rows[k, s.RAGGED] > 0.5
     sunshine = 0.0
@@ -124,7 +119,7 @@ def leaving(
     if material in (s.WATER, s.GLOSS, s.PANES):
         around = mixed(sky.horizon, sky.zenith, 0.5 if material == s.WATER else 0.0)
         out = mixed(out, around, mirrored(here, material, rows[k, s.SHARE_U]))
-    return hazed(out, light, here.distance_m)
+    return mixed(light.haze, out, np.exp(-here.distance_m / light.haze_m))
 
 
 @compiled

@@ -82,12 +82,11 @@ class Spot:
         self.solids.rows.append((kind, *middle, *shape, *paint.values(), seed, lean_m))
 
     def box(
-        self, x: float, y: float, z: float, size: Size, paint: Paint, *, yaw_rad: float = 0.0,
-        top: tuple[float, float] = (1.0, 1.0), casts: bool = True, lean_m: float = 0.0,
+        self, x: float, y: float, z: float, size: Size, paint: Paint, *, top: tuple[float, float] = (1.0, 1.0),
+        casts: bool = True, lean_m: float = 0.0,
     ) -> None:  # fmt: skip
         """A box, or with a smaller top a roof, a pyramid or the cabin of a car."""
-        turned = self.at(x, y, yaw_rad, z) if yaw_rad else self
-        turned.add(BOX, (0.0, 0.0, 0.0) if yaw_rad else (x, y, z), size, paint, top, 0.0, casts, lean_m)
+        self.add(BOX, (x, y, z), size, paint, top, 0.0, casts, lean_m)
 
     def ball(self, x: float, y: float, z: float, size: Size, paint: Paint, *, ragged: float = 0.0) -> None:
         """An ellipsoid, or with ragged edges, from 0 to 1, a ball of leaves."""

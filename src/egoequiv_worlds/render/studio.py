@@ -12,9 +12,9 @@ import numpy as np
 
 from egoequiv.compiled import compiled
 from egoequiv_worlds.render import Array, Numbers, Singles, Vector, vector
-from egoequiv_worlds.render.camera import View, from_light, orbit, towards
 from egoequiv_worlds.render.patterns import blend, difference, dot, plus, scaled, triple
 from egoequiv_worlds.render.raster import pixel_of, project, rasterise, seen_from
+from egoequiv_worlds.render.scene import View, from_light, orbit, towards
 from egoequiv_worlds.render.shading import FINENESS
 from egoequiv_worlds.render.surface import Surface
 
@@ -153,7 +153,10 @@ def highlight(normal: Vector, key: Vector, ray: Vector) -> float:
     """How much of the key light a surface mirrors into the eye (Blinn and Phong), with an exponent of 16."""
     away = scaled(ray, -1.0 / np.sqrt(dot(ray, ray)))
     half = plus(key, away, 1.0)
-    return float((max(0.0, dot(normal, half)) / np.sqrt(dot(half, half))) ** 16)
+    shine: float = max(0.0, dot(normal, half)) / np.sqrt(dot(half, half))
+    for _ in range(4):
+        shine *= shine
+    return shine
 
 
 @compiled

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv_worlds.render import Array
-from egoequiv_worlds.render.camera import from_light
 from egoequiv_worlds.render.mesh import Part, Triangles, corner_normals, joined
 from egoequiv_worlds.render.raster import project, rasterise
+from egoequiv_worlds.render.scene import from_light
 
 DIRECTIONS, MAP_SIZE, GROUND_SIZE = 40, 96, 64
 GROUND_REACH = 2.0  # the ground's map covers [-reach, reach] in x and y
@@ -46,14 +46,6 @@ def surface(parts: Sequence[Part]) -> Surface:
     return Surface(vertices, whole.triangles, normals.reshape(-1, 3), albedo, corners, centre, ground, GROUND_REACH)
 
 
-def sky_directions(count: int) -> Array:
-    """Directions spread evenly over the upper half of a sphere, (count, 3)."""
-    height = (np.arange(count) + 0.5) / count
-    around = np.arange(count) * np.pi * (3.0 - np.sqrt(5.0))
-    level = np.sqrt(1.0 - height**2)
-    return np.stack([level * np.cos(around), level * np.sin(around), height], axis=1)
-
-
 def openness(vertices: Array, triangles: Triangles, normals: Array, centre: Array) -> tuple[Array, NDArray[np.float32]]:
     """The open share of the sky at each corner, (T, 3), and on the ground, (G, G) with rows along y."""
     corners = (vertices[triangles] + LIFT * normals).reshape(-1, 3)
@@ -62,21 +54,19 @@ def openness(vertices: Array, triangles: Triangles, normals: Array, centre: Arra
     places = np.concatenate([corners, ground])
     facing = np.concatenate([normals.reshape(-1, 3), np.broadcast_to((0.0, 0.0, 1.0), ground.shape)])
     seen_sky, all_sky = np.zeros(len(places)), np.zeros(len(places))
-    for towards in sky_directions(DIRECTIONS):
+    height, around = (np.arange(DIRECTIONS) + 0.5) / DIRECTIONS, np.arange(DIRECTIONS) * np.pi * (3.0 - np.sqrt(5.0))
+    level = np.sqrt(1.0 - height**2)
+    for towards in np.stack([level * np.cos(around), level * np.sin(around), height], axis=1):  # evenly over the sky
         weight = np.maximum(0.0, np.einsum("ij,j->i", facing, towards))
         seen_sky += weight * _unblocked(places, vertices, triangles, centre, towards)
         all_sky += weight
     # Faces that look down see no sky, but the pale ground, which reflects about half of its light.
     share = np.where(all_sky > 1e-6, seen_sky / np.maximum(all_sky, 1e-6), 0.5)
-    corner_share = 0.25 + 0.75 * share[: len(corners)].reshape(-1, 3)
-    return corner_share, _smooth(share[len(corners) :].reshape(GROUND_SIZE, GROUND_SIZE)).astype(np.float32)
-
-
-def _smooth(share: Array) -> Array:
-    """A map without the streaks that a limited number of directions leaves in it."""
-    for axis in (0, 1, 0, 1):
-        share = (np.roll(share, 1, axis) + share + np.roll(share, -1, axis)) / 3
-    return share
+    corner_share, below = 0.25 + 0.75 * share[: len(corners)].reshape(-1, 3), share[len(corners) :]
+    below = below.reshape(GROUND_SIZE, GROUND_SIZE)
+    for axis in (0, 1, 0, 1):  # smooths the streaks that a limited number of directions leaves
+        below = (np.roll(below, 1, axis) + below + np.roll(below, -1, axis)) / 3
+    return corner_share, below.astype(np.float32)
 
 
 def _unblocked(

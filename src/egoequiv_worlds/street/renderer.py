@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv_worlds.render import Array
-from egoequiv_worlds.render.camera import View, from_light, look
 from egoequiv_worlds.render.drawing import visible
 from egoequiv_worlds.render.pictures import LUMA, Map, develop, draw_light, sun_map
-from egoequiv_worlds.render.scene import Finish, Light, Sky
+from egoequiv_worlds.render.scene import Finish, Light, Sky, View, from_light, look
 from egoequiv_worlds.render.shading import FINENESS
 from egoequiv_worlds.render.solids import Solids, X, Y, placed
 from egoequiv_worlds.street import Drive
 from egoequiv_worlds.street.motion import bumps, motion, moving, track
 from egoequiv_worlds.street.roads import lay
 from egoequiv_worlds.street.roadside import Site
-from egoequiv_worlds.street.route import AHEAD_M, Route, route
+from egoequiv_worlds.street.route import AHEAD_M, route
 from egoequiv_worlds.street.scenery import furnish
 from egoequiv_worlds.street.sensors import CAMERA_AHEAD_M, CAMERA_UP_M, focal_px
 from egoequiv_worlds.things import Dice
@@ -47,7 +46,9 @@ class Street:
 @lru_cache(maxsize=8)
 def scene(drive: Drive) -> Street:
     """Build the scene of a drive."""
-    way, solids, dice = _seen_route(drive), Solids(), Dice(drive.generator(50))
+    way, driven, solids, dice = route(drive), track(drive), Solids(), Dice(drive.generator(50))
+    last_m = np.interp(driven.lengths_at(np.asarray(drive.seconds)), driven.lane.lengths_m, way.middle.lengths_m)
+    way = way.until(float(last_m) + AHEAD_M[drive.area])  # what can be seen
     lay(solids, drive, way)
     furnish(Site(drive, way, solids, Dice(drive.generator(40))))
     sky, light = weather(dice)
@@ -56,13 +57,6 @@ def scene(drive: Drive) -> Street:
     falling = np.mean(light.above) + 0.6 * light.sun[2] * np.mean(light.sunlight)
     exposure = EXPOSURE[drive.area] * dice.between(0.93, 1.07) / float(np.sqrt(falling))
     return Street(solids.array(), sky, light, Finish(contrast=1.5, noise_levels=NOISE_LEVELS, exposure=exposure))
-
-
-def _seen_route(drive: Drive) -> Route:
-    """The part of the route that is visible in the drive."""
-    way, driven = route(drive), track(drive)
-    own_m = float(driven.lengths_at(np.asarray(drive.seconds)))
-    return way.until(float(np.interp(own_m, driven.lane.lengths_m, way.middle.lengths_m)) + AHEAD_M[drive.area])
 
 
 @lru_cache(maxsize=8)
@@ -85,17 +79,9 @@ def picture(drive: Drive, time_s: float, width: int, height: int, color: bool) -
 def picture_along(
     drive: Drive, time_s: float, ahead_m: float, turn_rad: float, width: int, height: int, color: bool, number: int
 ) -> NDArray[np.uint8]:
-    """The picture from another place of the lane than the car's own at a time, turned to the left of the lane.
+    """The picture from another place of the lane than the car's own, `ahead_m` of it, with the traffic of a time.
 
-    Args:
-        drive: The scene; its traffic is as at the time.
-        time_s: Since the drive began.
-        ahead_m: How far along the lane from where the car is, negative behind it.
-        turn_rad: From the direction of the lane to the left.
-        width: In pixels.
-        height: In pixels.
-        color: Whether it has colours.
-        number: Of the picture, for the noise of the sensor.
+    The camera is turned to the left of the lane. The noise of the sensor depends on the number of the picture.
     """
     driven = track(drive)
     length_m = driven.lengths_at(np.array([time_s])) + ahead_m

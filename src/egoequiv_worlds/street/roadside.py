@@ -8,7 +8,6 @@ from math import cos, pi, sin
 import numpy as np
 from scipy.spatial import cKDTree
 
-from egoequiv_worlds.render import Array
 from egoequiv_worlds.render.solids import Solids, Spot, plain
 from egoequiv_worlds.street import Drive, Range
 from egoequiv_worlds.street.roads import WALK_Z, pieces
@@ -17,7 +16,7 @@ from egoequiv_worlds.things import Dice
 from egoequiv_worlds.things import streets as furniture
 from egoequiv_worlds.things.buildings import garage, house
 from egoequiv_worlds.things.plants import broadleaf, bush, conifer, hedge
-from egoequiv_worlds.things.streets import PAINTS, car, length_m, some_kind, vehicle
+from egoequiv_worlds.things.streets import PAINTS, SHAPES, car, some_kind, vehicle
 
 CELL_M = 1.5
 RIM_M = 0.4  # adjacent objects may share the cells at their edges
@@ -38,10 +37,6 @@ class Site:
         self.roads = [self.way.middle, *self.way.streets]
         self._middles = cKDTree(np.concatenate([road.points[::2] for road in self.roads]))
 
-    def kerb_m(self, places: Array) -> Array:
-        """How far places (P, 2) lie from the nearest kerb, negative on a road."""
-        return np.asarray(self._middles.query(places)[0] - self.drive.style.half_width_m)
-
     def reserve(self, spot: Spot, width: float, depth: float, least_m: float) -> bool:
         """Take a rectangle at a spot, from y = 0 backwards, if it is free and keeps its distance from the kerbs."""
         columns, rows = int(width / CELL_M) + 1, int(depth / CELL_M) + 1
@@ -49,7 +44,7 @@ class Site:
         y = np.repeat(np.linspace(0.0, depth - RIM_M, rows), columns)
         c, s = cos(spot.yaw_rad), sin(spot.yaw_rad)
         inside = np.column_stack([spot.x + c * x - s * y, spot.y + s * x + c * y])
-        if self.kerb_m(inside).min() < least_m:
+        if self._middles.query(inside)[0].min() - self.drive.style.half_width_m < least_m:
             return False
         at = np.floor(inside / CELL_M).astype(np.int64)
         cells = set((at[:, 0] * 1_000_003 + at[:, 1]).tolist())  # one number a cell
@@ -151,13 +146,14 @@ class Kerb:
         middle = max(self.half_m - 1.0, self.style.lane_m + 0.9)  # on a narrow road half on the pavement
         while at < self.end_m - 4.0:
             kind = some_kind(dice)
-            at += length_m(kind) / 2
+            long = SHAPES[kind][0]
+            at += long / 2
             spot = self.spot(at, middle)
             if dice.chance(share) and not self._at_junction(at) and self._alone(spot):
                 turned = 0.0 if dice.chance(0.15) else pi
                 ahead = spot.at(0, 0, turned + dice.between(-0.02, 0.02))
                 ahead.put(vehicle(kind, dice.count(0, len(PAINTS) - 1)))
-            at += length_m(kind) / 2 + dice.between(0.8, 1.8)
+            at += long / 2 + dice.between(0.8, 1.8)
 
     def _at_junction(self, at_m: float) -> bool:
         """Whether a length along the route is at a turn or a crossing."""

@@ -45,19 +45,24 @@ def packets(drive: Drive, motion: Motion) -> Array:
     error = np.stack([_drift(rng, count, DRIFT_M) + JITTER_M * rng.standard_normal(count) for _ in range(3)], axis=1)
     start_deg = np.array(ORIGIN_DEG) + drive.generator(31).uniform(-0.02, 0.02, 2)
     lat, lon = latitude_longitude(places + error[:, :2], start_deg)
+    true = (motion.roll_rad, motion.pitch_rad, motion.yaw_rad)
     angles = [
-        true + _drift(rng, count, ANGLE_DRIFT_RAD) + ANGLE_JITTER_RAD * rng.standard_normal(count)
-        for true in (motion.roll_rad, motion.pitch_rad, motion.yaw_rad)
+        each + _drift(rng, count, ANGLE_DRIFT_RAD) + ANGLE_JITTER_RAD * rng.standard_normal(count) for each in true
     ]
     forward, left, up = motion.speed_mps + SPEED_JITTER_MPS * rng.standard_normal(count), *_noise(rng, 2, count, 0.02)
     yaw, pull = angles[2], motion.speed_mps * motion.yaw_rate
     shake, rates = _noise(rng, 3, count, SHAKE_MPS2), _noise(rng, 3, count, RATE_JITTER)
     rates[2] += motion.yaw_rate
     level = (motion.acceleration_mps2 + shake[0], pull + shake[1], GRAVITY_MPS2 + shake[2])
+    in_car = (  # with pitch and roll, the car's own axes have part of gravity
+        motion.acceleration_mps2 - GRAVITY_MPS2 * np.sin(motion.pitch_rad) + shake[0],
+        pull + GRAVITY_MPS2 * np.sin(motion.roll_rad) + shake[1],
+        GRAVITY_MPS2 * np.cos(motion.pitch_rad) * np.cos(motion.roll_rad) + shake[2],
+    )
     columns = (  # as FIELDS names them
         lat, lon, ALTITUDE_M + 2.0 * error[:, 2], angles[0], angles[1], (yaw + np.pi) % (2 * np.pi) - np.pi,
         forward * np.sin(yaw) + left * np.cos(yaw), forward * np.cos(yaw) - left * np.sin(yaw), forward, left, up,
-        *_in_the_car(motion, pull, shake), *level, *rates, *rates, *ACCURACY, *STATUS,
+        *in_car, *level, *rates, *rates, *ACCURACY, *STATUS,
     )  # fmt: skip
     exact = np.stack([np.broadcast_to(np.asarray(column, np.float64), count) for column in columns], axis=1)
     return np.array([[float(word) for word in packet_text(packet).split()] for packet in exact])
@@ -70,15 +75,6 @@ def latitude_longitude(places_m: Array, start_deg: Array) -> tuple[Array, Array]
     start_north = np.log(np.tan(np.radians(90.0 + start_deg[0]) / 2))
     lat = np.degrees(2 * np.arctan(np.exp(start_north + places_m[:, 1] / radius))) - 90.0
     return lat, lon
-
-
-def _in_the_car(motion: Motion, pull: Array, shake: Array) -> tuple[Array, Array, Array]:
-    """What the accelerometers measure along the car's own axes: with pitch and roll they measure part of gravity."""
-    return (
-        motion.acceleration_mps2 - GRAVITY_MPS2 * np.sin(motion.pitch_rad) + shake[0],
-        pull + GRAVITY_MPS2 * np.sin(motion.roll_rad) + shake[1],
-        GRAVITY_MPS2 * np.cos(motion.pitch_rad) * np.cos(motion.roll_rad) + shake[2],
-    )
 
 
 def _drift(rng: np.random.Generator, count: int, size: float) -> Array:

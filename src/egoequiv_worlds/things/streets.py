@@ -132,11 +132,6 @@ def some_kind(dice: Dice, lorries: float = 0.0) -> str:
     return dice.one_of(("hatchback", "hatchback", "hatchback", "saloon", "saloon", "estate", "estate", "van"))
 
 
-def length_m(kind: str) -> float:
-    """How long a vehicle is."""
-    return SHAPES[kind][0]
-
-
 def car(spot: Spot, dice: Dice, lorries: float = 0.2, lights: float = 0.0) -> None:
     """A vehicle of any kind and paint."""
     spot.put(vehicle(some_kind(dice, lorries), dice.count(0, len(PAINTS) - 1), lights))

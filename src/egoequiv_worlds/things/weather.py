@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import degrees
 
 from egoequiv_worlds.render import vector
-from egoequiv_worlds.render.camera import towards
-from egoequiv_worlds.render.scene import Finish, Light, Sky
+from egoequiv_worlds.render.scene import Finish, Light, Sky, towards
 from egoequiv_worlds.render.solids import Rgb, scaled
 from egoequiv_worlds.things import Dice
 

@@ -121,9 +121,8 @@ def cow(toy: Model) -> None:
         at, high = along + toy.between(-0.06, 0.06), toy.between(0.9, 1.2)
         spot = (at, side * build.width * 0.62, build.legs + build.height * high)
         toy.dark(ellipsoid(spot, (toy.vary(0.16), 0.12, toy.vary(0.15)), 10))
-    toy.light(
-        capsule((x - 0.05, 0, z - 0.08), head, 0.2, 0.13), capsule(head, np.add(head, (0.2, 0, -0.17)), 0.14, 0.1)
-    )
+    toy.light(capsule((x - 0.05, 0, z - 0.08), head, 0.2, 0.13))
+    toy.light(capsule(head, np.add(head, (0.2, 0, -0.17)), 0.14, 0.1))
     toy.base(ellipsoid(np.add(head, (0.25, 0, -0.21)), (0.09, 0.11, 0.085), 10))
     toy.paint(0.8, *pair(tube(horn, [0.042, 0.035, 0.012], 8)))
     toy.dark(*pair(ellipsoid(np.add(head, (-0.07, 0.2, 0.02)), (0.04, 0.11, 0.05), 8)))
