@@ -13,8 +13,9 @@ from egoequiv.pose.camera import Lens
 from egoequiv.sources.oxts import packet_poses
 from egoequiv.sources.recording import Image, Source
 from egoequiv_worlds.recordings import DrawnRecording, check_numbers
+from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.street import AREAS, Drive
-from egoequiv_worlds.street.motion import motion
+from egoequiv_worlds.street.motion import bumps, motion, track
 from egoequiv_worlds.street.sensors import RATE_HZ, focal_px, packets
 
 DATE = "2031-05-01"
@@ -38,9 +39,16 @@ class DriveRecording(DrawnRecording):
 
     def image(self, frame: int) -> Image:
         """Draw one frame, (height, width) gray or (height, width, 3) colour."""
+        time_s = self.time_s(frame)
+        now = motion(self.drive, np.array([time_s]))
+        angles_rad = (float(now.roll_rad[0]), float(now.pitch_rad[0]), float(now.yaw_rad[0]))
+        return self.view(time_s, now.places_m[0], angles_rad, 90, round(time_s * 1e4))
+
+    def view(self, time_s: float, place_m: Array, angles_rad: Vector, *purpose: int) -> Image:
+        """Draw what a car at a place with a roll, pitch and yaw sees at a time."""
         from egoequiv_worlds.street.renderer import picture  # here, because it imports numba, which takes a second
 
-        return picture(self.drive, self.time_s(frame), self.width, self.height, self.color)
+        return picture(self.drive, time_s, place_m, angles_rad, (self.width, self.height), self.color, *purpose)
 
     def time_s(self, frame: int) -> float:
         """When a frame was taken, since the drive began."""
@@ -64,11 +72,13 @@ class StandingRecording(DrawnRecording):
 
     def image(self, frame: int) -> Image:
         """Draw one view, (height, width) gray or (height, width, 3) colour."""
-        from egoequiv_worlds.street.renderer import picture_along  # here, because it imports numba
-
-        own, (ahead_m, turn_deg) = self.driven, self.poses[frame]
-        size = (own.width, own.height, own.color)
-        return picture_along(own.drive, self.moment_s, float(ahead_m), float(np.deg2rad(turn_deg)), *size, frame)
+        own, (ahead_m, turn_deg), time_s = self.driven, self.poses[frame], self.moment_s
+        driven = track(own.drive)
+        length_m = driven.lengths_at(np.array([time_s])) + float(ahead_m)
+        (place_m,), (heading,) = driven.lane.at(length_m)
+        pitch, roll = bumps(own.drive, length_m)
+        angles_rad = (float(roll[0]), float(pitch[0]), float(heading) + float(np.deg2rad(turn_deg)))
+        return own.view(time_s, place_m, angles_rad, 91, round(time_s * 1e4), frame)
 
 
 def drive(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from egoequiv_worlds.render.solids import Paint, Spot, blotches, goods, grid, outside, plain, scaled, stripes
 from egoequiv_worlds.things import Dice
-from egoequiv_worlds.things.plants import leaf_paint
+from egoequiv_worlds.things.nature import leaf_paint
 
 WOODS = ((0.35, 0.22, 0.11), (0.16, 0.09, 0.05), (0.55, 0.40, 0.22), (0.7, 0.68, 0.62), (0.06, 0.05, 0.05))
 
@@ -46,8 +46,8 @@ def chair(spot: Spot, paint: Paint) -> None:
 def swivel_chair(spot: Spot, paint: Paint) -> None:
     """An office chair that faces +y."""
     steel = plain((0.06, 0.06, 0.06), 0.1)
-    spot.box(0, 0, 0.05, (0.6, 0.06, 0.05), steel)
-    spot.box(0, 0, 0.05, (0.06, 0.6, 0.05), steel)
+    for size in ((0.6, 0.06, 0.05), (0.06, 0.6, 0.05)):
+        spot.box(0, 0, 0.05, size, steel)
     spot.round(0, 0, 0.08, (0.07, 0.07, 0.36), steel)
     spot.box(0, 0, 0.44, (0.5, 0.5, 0.1), paint)
     spot.box(0, -0.25, 0.6, (0.46, 0.08, 0.55), paint, top=(0.85, 0.8))
@@ -67,8 +67,8 @@ def picture(spot: Spot, dice: Dice, z: float) -> None:
     wide, tall = dice.between(0.3, 1.1), dice.between(0.3, 0.8)
     spot.box(0, 0.01, z, (wide, 0.03, tall), plain(dice.gray(0.03, 0.7), 0.1), casts=False)
     if dice.chance(0.7):
-        inner = plain(dice.gray(0.6, 0.85), 0.05)
-        spot.box(0, 0.02, z + 0.04, (wide - 0.08, 0.03, tall - 0.08), inner, casts=False)
+        size = (wide - 0.08, 0.03, tall - 0.08)
+        spot.box(0, 0.02, z + 0.04, size, plain(dice.gray(0.6, 0.85), 0.05), casts=False)
     art = blotches(dice.vivid(0.1, 0.9), dice.vivid(0.05, 0.6), dice.between(0.2, 0.8))
     spot.box(0, 0.03, z + 0.22 * tall, (0.56 * wide, 0.03, 0.56 * tall), art, casts=False)
 
@@ -90,8 +90,7 @@ def window(spot: Spot, dice: Dice, wide: float, low: float, high: float, curtain
         return
     color = dice.vivid(0.15, 0.85)
     folds = stripes(color, scaled(color, 0.6), dice.between(0.08, 0.2), 0.45)
-    drawn = dice.between(0.15, 0.4) * wide
-    bottom = 0.1 if dice.chance(0.6) else low - 0.1
+    drawn, bottom = dice.between(0.15, 0.4) * wide, 0.1 if dice.chance(0.6) else low - 0.1
     for x in (-(0.5 * wide - 0.3 * drawn), 0.5 * wide - 0.3 * drawn):
         spot.box(x, 0.08, bottom, (drawn, 0.1, high + 0.12 - bottom), folds, casts=False)
 
@@ -133,15 +132,14 @@ def sofa(spot: Spot, dice: Dice, wide: float, paint: Paint) -> None:
 def bed(spot: Spot, dice: Dice, wide: float) -> None:
     """A made bed with its head at y = 0 that reaches to +y."""
     long, frame, cover = 2.05, wood(dice), cloth(dice)
-    sheet = plain(dice.gray(0.6, 0.9), 0.15)
-    low = dice.between(0.2, 0.35)
+    sheet, low = plain(dice.gray(0.6, 0.9), 0.15), dice.between(0.2, 0.35)
     spot.box(0, 0.5 * long, 0.05, (wide, long, low), frame)
     spot.box(0, 0.5 * long, low, (0.98 * wide, 0.98 * long, 0.22), sheet)
     start = dice.between(0.45, 0.75)
     size = (wide + 0.1, long - start + 0.06, low + 0.17)
     spot.box(0, start + 0.5 * (long - start), 0.1, size, cover, top=(0.96, 0.98))
-    head = dice.between(0.7, 1.3)
-    spot.box(0, 0.04, 0, (wide + 0.1, 0.08, head), frame if dice.chance(0.7) else cloth(dice))
+    size = (wide + 0.1, 0.08, dice.between(0.7, 1.3))
+    spot.box(0, 0.04, 0, size, frame if dice.chance(0.7) else cloth(dice))
     if dice.chance(0.4):
         spot.box(0, long + 0.03, 0, (wide + 0.06, 0.06, low + 0.35), frame)
     pillows = 2 if wide > 1.2 else 1

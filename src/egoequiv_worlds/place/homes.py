@@ -85,8 +85,7 @@ def bedroom(dice: Dice) -> Scene:
     """A bed with what stands around it."""
     size_m = (dice.between(3.4, 5.5), dice.between(2.4, 2.9), dice.between(3.6, 5.2))
     room = make_room(dice, size_m, some_floor(dice), (0.02, 0.25), (0.46, 0.58))
-    wide = dice.one_of((1.0, 1.5, 1.9))
-    name = dice.one_of((BACK, BACK, BACK, LEFT, RIGHT))
+    wide, name = dice.one_of((1.0, 1.5, 1.9)), dice.one_of((BACK, BACK, BACK, LEFT, RIGHT))
     head = room.wall(name, dice.between(-0.5, 0.5) * max(0.1, room.span_m(name) - wide - 1.4))
     if dice.chance(0.5):
         rug(room, dice)
@@ -103,8 +102,8 @@ def bedroom(dice: Dice) -> Scene:
     _closet(room.wall(closet, dice.side() * dice.between(0.2, 0.35) * room.span_m(closet)), dice, wood)
     pictures(room, dice, dice.count(0, 4))
     if dice.chance(0.3):
-        x = dice.between(-0.3, 0.3) * room.width_m
-        furniture.chair(room.scene.spot(x, 0.5 * room.depth_m, dice.between(0, 6)), wood)
+        middle = room.scene.spot(dice.between(-0.3, 0.3) * room.width_m, 0.5 * room.depth_m, dice.between(0, 6))
+        furniture.chair(middle, wood)
     return room.scene
 
 
@@ -123,8 +122,8 @@ def _closet(spot: Spot, dice: Dice, wood: Paint) -> None:
     """A wardrobe, or a chest of drawers below a mirror."""
     lines = scaled(wood.color, 0.4)
     if dice.chance(0.6):
-        doors = grid(wood.color, lines, 0.5, 2.0, 0.03, 0.05)
-        spot.box(0, 0.3, 0, (dice.between(1.0, 2.0), 0.6, dice.between(1.9, 2.2)), doors)
+        size = (dice.between(1.0, 2.0), 0.6, dice.between(1.9, 2.2))
+        spot.box(0, 0.3, 0, size, grid(wood.color, lines, 0.5, 2.0, 0.03, 0.05))
         return
     spot.box(0, 0.25, 0, (1.2, 0.5, 0.85), grid(wood.color, lines, 0.6, 0.26, 0.04, 0.05))
     furniture.clutter(spot.at(0, 0.25, z=0.85), dice, 1.0, 0.3, 5)
@@ -156,8 +155,7 @@ def living_room(dice: Dice) -> Scene:
 
 
 def _seats(room: Room, dice: Dice) -> None:
-    paint = furniture.cloth(dice)
-    first = dice.one_of((BACK, LEFT, RIGHT))
+    paint, first = furniture.cloth(dice), dice.one_of((BACK, LEFT, RIGHT))
     spot = room.somewhere(dice, first, 0.2).at(0, 0.55)
     furniture.sofa(spot, dice, dice.between(1.6, 2.4), paint)
     room.look_at(spot, dice)

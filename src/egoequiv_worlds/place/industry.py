@@ -42,8 +42,8 @@ def _shed(spot: Spot, dice: Dice) -> None:
     spot.box(0, 0, 0, (wide, deep, tall), paint)
     roof, teeth = plain(dice.gray(0.1, 0.5), 0.2), dice.one_of((1, 4))
     for k in range(teeth):
-        x = ((k + 0.5) / teeth - 0.5) * wide
-        spot.box(x, 0, tall, (wide / teeth, deep, dice.between(2.0, 3.5)), roof, top=(0.05, 1.0))
+        size = (wide / teeth, deep, dice.between(2.0, 3.5))
+        spot.box(((k + 0.5) / teeth - 0.5) * wide, 0, tall, size, roof, top=(0.05, 1.0))
 
 
 def _tank(spot: Spot, dice: Dice) -> None:
@@ -62,8 +62,7 @@ def _tank(spot: Spot, dice: Dice) -> None:
 
 
 def _chimney(spot: Spot, dice: Dice) -> None:
-    tall, thick = dice.between(25.0, 75.0), dice.between(2.5, 5.0)
-    color = wall_color(dice)
+    tall, thick, color = dice.between(25.0, 75.0), dice.between(2.5, 5.0), wall_color(dice)
     rings = stripes(color, (0.6, 0.15, 0.1) if dice.chance(0.4) else color, 12.0, 0.5, lying=True)
     spot.round(0, 0, 0, (thick, thick, tall), rings, top=0.65)
     if dice.chance(0.6):
@@ -74,8 +73,7 @@ def _chimney(spot: Spot, dice: Dice) -> None:
 
 
 def _pipes(spot: Spot, dice: Dice) -> None:
-    length, tall = dice.between(20.0, 50.0), dice.between(5.0, 14.0)
-    steel = plain(dice.gray(0.25, 0.6, 0.3), 0.2)
+    length, tall, steel = dice.between(20.0, 50.0), dice.between(5.0, 14.0), plain(dice.gray(0.25, 0.6, 0.3), 0.2)
     for level in range(dice.count(1, 3)):
         for k in range(4):
             spot.box(0, 0.9 * k, tall * (0.5 + 0.25 * level), (length, 0.5, 0.5), steel)

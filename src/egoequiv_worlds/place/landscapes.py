@@ -12,7 +12,7 @@ from egoequiv_worlds.render import Array
 from egoequiv_worlds.render.scene import Camera, Land, Scene
 from egoequiv_worlds.render.solids import Paint, Rgb, Spot, blotches, hillside, mottled, roof, scaled, stripes, water
 from egoequiv_worlds.things import Dice
-from egoequiv_worlds.things.plants import bush, conifer, leaf_paint, palm, rock
+from egoequiv_worlds.things.nature import bush, conifer, leaf_paint, palm, rock
 from egoequiv_worlds.things.streets import fence
 
 
@@ -28,8 +28,7 @@ def coast(dice: Dice) -> Scene:
     rise += 0.25 * (hills(dice, 1, rough=True) - 0.5) - dice.between(0.2, 0.6)
     distance = y * np.cos(yaw) - x * np.sin(yaw)
     rise -= 1.2 * np.maximum(distance, 0.0) / reach  # the sea stays in view
-    steep = dice.one_of((0.25, 0.6, 1.5))
-    inland = np.maximum(rise, 0.0)
+    steep, inland = dice.one_of((0.25, 0.6, 1.5)), np.maximum(rise, 0.0)
     heights = np.where(rise > 0.0, 100.0 * steep * (np.sqrt(inland) if steep > 1.0 else inland), -2.0)
     if dice.chance(0.6):  # the camera stands on a beach that slopes into the water
         edge = dice.between(2.0, 9.0) * eye + 12.0 * dice.between(0.0, 1.0) + 3.0 * cell * (hills(dice, 2) - 0.5)
@@ -75,15 +74,13 @@ def mountain(dice: Dice) -> Scene:
     highest = (scene.camera.horizon - dice.between(0.06, 0.3)) * 1.1 * scene.camera.width  # where it is 310 to 94
     heights *= highest / _steepest(scene.camera, heights, cell)
     above_m, peak = dice.one_of((5.0, 20.0, 80.0)), 0.8 * float(heights.max())
-    rocky, wooded = dice.gray(0.06, 0.25, 0.3), dice.near((0.07, 0.10, 0.05), 0.5)
-    snow = (0.85, 0.87, 0.9)
+    rocky, wooded, snow = dice.gray(0.06, 0.25, 0.3), dice.near((0.07, 0.10, 0.05), 0.5), (0.85, 0.87, 0.9)
     snowy = [hillside(rocky, snow, 6.0 * cell, peak * dice.between(0.1, 0.6), 0.12 * peak) for _ in range(2)]
     bare = hillside(scaled(rocky, 0.8), scaled(rocky, 1.9), 5.0 * cell, 0.4 * peak, 0.25 * peak)
     green = hillside(wooded, rocky, 2.0 * cell, peak * dice.between(0.3, 0.7), 0.15 * peak)
-    paint = dice.one_of((*snowy, bare, green))
-    scene.land = Land(heights, cell, paint)
+    scene.land = Land(heights, cell, dice.one_of((*snowy, bare, green)))
     eye = scene.land.height_at(0.0, 0.0) + above_m
-    scene.camera = replace(scene.camera, z=eye)
+    scene.camera = scene.camera._replace(z=eye)
     if dice.chance(0.25):
         ground(scene, water((0.03, 0.06, 0.07), (0.3, 0.3, 0.3), 4.0, 0.2), eye - dice.between(5.0, 30.0))
     if dice.chance(0.4):
@@ -106,8 +103,7 @@ def forest(dice: Dice) -> Scene:
     scene = start(dice, look(dice, 1.7, 0.45, 0.75), dice.between(80, 500), 25.0, (0.3, 0.46))
     litter = dice.near(dice.one_of(((0.14, 0.10, 0.06), (0.08, 0.10, 0.04), (0.22, 0.16, 0.08))), 0.4)
     ground(scene, mottled(scaled(litter, 1.6), scaled(litter, 0.35), dice.between(0.5, 2.0), 2.0))
-    firs = dice.one_of((0.0, 0.0, 0.4, 0.9))
-    leaves = [leaf_paint(dice) for _ in range(3)]
+    firs, leaves = dice.one_of((0.0, 0.0, 0.4, 0.9)), [leaf_paint(dice) for _ in range(3)]
     bark = dice.near(dice.one_of(((0.12, 0.09, 0.07), (0.2, 0.18, 0.15), (0.5, 0.48, 0.44))), 0.3)
     trunk = mottled(bark, scaled(bark, 0.3), dice.between(0.15, 0.6), 2.0)
     for _ in range(dice.count(25, 60)):
@@ -135,7 +131,7 @@ def forest(dice: Dice) -> Scene:
 def _on(scene: Scene, dice: Dice, heights: Array, cell: float, paint: Paint, eyes: tuple[float, ...]) -> None:
     """Give a scene land, and put the camera on it."""
     scene.land = Land(heights, cell, paint)
-    scene.camera = replace(scene.camera, z=scene.land.height_at(0.0, 0.0) + dice.one_of(eyes))
+    scene.camera = scene.camera._replace(z=scene.land.height_at(0.0, 0.0) + dice.one_of(eyes))
 
 
 def _fence(scene: Scene, dice: Dice, near_m: float) -> None:
@@ -194,8 +190,7 @@ def desert(dice: Dice) -> Scene:
     sand = dice.near(dice.one_of(((0.50, 0.36, 0.20), (0.42, 0.28, 0.16), (0.5, 0.45, 0.36))), 0.3)
     ripples = stripes(sand, scaled(sand, 0.85), dice.between(0.5, 2.0), 0.5, lying=dice.chance(0.5))
     stones = mottled(sand, scaled(sand, dice.between(0.4, 0.8)), dice.between(1.0, 6.0), 1.5)
-    paint = ripples if dunes and dice.chance(0.5) else stones
-    _on(scene, dice, heights, cell, paint, (1.7, 5.0, 14.0))
+    _on(scene, dice, heights, cell, ripples if dunes and dice.chance(0.5) else stones, (1.7, 5.0, 14.0))
     if dunes:
         return scene
     for _ in range(dice.count(0, 5)):

@@ -11,8 +11,7 @@ from egoequiv_worlds.render.noise import textures
 from egoequiv_worlds.render.scene import Camera, Scene
 from egoequiv_worlds.render.solids import Paint, Spot
 from egoequiv_worlds.things import Dice
-from egoequiv_worlds.things.plants import broadleaf, conifer, leaf_paint
-from egoequiv_worlds.things.weather import finish, weather
+from egoequiv_worlds.things.nature import broadleaf, conifer, finish, leaf_paint, weather
 
 CELLS = 224
 NUMBERS = np.arange(CELLS) - CELLS / 2

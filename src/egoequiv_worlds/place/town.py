@@ -9,9 +9,8 @@ from egoequiv_worlds.render.scene import Camera, Lamp, Scene
 from egoequiv_worlds.render.solids import Spot, grid, mottled, plain, road, scaled, stripes, water
 from egoequiv_worlds.things import Dice
 from egoequiv_worlds.things.buildings import block, front, house, tower
-from egoequiv_worlds.things.plants import broadleaf, bush, conifer, leaf_paint
+from egoequiv_worlds.things.nature import broadleaf, bush, conifer, finish, leaf_paint, night
 from egoequiv_worlds.things.streets import BLUE, car, fence, gantry, guard_rail, lamp_post, person, sign_board
-from egoequiv_worlds.things.weather import finish, night
 
 
 def beside(scene: Scene, side: float, x: float, y: float) -> Spot:
@@ -22,8 +21,7 @@ def beside(scene: Scene, side: float, x: float, y: float) -> Spot:
 def street(dice: Dice) -> Scene:
     """Rows of houses along a road with parked cars and trees."""
     half, walk = dice.between(3.5, 8.0), dice.between(2.0, 4.5)
-    x = dice.between(-0.75, 0.75) * (half - 2.2)
-    camera = view(dice, x, dice.one_of((1.6, 1.6, 2.5, 6.0)), 0.35, (0.5, 0.75))
+    camera = view(dice, dice.between(-0.75, 0.75) * (half - 2.2), dice.one_of((1.6, 1.6, 2.5, 6.0)), 0.35, (0.5, 0.75))
     scene = start(dice, camera, dice.between(500, 3000), 40.0, (0.36, 0.48))
     street_floor(scene, dice, half, walk)
     storeys = dice.one_of((3.0, 6.0, 9.0, 14.0, 20.0))
@@ -69,8 +67,7 @@ def _row_of_houses(scene: Scene, dice: Dice, side: float, edge_m: float, height_
         wall = front(dice, lit and dice.between(0.05, lit), tall=height_m > 12.0)
         block(spot, dice, wide, deep, max(3.2, height_m * share), wall)
         if dice.chance(0.4):  # an awning or balcony towards the street, by night a sign
-            cloth = stripes(dice.vivid(0.15, 0.7), (0.7, 0.7, 0.66), 0.5)
-            spot.box(0, -0.6, 2.7, (0.6 * wide, 1.2, 0.3), cloth)
+            spot.box(0, -0.6, 2.7, (0.6 * wide, 1.2, 0.3), stripes(dice.vivid(0.15, 0.7), (0.7, 0.7, 0.66), 0.5))
         elif lit and dice.chance(0.8):
             sign = plain(dice.vivid(0.6, 1.0), 0.1).glowing(dice.between(1.0, 4.0))
             spot.box(dice.between(-0.3, 0.3) * wide, -0.1, 3.0, (dice.between(1, 6), 0.2, 0.9), sign)
@@ -87,8 +84,7 @@ def _row_of_trees(scene: Scene, dice: Dice, x: float, frequent: float) -> None:
 def suburb(dice: Dice) -> Scene:
     """A house with a garden, seen from the road."""
     distance = dice.between(9.0, 18.0)
-    x = dice.between(-4.0, 4.0)
-    camera = view(dice, x, dice.one_of((1.6, 1.6, 2.2, 4.0)), 0.25, (0.55, 0.75))
+    camera = view(dice, dice.between(-4.0, 4.0), dice.one_of((1.6, 1.6, 2.2, 4.0)), 0.25, (0.55, 0.75))
     scene = start(dice, camera, dice.between(1500, 5000), shadow_m=24.0, mean=(0.42, 0.54))
     grass = dice.near(dice.one_of(((0.09, 0.14, 0.04), (0.2, 0.2, 0.08), (0.14, 0.19, 0.06))), 0.4)
     ground(scene, mottled(grass, scaled(grass, 0.5), dice.between(0.5, 3.0), 1.4))
@@ -114,8 +110,7 @@ def _garden(scene: Scene, dice: Dice, x: float, distance_m: float) -> None:
         spot = scene.spot(dice.between(-26.0, 26.0), distance_m + dice.between(-3.0, 25.0))
         (conifer if dice.chance(0.2) else broadleaf)(spot, dice, dice.between(4.0, 13.0))
     for _ in range(dice.count(2, 14)):
-        spot = scene.spot(x + dice.between(-13, 13), distance_m - dice.between(0.2, 3.5))
-        bush(spot, dice, dice.between(0.3, 1.0))
+        bush(scene.spot(x + dice.between(-13, 13), distance_m - dice.between(0.2, 3.5)), dice, dice.between(0.3, 1.0))
     if dice.chance(0.4):
         fence(scene.spot(dice.between(-8, 8), dice.between(4.0, 8.0)), dice, dice.between(10.0, 40.0))
     for _ in range(dice.count(0, 2)):
@@ -138,8 +133,7 @@ def tall_building(dice: Dice) -> Scene:
         tower(spot, dice, dice.between(45.0, 170.0), dice.between(14.0, 38.0), dice.between(14.0, 30.0))
     for _ in range(0 if near else dice.count(5, 30)):
         spot = in_view(scene, dice, 60.0, 400.0, 1.0, dice.between(-0.5, 0.5))
-        size = (dice.between(12.0, 40.0), dice.between(12.0, 30.0), dice.between(6.0, 28.0))
-        block(spot, dice, *size, front(dice))
+        block(spot, dice, dice.between(12.0, 40.0), dice.between(12.0, 30.0), dice.between(6.0, 28.0), front(dice))
     for _ in range(0 if near else dice.one_of((0, 0, 5, 15))):
         broadleaf(in_view(scene, dice, 25.0, 80.0), dice, dice.between(5.0, 11.0))
     return scene
@@ -169,8 +163,7 @@ def _skyline(dice: Dice) -> Scene:
 def _night_street(dice: Dice) -> Scene:
     """A street with lit windows, signs and headlights."""
     half, walk = dice.between(4.0, 8.0), dice.between(2.0, 4.0)
-    x = dice.between(-0.8, 0.8) * half
-    camera = view(dice, x, dice.one_of((1.6, 3.0, 7.0)), 0.35, (0.45, 0.8))
+    camera = view(dice, dice.between(-0.8, 0.8) * half, dice.one_of((1.6, 3.0, 7.0)), 0.35, (0.45, 0.8))
     scene = Scene(camera, *night(dice), finish(dice, 0.16, 0.42))
     street_floor(scene, dice, half, walk)
     storeys, side = dice.between(13.0, 45.0), dice.side()
@@ -190,8 +183,8 @@ def highway(dice: Dice) -> Scene:
     """A wide road through open country, with signs, rails and traffic."""
     lanes = dice.count(1, 4)
     half, middle = 3.6 * lanes * 0.5 + 1.2, dice.between(3.0, 12.0)
-    x, z = dice.between(-half, half) * 0.9, dice.one_of((1.3, 1.6, 3.0, 9.0))
-    camera = view(dice, x, z, 0.3, (0.35, 0.55), (0.34, 0.6))
+    heights = (1.3, 1.6, 3.0, 9.0)
+    camera = view(dice, dice.between(-half, half) * 0.9, dice.one_of(heights), 0.3, (0.35, 0.55), (0.34, 0.6))
     scene = start(dice, camera, dice.between(1500, 7000), mean=(0.46, 0.6))
     verge = dice.near(dice.one_of(((0.10, 0.13, 0.05), (0.28, 0.24, 0.13), (0.3, 0.25, 0.18))), 0.4)
     ground(scene, mottled(verge, scaled(verge, 0.5), dice.between(1.0, 10.0), 1.2))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import pi
 
 from egoequiv_worlds.place import furniture
@@ -51,9 +50,8 @@ def desk(spot: Spot, dice: Dice, board: Paint, seat: Paint) -> None:
     """A desk at which somebody sits on its +y side."""
     wide = dice.between(1.2, 1.6)
     furniture.table(spot, board, (wide, 0.75, 0.74))
-    side = dice.side()
     drawers = grid(board.color, (0.05, 0.05, 0.05), 0.42, 0.22, 0.06, 0.03)
-    spot.box(side * (0.5 * wide - 0.24), 0, 0, (0.42, 0.6, 0.68), drawers)
+    spot.box(dice.side() * (0.5 * wide - 0.24), 0, 0, (0.42, 0.6, 0.68), drawers)
     for x in (-0.3, 0.3) if dice.chance(0.3) else (dice.between(-0.2, 0.2),):
         furniture.monitor(spot.at(x, -0.15), dice, 0.74)
     spot.box(0, 0.18, 0.74, (0.44, 0.15, 0.025), plain(dice.gray(0.03, 0.7), 0.2))
@@ -71,7 +69,7 @@ def corridor(dice: Dice) -> Scene:
     panels = grid((0.75, 0.75, 0.73), (0.55, 0.55, 0.55), 0.6, 0.6, 0.04, 0.05) if dice.chance(0.5) else None
     room = make_room(dice, size_m, some_floor(dice), (0.4, 0.58), (0.52, 0.66), panels)
     yaw, width = dice.between(-0.22, 0.22), dice.between(0.4, 0.75)
-    room.scene.camera = replace(room.scene.camera, yaw_rad=yaw, y=dice.between(0.2, 2.0), width=width)
+    room.scene.camera = room.scene.camera._replace(yaw_rad=yaw, y=dice.between(0.2, 2.0), width=width)
     wood, dado = furniture.wood(dice), plain(dice.vivid(0.1, 0.6), 0.1)
     gap, striped = dice.between(1.8, 4.5), dice.chance(0.4)
     kinds = dice.one_of((("door",), ("door", "locker"), ("door", "picture"), ("door", "window"), ("window",)))
@@ -94,8 +92,7 @@ def _corridor_bay(spot: Spot, dice: Dice, kind: str, wide: float, wood: Paint, d
     if kind == "door":
         furniture.door(spot, dice, wood)
     elif kind == "locker":
-        lockers = grid(dado.color, (0.03, 0.03, 0.03), 0.35, 1.8, 0.05, 0.1)
-        spot.box(0, 0.2, 0, (0.8 * wide, 0.4, 1.8), lockers)
+        spot.box(0, 0.2, 0, (0.8 * wide, 0.4, 1.8), grid(dado.color, (0.03, 0.03, 0.03), 0.35, 1.8, 0.05, 0.1))
     elif kind == "picture":
         furniture.picture(spot, dice, 1.4)
     else:
@@ -137,7 +134,7 @@ def store(dice: Dice) -> Scene:
             _stall(spot, dice, length)
         else:
             tall = dice.between(1.2, 2.1)
-            _rack(spot.at(0, 0.0), dice, length, tall, ware)
+            _rack(spot, dice, length, tall, ware)
             _rack(spot.at(0, 0.0, -pi), dice, length, tall, ware)
     for _ in range(dice.count(0, 5)):
         sign = grid(dice.vivid(0.3, 0.9), dice.vivid(0.05, 0.9), 0.5, 0.25, 0.3, 0.1)
@@ -147,8 +144,7 @@ def store(dice: Dice) -> Scene:
 
 
 def _rack(spot: Spot, dice: Dice, length: float, tall: float, ware: float) -> None:
-    frame = dice.gray(0.5, 0.85)
-    x = -0.5 * length
+    frame, x = dice.gray(0.5, 0.85), -0.5 * length
     while x < 0.5 * length - 0.2:
         wide = min(dice.between(1.0, 3.0), 0.5 * length - x)
         shelf, color, item = dice.between(0.25, 0.5), dice.vivid(0.5, 1.0), ware * dice.between(0.6, 1.6)
@@ -164,8 +160,7 @@ def _stall(spot: Spot, dice: Dice, length: float) -> None:
     for k in range(count):
         x = ((k + 0.5) / count - 0.5) * length
         color = dice.vivid(0.3, 0.9)
-        crate = plain((0.3, 0.25, 0.18), 0.2)
-        spot.box(x, 0, 0.75, (0.85, 1.15, 0.16), crate)
+        spot.box(x, 0, 0.75, (0.85, 1.15, 0.16), plain((0.3, 0.25, 0.18), 0.2))
         heap = blotches(color, scaled(color, 0.35), dice.between(0.15, 0.3), 0.15)
         for y in (-0.3, 0.3):
             spot.ball(x, y, 0.72, (0.8, 0.6, 0.42), heap)

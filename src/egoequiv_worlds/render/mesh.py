@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,8 +54,7 @@ class Mesh:
         return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+class Part(NamedTuple):
     """A piece of a toy in one paint, whose albedo lies between 0 (black) and 1 (white)."""
 
     mesh: Mesh

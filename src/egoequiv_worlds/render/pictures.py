@@ -61,7 +61,7 @@ def draw_light(
         rows = np.concatenate([rows, own])
         draw_land(view, _net(view, heights_m, cell_m), (len(rows) - 1) * FACES + TOP, nearness, codes)
     draw(view, rows, near_to_far(view, rows), noise.fine, nearness, codes)
-    return shade(view, rows, nearness, codes, heights_m, cell_m, noise.fine, noise.cloud, sky, light, lamps, *sun)
+    return shade(view, rows, nearness, codes, heights_m, cell_m, noise, sky, light, lamps, *sun)
 
 
 @lru_cache(maxsize=4)

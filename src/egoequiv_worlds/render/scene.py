@@ -108,8 +108,7 @@ class Light(NamedTuple):
     corners: float = 0.25  # the share of the light that a corner takes
 
 
-@dataclass(frozen=True)
-class Lamp:
+class Lamp(NamedTuple):
     """A light at a point, without shadows."""
 
     x: float
@@ -119,8 +118,7 @@ class Lamp:
     reach_m: float
 
 
-@dataclass(frozen=True)
-class Camera:
+class Camera(NamedTuple):
     """A pinhole camera whose picture is shifted, not tilted, so that uprights stay upright unless it pitches."""
 
     x: float = 0.0
@@ -139,8 +137,7 @@ class Camera:
         return look((self.x, self.y, self.z), angles, focal_px, width, height, self.horizon)
 
 
-@dataclass(frozen=True)
-class Land:
+class Land(NamedTuple):
     """Heights over a square, (N, N) in metres, its middle at the camera; rows run along y."""
 
     heights_m: Array
@@ -163,8 +160,7 @@ def between(heights_m: Array, column: Array, row: Array) -> Array:
     return np.asarray(near * (1 - fy) + far * fy)
 
 
-@dataclass(frozen=True)
-class Finish:
+class Finish(NamedTuple):
     """What the camera does to the light: brightness, contrast, blur and noise."""
 
     brightness: float = 0.4  # the mean of the picture that the exposure aims at, 0 to 1

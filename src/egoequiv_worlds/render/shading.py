@@ -8,7 +8,7 @@ from egoequiv.compiled import compiled, inlined
 from egoequiv_worlds.render import Array, Numbers, Singles, Vector
 from egoequiv_worlds.render import solids as s
 from egoequiv_worlds.render.fragments import Fragment, land_fragment, solid_fragment
-from egoequiv_worlds.render.noise import Texture
+from egoequiv_worlds.render.noise import Textures
 from egoequiv_worlds.render.painting import WHITE, painted
 from egoequiv_worlds.render.patterns import blend, difference, dot, mixed, plus, product, sample, scaled, triple
 from egoequiv_worlds.render.raster import pixel_of, seen_from
@@ -69,7 +69,7 @@ def received(here: Fragment, light: Light, lamps: Array, sunshine: float, leafy:
 
 
 @inlined
-def sky_light(sky: Sky, light: Light, cloud: Texture, ray: Vector) -> Vector:
+def sky_light(sky: Sky, light: Light, noise: Textures, ray: Vector) -> Vector:
     """The light from a direction of length 1: a gradient, the halo of the sun, clouds, and a far ridge."""
     x, y, z = ray[0], ray[1], ray[2]
     clear = mixed(sky.horizon, sky.zenith, np.sqrt(min(max(z, 0.0) * 2.2, 1.0)))
@@ -80,17 +80,17 @@ def sky_light(sky: Sky, light: Light, cloud: Texture, ray: Vector) -> Vector:
     clear = plus(clear, light.sunlight, halo)
     if sky.cover > 0.0:
         plane = 56.0 / (max(z, 0.0) + 0.12)  # clouds crowd together towards the horizon
-        thick = sample(cloud, plane * x + sky.offset, plane * y + 3.0 * sky.offset, 1.5)
+        thick = sample(noise.cloud, plane * x + sky.offset, plane * y + 3.0 * sky.offset, 1.5)
         over = thick - 0.92 + 0.84 * sky.cover
         veil = min(max(over / sky.softness + 0.5, 0.0), 1.0) * min(1.0, 0.35 + 6.0 * max(z, 0.0))
         body = 0.55 + 0.45 * min(max(1.0 - over / 0.35, 0.0), 1.0)  # thick clouds are darker below
         clear = mixed(clear, scaled(sky.cloud, body * (1.0 + 0.4 * halo)), veil)
     if sky.ridge_height > 0.0 and z < 2.0 * sky.ridge_height:
         turn = np.arctan2(y, x)
-        crest = 0.35 + 1.1 * sample(cloud, 90.0 * turn + sky.offset, 17.0, 1.5)
-        crest += 0.35 * sky.ridge_roughness * (sample(cloud, 500.0 * turn + sky.offset, 90.0, 1.5) - 0.5)
+        crest = 0.35 + 1.1 * sample(noise.cloud, 90.0 * turn + sky.offset, 17.0, 1.5)
+        crest += 0.35 * sky.ridge_roughness * (sample(noise.cloud, 500.0 * turn + sky.offset, 90.0, 1.5) - 0.5)
         if z < sky.ridge_height * crest:
-            return scaled(sky.ridge, 0.8 + 0.4 * sample(cloud, 400.0 * turn, 1600.0 * z + sky.offset, 1.5))
+            return scaled(sky.ridge, 0.8 + 0.4 * sample(noise.cloud, 400.0 * turn, 1600.0 * z + sky.offset, 1.5))
     return clear
 
 
@@ -105,11 +105,11 @@ def mirrored(here: Fragment, material: float, strength: float) -> float:
 
 @inlined
 def leaving(
-    here: Fragment, rows: Array, k: int, fine: Texture, cloud: Texture, sky: Sky, light: Light, lamps: Array,
+    here: Fragment, rows: Array, k: int, noise: Textures, sky: Sky, light: Light, lamps: Array,
     sun_view: View, sun_map: Singles,
 ) -> Vector:  # fmt: skip
     """The light that leaves a surface and passes through haze to the eye."""
-    color, glow = painted(here, rows, k, fine, cloud)
+    color, glow = painted(here, rows, k, noise)
     material, leafy = rows[k, s.MATERIAL], rows[k, s.RAGGED] > 0.5
     sunshine = 0.0
     if light.sunlight[0] > 0.0 and (leafy or dot(here.normal, light.sun) > 0.0):
@@ -124,8 +124,8 @@ def leaving(
 
 @compiled
 def shade(
-    view: View, rows: Array, nearness: Singles, codes: Numbers, heights_m: Array, cell_m: float, fine: Texture,
-    cloud: Texture, sky: Sky, light: Light, lamps: Array, sun_view: View, sun_map: Singles,
+    view: View, rows: Array, nearness: Singles, codes: Numbers, heights_m: Array, cell_m: float, noise: Textures,
+    sky: Sky, light: Light, lamps: Array, sun_view: View, sun_map: Singles,
 ) -> Singles:  # fmt: skip
     """The light (H, W, 3) in each pixel, from 2 x 2 finer ones that see `codes`."""
     height, width = codes.shape[0] // FINENESS, codes.shape[1] // FINENESS
@@ -153,7 +153,7 @@ def shade(
                 length = np.sqrt(dot(along, along))
                 ray = scaled(along, 1.0 / length)
                 if own < 0:
-                    found = sky_light(sky, light, cloud, ray)
+                    found = sky_light(sky, light, noise, ray)
                 else:
                     t, k = count / near, own // s.FACES
                     at, wide = plus(view.eye, along, t), t * FINENESS * pixel
@@ -161,7 +161,7 @@ def shade(
                         here = land_fragment(heights_m, cell_m, view.eye, at, ray, t * length, wide)
                     else:
                         here = solid_fragment(rows, k, own % s.FACES, at, ray, t * length, wide)
-                    found = leaving(here, rows, k, fine, cloud, sky, light, lamps, sun_view, sun_map)
+                    found = leaving(here, rows, k, noise, sky, light, lamps, sun_view, sun_map)
                 for c in range(3):
                     picture[row, column, c] += 0.25 * count * found[c]
     return picture

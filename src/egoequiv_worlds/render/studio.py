@@ -5,7 +5,6 @@ The compiled functions pass numbers, not small arrays: an array made for each pi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +26,7 @@ SHADOW_SIZE = 128  # of the map that the key light sees
 GOLDEN_DEG = 137.508
 
 
-@dataclass(frozen=True)
-class Lighting:
+class Lighting(NamedTuple):
     """One key light that casts the shadow, one fill light that casts none, and light from everywhere.
 
     Azimuths are relative to the camera, because the lamps do not move in the room while the table turns.

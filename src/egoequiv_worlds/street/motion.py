@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -25,8 +24,7 @@ SLOWEST_MPS = 1e-3
 Placed = tuple[str, int, Array, float]  # kind, paint, place (2,) and heading of a car
 
 
-@dataclass(frozen=True, eq=False)
-class Track:
+class Track(NamedTuple):
     """The car's true motion in ticks of TICK_S: how far along its lane it is."""
 
     lane: Line
@@ -37,8 +35,7 @@ class Track:
         return np.asarray(np.interp(times_s, TICK_S * np.arange(len(self.lengths_m)), self.lengths_m))
 
 
-@dataclass(frozen=True, eq=False)
-class Motion:
+class Motion(NamedTuple):
     """The true motion at N instants; angles in radians as in the OXTS convention, pitch positive nose down."""
 
     places_m: Array  # (N, 2), east and north
@@ -158,8 +155,7 @@ def _stops(drive: Drive, way: Route, lane: Line) -> list[tuple[float, float]]:
     return stops
 
 
-@dataclass(frozen=True, eq=False)
-class Stream:
+class Stream(NamedTuple):
     """Cars one behind the other in a lane; the lane's clock gives the position of each."""
 
     lane: Line

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv_worlds.render import Array
+from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.render.drawing import visible
 from egoequiv_worlds.render.pictures import LUMA, Map, develop, draw_light, sun_map
 from egoequiv_worlds.render.scene import Finish, Light, Sky, View, from_light, look
 from egoequiv_worlds.render.shading import FINENESS
 from egoequiv_worlds.render.solids import Solids, X, Y, placed
 from egoequiv_worlds.street import Drive
-from egoequiv_worlds.street.motion import bumps, motion, moving, track
+from egoequiv_worlds.street.motion import moving, track
 from egoequiv_worlds.street.roads import lay
 from egoequiv_worlds.street.roadside import Site
 from egoequiv_worlds.street.route import AHEAD_M, route
 from egoequiv_worlds.street.scenery import furnish
 from egoequiv_worlds.street.sensors import CAMERA_AHEAD_M, CAMERA_UP_M, focal_px
 from egoequiv_worlds.things import Dice
+from egoequiv_worlds.things.nature import weather
 from egoequiv_worlds.things.streets import vehicle
-from egoequiv_worlds.things.weather import weather
 
 HAZE_M = {"campus": 480.0, "city": 380.0, "residential": 440.0, "road": 600.0}  # where it takes two thirds of a colour
 RIDGE = {"campus": 0.035, "city": 0.06, "residential": 0.04, "road": 0.022}  # how high the far horizon is
@@ -33,8 +33,7 @@ LONGEST_CAR_M, FARTHEST_CAR_M = 10.0, 400.0
 CHUNK_M, SHADOW_M, SHADOW_CELLS = 64.0, 120.0, 480  # the sun's map of a square covers what is around it
 
 
-@dataclass(frozen=True, eq=False)
-class Street:
+class Street(NamedTuple):
     """All of a street that does not move, and the weather."""
 
     rows: Array
@@ -68,39 +67,16 @@ def shadows(drive: Drive, column: int, row: int) -> Map:
     return sun_map(street.rows[near], view, street.light)
 
 
-def picture(drive: Drive, time_s: float, width: int, height: int, color: bool) -> NDArray[np.uint8]:
-    """The camera's picture at a time since the drive began: (height, width) gray or (height, width, 3) colour."""
-    now = motion(drive, np.array([time_s]))
-    roll, pitch, yaw = float(now.roll_rad[0]), float(now.pitch_rad[0]), float(now.yaw_rad[0])
-    view = _eye(now.places_m[0], (roll, pitch, yaw), width, height)
-    return _picture_from(drive, time_s, view, color, (90, round(time_s * 1e4)))
-
-
-def picture_along(
-    drive: Drive, time_s: float, ahead_m: float, turn_rad: float, width: int, height: int, color: bool, number: int
+def picture(
+    drive: Drive, time_s: float, place_m: Array, angles_rad: Vector, size: tuple[int, int], color: bool, *purpose: int
 ) -> NDArray[np.uint8]:
-    """The picture from another place of the lane than the car's own, `ahead_m` of it, with the traffic of a time.
+    """The picture from a car at a place with a roll, pitch and yaw, as the traffic is at a time since the drive began.
 
-    The camera is turned to the left of the lane. The noise of the sensor depends on the number of the picture.
+    It is (height, width) gray or (height, width, 3) colour for a size (width, height); the purpose decides its noise.
     """
-    driven = track(drive)
-    length_m = driven.lengths_at(np.array([time_s])) + ahead_m
-    (place,), (heading,) = driven.lane.at(length_m)
-    pitch, roll = bumps(drive, length_m)
-    view = _eye(place, (float(roll[0]), float(pitch[0]), float(heading) + turn_rad), width, height)
-    return _picture_from(drive, time_s, view, color, (91, round(time_s * 1e4), number))
-
-
-def _eye(place_m: Array, angles: tuple[float, float, float], width: int, height: int) -> View:
-    """The view of the camera by roll, pitch and yaw of a car at a place; it is on its axis, before the GPS/IMU."""
-    x, y = place_m + CAMERA_AHEAD_M * np.array([np.cos(angles[2]), np.sin(angles[2])])
-    width, height = FINENESS * width, FINENESS * height
-    return look((float(x), float(y), CAMERA_UP_M), angles, focal_px(width), width, height)
-
-
-def _picture_from(drive: Drive, time_s: float, view: View, color: bool, purpose: tuple[int, ...]) -> NDArray[np.uint8]:
-    """The picture of a view at a time; `purpose` decides the noise of the sensor."""
-    street = scene(drive)
+    x, y = place_m + CAMERA_AHEAD_M * np.array([np.cos(angles_rad[2]), np.sin(angles_rad[2])])
+    width, height = FINENESS * size[0], FINENESS * size[1]
+    view, street = look((float(x), float(y), CAMERA_UP_M), angles_rad, focal_px(width), width, height), scene(drive)
     near = visible(view, street.rows, 1.6 * street.light.haze_m)
     rows = np.concatenate([street.rows[near], *_traffic(drive, time_s, view)])
     sun = shadows(drive, *(int(np.floor(place / CHUNK_M)) for place in view.eye[:2]))

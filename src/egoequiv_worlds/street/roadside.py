@@ -15,7 +15,7 @@ from egoequiv_worlds.street.route import EASE_M, Line, Route
 from egoequiv_worlds.things import Dice
 from egoequiv_worlds.things import streets as furniture
 from egoequiv_worlds.things.buildings import garage, house
-from egoequiv_worlds.things.plants import broadleaf, bush, conifer, hedge
+from egoequiv_worlds.things.nature import broadleaf, bush, conifer, hedge
 from egoequiv_worlds.things.streets import PAINTS, SHAPES, car, some_kind, vehicle
 
 CELL_M = 1.5

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ STREET_M = 95.0  # how far a side street leads away
 NO_TURN = 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Line:
+class Line(NamedTuple):
     """A smooth curve in the plane, sampled in steps of STEP_M or nearly so."""
 
     points: Array  # (M, 2)
@@ -50,8 +49,7 @@ class Line:
         return np.asarray(np.gradient(self.headings_rad) / np.maximum(np.gradient(self.lengths_m), 1e-6))
 
 
-@dataclass(frozen=True)
-class Junction:
+class Junction(NamedTuple):
     """A place along the route where streets meet it, or where the road only bends."""
 
     begin_m: float  # where the turn begins, or the middle of a junction the route crosses
@@ -60,8 +58,7 @@ class Junction:
     turns: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Route:
+class Route(NamedTuple):
     """The road of a drive and the streets that branch off; `middle` begins BEHIND_M before the car does."""
 
     middle: Line

@@ -13,10 +13,7 @@ from egoequiv_worlds.render.solids import Rgb, Solids, Spot, gloss, grid, panes,
 from egoequiv_worlds.things import Dice
 
 STEEL, DARK, HEAD = plain((0.34, 0.35, 0.36)), plain((0.08, 0.09, 0.09)), plain((0.55, 0.55, 0.53))
-WHITE: Rgb = (0.8, 0.8, 0.78)
-RED: Rgb = (0.55, 0.05, 0.05)
-BLUE: Rgb = (0.05, 0.14, 0.42)
-YELLOW: Rgb = (0.75, 0.58, 0.06)
+WHITE, RED, BLUE, YELLOW = (0.8, 0.8, 0.78), (0.55, 0.05, 0.05), (0.05, 0.14, 0.42), (0.75, 0.58, 0.06)
 PAINTS: tuple[Rgb, ...] = (
     (0.62, 0.63, 0.65), (0.40, 0.41, 0.43), (0.05, 0.05, 0.06), (0.75, 0.75, 0.73),
     (0.42, 0.06, 0.05), (0.07, 0.12, 0.30), (0.12, 0.20, 0.14), (0.45, 0.40, 0.28),
@@ -63,8 +60,8 @@ def sign(spot: Spot, kind: int) -> None:
     wide, tall, color = shapes[kind % len(shapes)]
     spot.round(0, 0, 0, (0.07, 0.07, 2.7), STEEL)
     spot.box(0.05, 0, 2.45 - tall / 2, (0.03, wide, tall), plain(color))
-    inner = plain(YELLOW if color == WHITE else WHITE)
-    spot.box(0.06, 0, 2.45 - 0.31 * tall, (0.03, 0.66 * wide, 0.62 * tall), inner, casts=False)
+    size, inner = (0.03, 0.66 * wide, 0.62 * tall), plain(YELLOW if color == WHITE else WHITE)
+    spot.box(0.06, 0, 2.45 - 0.31 * tall, size, inner, casts=False)
 
 
 def sign_board(spot: Spot, wide: float, tall: float, color: Rgb = BLUE) -> None:
@@ -96,8 +93,7 @@ def guard_rail(spot: Spot, length_m: float) -> None:
 
 def fence(spot: Spot, dice: Dice, length_m: float) -> None:
     """A fence of slats or of rails between posts, or a low wall, along x."""
-    color, tall = dice.near((0.6, 0.58, 0.52), 0.5), dice.between(0.75, 1.3)
-    style = dice.count(0, 2)
+    color, tall, style = dice.near((0.6, 0.58, 0.52), 0.5), dice.between(0.75, 1.3), dice.count(0, 2)
     if style < 2:
         slats = stripes(color, scaled(color, 0.3 if style else 0.75), 0.16 if style else 0.4, 0.35)
         spot.box(0, 0, 0.05, (length_m, 0.06 if style else 0.2, tall), slats)
@@ -141,7 +137,7 @@ def car(spot: Spot, dice: Dice, lorries: float = 0.2, lights: float = 0.0) -> No
 def vehicle(kind: str, paint: int, lights: float = 0.0) -> Array:
     """The solids of a vehicle of a kind in one of the paints, around the origin; `lights` is how its lamps glow."""
     spot = Spot(Solids(), 0.0, 0.0)
-    long, wide, _, *_ = SHAPES[kind]
+    long, wide, *_ = SHAPES[kind]
     spot.box(0, 0, 0, (long + 0.1, wide + 0.25, 0.02), BENEATH, casts=False)
     (_lorry if kind == "lorry" else _car)(spot, kind, PAINTS[paint], lights)
     rows = spot.solids.array()
@@ -168,8 +164,7 @@ def _wheels(spot: Spot, axles_m: tuple[float, ...], half: float, radius: float) 
 
 def _car(spot: Spot, kind: str, colour: Rgb, lights: float) -> None:
     long, wide, tall, foot_rear, foot_front, roof_rear, roof_front = SHAPES[kind]
-    rear, belt, nose = -long / 2, 0.60 * tall, 0.46 * tall
-    body = gloss(colour)
+    rear, belt, nose, body = -long / 2, 0.60 * tall, 0.46 * tall, gloss(colour)
     spot.box(0, 0, 0.2, (long - 0.02, wide - 0.02, 0.13), TRIM)
     spot.box(0, 0, 0.32, (long, wide, nose - 0.32), body)
     spot.box(0, 0, nose, (long, wide, belt - nose), body, top=(0.97, 0.95))
@@ -185,7 +180,7 @@ def _car(spot: Spot, kind: str, colour: Rgb, lights: float) -> None:
 def _lorry(spot: Spot, kind: str, colour: Rgb, lights: float) -> None:
     long, wide, tall, *_ = SHAPES[kind]
     rear = -long / 2
-    cargo: Rgb = (0.62, 0.62, 0.60) if sum(colour) < 1.2 else (0.30, 0.34, 0.42)
+    cargo = (0.62, 0.62, 0.60) if sum(colour) < 1.2 else (0.30, 0.34, 0.42)
     sheet = grid(cargo, (0.3, 0.3, 0.3), 1.6, 2.5, 0.03, 0.06)
     spot.box(rear + 3.2, 0, 1.05, (6.4, wide, tall - 1.05), sheet)
     spot.box(-0.1, 0, 0.55, (long - 0.2, 1.0, 0.5), TRIM)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from egoequiv_worlds.render.mesh import blade, box, capsule, cylinder, ellipsoid, lathe, tube
-from egoequiv_worlds.toys.parts import Brush, Category, Model, pair
+from egoequiv_worlds.toys import Brush, Category, Model, pair
 
 
 def _fuselage(brush: Brush, length: float, radius: float, z: float, tail_up: float) -> None:

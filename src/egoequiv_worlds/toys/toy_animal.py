@@ -8,7 +8,7 @@ import numpy as np
 
 from egoequiv_worlds.render import Array
 from egoequiv_worlds.render.mesh import blade, capsule, ellipsoid, tube
-from egoequiv_worlds.toys.parts import Brush, Category, Model, pair
+from egoequiv_worlds.toys import Brush, Category, Model, pair
 
 
 class Build(NamedTuple):

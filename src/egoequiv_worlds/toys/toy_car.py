@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from egoequiv_worlds.render.mesh import box, capsule, ellipsoid, extrusion, tube
-from egoequiv_worlds.toys.parts import Brush, Category, Model, pair
+from egoequiv_worlds.toys import Brush, Category, Model, pair
 
 Outline = Sequence[tuple[float, float]]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from egoequiv_worlds.render import Array
 from egoequiv_worlds.render.mesh import Mesh, box, capsule, cylinder, ellipsoid, extrusion, lathe, tube
-from egoequiv_worlds.toys.parts import Brush, Category, Model, pair
+from egoequiv_worlds.toys import Brush, Category, Model, pair
 
 HIP, SHOULDER, HEAD = 0.62, 1.08, 1.34  # heights above the ground
 STAND = 0.05

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from egoequiv_worlds.render.mesh import Mesh, box, capsule, cylinder, ellipsoid, extrusion, tube
-from egoequiv_worlds.toys.parts import Category, Model, pair
+from egoequiv_worlds.toys import Category, Model, pair
 
 TRACK, WHEEL, FRAME = 0.34, 0.16, 0.24  # half the width over the wheels, wheel radius, height of the frame
 
