@@ -106,7 +106,9 @@ def drive(
 
 
 def _recording(drive: Drive, number: int, width: int, height: int, color: bool) -> DriveRecording:
-    date, stamps_ns = DATE.replace("-", "_"), _stamps_ns(drive, number)
+    date, start_s = DATE.replace("-", "_"), 7 * 3600 + (number * 97) % (12 * 3600)
+    late = drive.generator(1).integers(0, JITTER_STAMPS, round(drive.seconds * RATE_HZ))  # no sensor keeps its rate
+    stamps_ns = start_s * 10**9 + FRAME_NS * np.arange(len(late), dtype=np.int64) + STAMP_NS * late
     times_s = (stamps_ns - stamps_ns[0]) / 1e9
     measured = packets(drive, motion(drive, times_s))
     focal = focal_px(width)
@@ -116,10 +118,3 @@ def _recording(drive: Drive, number: int, width: int, height: int, color: bool) 
         lens=Lens.of_pixels((focal, focal), None, (height, width), origin="the embedded drive"),
         drive=drive, width=width, height=height, color=color, stamps_ns=stamps_ns, packets=measured,
     )  # fmt: skip
-
-
-def _stamps_ns(drive: Drive, number: int) -> NDArray[np.int64]:
-    """When the frames were taken, in nanoseconds since midnight; no sensor keeps its rate exactly."""
-    late = drive.generator(1).integers(0, JITTER_STAMPS, round(drive.seconds * RATE_HZ))
-    start_s = 7 * 3600 + (number * 97) % (12 * 3600)
-    return start_s * 10**9 + FRAME_NS * np.arange(len(late), dtype=np.int64) + STAMP_NS * late

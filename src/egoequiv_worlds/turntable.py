@@ -64,8 +64,9 @@ def turntable(
     )
     recordings = [
         TurntableRecording(
-            name=f"{toy.name}/light-{light}", poses=poses, labels=(toy.name,) * len(poses), toy=toy, lighting=light,
-            attributes=toy.attributes | {"lighting": str(light)}, size=size,
+            name=f"{toy.name}/light-{light}", poses=poses, labels=(toy.name,) * len(poses),
+            attributes={"category": toy.category, "instance": str(toy.instance), "toy": toy.name, "lighting": str(light)},
+            toy=toy, lighting=light, size=size,
         )
         for toy in toys for light in range(lightings)
     ]  # fmt: skip

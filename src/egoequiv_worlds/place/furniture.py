@@ -176,8 +176,7 @@ def clutter(spot: Spot, dice: Dice, wide: float, deep: float, count: int) -> Non
     """Small things on a board: boxes, cups, bottles, bowls."""
     for _ in range(count):
         x, y = dice.between(-0.5, 0.5) * wide, dice.between(-0.5, 0.5) * deep
-        paint = plain(dice.vivid(0.05, 0.95), 0.1)
-        kind = dice.count(0, 2)
+        paint, kind = plain(dice.vivid(0.05, 0.95), 0.1), dice.count(0, 2)
         if kind == 0:
             size = (dice.between(0.08, 0.35), dice.between(0.08, 0.3), dice.between(0.03, 0.28))
             spot.at(x, y, dice.between(-0.6, 0.6)).box(0, 0, 0, size, paint)

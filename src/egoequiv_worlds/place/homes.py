@@ -92,7 +92,14 @@ def bedroom(dice: Dice) -> Scene:
     wood = furniture.wood(dice)
     furniture.bed(head.at(0, 0.05), dice, wide)
     room.look_at(head.at(0, 1.0), dice)
-    _bedside_tables(head, dice, wide, wood)
+    glow = dice.one_of((0.0, 0.0, 2.5))
+    for side in (-1, 1):
+        if dice.chance(0.75):  # a bedside table
+            spot = head.at(side * (0.5 * wide + 0.35), 0.25)
+            spot.box(0, 0, 0, (0.45, 0.4, 0.52), wood)
+            spot.box(0, 0.2, 0.25, (0.4, 0.02, 0.02), plain((0.05, 0.05, 0.05), 0.0), casts=False)
+            if dice.chance(0.8):
+                furniture.lamp(spot.at(0, 0, z=0.52), dice, dice.between(0.25, 0.4), glow)
     others = [wall for wall in (BACK, LEFT, RIGHT) if wall != name]
     lit = dice.one_of(others)
     for _ in range(dice.count(1, 2)):
@@ -105,17 +112,6 @@ def bedroom(dice: Dice) -> Scene:
         middle = room.scene.spot(dice.between(-0.3, 0.3) * room.width_m, 0.5 * room.depth_m, dice.between(0, 6))
         furniture.chair(middle, wood)
     return room.scene
-
-
-def _bedside_tables(head: Spot, dice: Dice, bed_m: float, wood: Paint) -> None:
-    glow = dice.one_of((0.0, 0.0, 2.5))
-    for side in (-1, 1):
-        if dice.chance(0.75):
-            spot = head.at(side * (0.5 * bed_m + 0.35), 0.25)
-            spot.box(0, 0, 0, (0.45, 0.4, 0.52), wood)
-            spot.box(0, 0.2, 0.25, (0.4, 0.02, 0.02), plain((0.05, 0.05, 0.05), 0.0), casts=False)
-            if dice.chance(0.8):
-                furniture.lamp(spot.at(0, 0, z=0.52), dice, dice.between(0.25, 0.4), glow)
 
 
 def _closet(spot: Spot, dice: Dice, wood: Paint) -> None:

@@ -19,8 +19,7 @@ from egoequiv_worlds.things.streets import fence
 def coast(dice: Dice) -> Scene:
     """Sea with a beach, cliffs or islands."""
     eye = dice.one_of((1.7, 3.0, 8.0, 30.0))
-    scene = start(dice, look(dice, eye, 0.32, 0.52), dice.between(4000, 16_000))
-    cell = dice.between(3.0, 10.0)
+    scene, cell = start(dice, look(dice, eye, 0.32, 0.52), dice.between(4000, 16_000)), dice.between(3.0, 10.0)
     x, y = around(cell)
     yaw, reach = scene.camera.yaw_rad, 0.5 * CELLS * cell
     side = yaw + dice.one_of((0.5, -0.5, 0.75, -0.75)) * pi + dice.between(-0.25, 0.25)
@@ -40,7 +39,13 @@ def coast(dice: Dice) -> Scene:
     scene.land = Land(heights, cell, hillside(low, green, 3.0 * cell, dice.between(3.0, 12.0), 3.0))
     deep = dice.near((0.02, 0.07, 0.10), 0.8)
     ground(scene, water(deep, (0.9, 0.92, 0.95), dice.between(0.8, 5.0), dice.between(0.1, 0.9)))
-    _surf(scene, dice)
+    foam = blotches((0.85, 0.88, 0.9), (0.3, 0.36, 0.4), dice.between(0.5, 1.5), 0.2)
+    turn = yaw + dice.between(-0.25, 0.25)
+    for k in range(dice.one_of((0, 2, 4, 6))):  # rows of breaking waves towards the shore
+        away = eye * (5.0 + 5.0 * k + dice.between(0.0, 3.0))
+        for _ in range(4):
+            spot = scene.spot(0, 0, turn).at(dice.between(-1.2, 1.2) * away, away)
+            spot.ball(0, 0, -0.1 * eye, (eye * dice.between(4.0, 14.0), 0.5 * eye, 0.2 * eye), foam, ragged=1.0)
     for _ in range(dice.one_of((0, 0, 0, 3)) if eye < 5.0 else 0):
         spot = in_view(scene, dice, 12.0, 40.0)
         if spot.z > 0.0:
@@ -51,21 +56,9 @@ def coast(dice: Dice) -> Scene:
     return scene
 
 
-def _surf(scene: Scene, dice: Dice) -> None:
-    """Rows of breaking waves towards the shore."""
-    foam = blotches((0.85, 0.88, 0.9), (0.3, 0.36, 0.4), dice.between(0.5, 1.5), 0.2)
-    eye, turn = scene.camera.z, scene.camera.yaw_rad + dice.between(-0.25, 0.25)
-    for k in range(dice.one_of((0, 2, 4, 6))):
-        away = eye * (5.0 + 5.0 * k + dice.between(0.0, 3.0))
-        for _ in range(4):
-            spot = scene.spot(0, 0, turn).at(dice.between(-1.2, 1.2) * away, away)
-            spot.ball(0, 0, -0.1 * eye, (eye * dice.between(4.0, 14.0), 0.5 * eye, 0.2 * eye), foam, ragged=1.0)
-
-
 def mountain(dice: Dice) -> Scene:
     """High and rough land, with rock, snow or woods on it."""
-    scene = start(dice, look(dice, 0.0, 0.6, 0.9), dice.between(8000, 30_000))
-    cell = dice.between(14.0, 30.0)
+    scene, cell = start(dice, look(dice, 0.0, 0.6, 0.9), dice.between(8000, 30_000)), dice.between(14.0, 30.0)
     far = np.hypot(*around(cell)) / (0.5 * CELLS * cell)
     relief = 0.5 * ridges(dice, 2) + 0.28 * ridges(dice, 4) + 0.14 * ridges(dice, 7) + 0.1 * hills(dice, 2, rough=True)
     relief = (relief - relief.min()) / (relief.max() - relief.min())
@@ -141,8 +134,7 @@ def _fence(scene: Scene, dice: Dice, near_m: float) -> None:
 
 def field(dice: Dice) -> Scene:
     """Meadows and crops with a few trees under a wide sky."""
-    scene = start(dice, look(dice, 1.7, 0.28, 0.5), dice.between(2500, 9000))
-    cell = dice.between(4.0, 9.0)
+    scene, cell = start(dice, look(dice, 1.7, 0.28, 0.5), dice.between(2500, 9000)), dice.between(4.0, 9.0)
     heights = dice.between(5.0, 90.0) * hills(dice) * np.clip(np.hypot(*around(cell)) / (60 * cell), 0.05, 1.0)
     colors: tuple[Rgb, ...] = ((0.10, 0.15, 0.04), (0.30, 0.26, 0.10), (0.16, 0.12, 0.07), (0.2, 0.24, 0.07))
     one, two = dice.near(dice.one_of(colors), 0.4), dice.near(dice.one_of(colors), 0.4)
@@ -154,8 +146,11 @@ def field(dice: Dice) -> Scene:
     scatter_trees(scene, dice, dice.one_of((3, 8, 16, 30)), 30.0, 300.0, firs=0.15)
     for _ in range(dice.one_of((0, 1, 2, 3))):
         _hedge(scene, dice)
-    if dice.chance(0.3):
-        _barn(scene, dice)
+    if dice.chance(0.3):  # a barn
+        spot = in_view(scene, dice, 50.0, 200.0, 1.0, dice.between(0, pi))
+        wall = dice.near(dice.one_of(((0.35, 0.12, 0.08), (0.5, 0.48, 0.44), (0.25, 0.2, 0.15))), 0.3)
+        spot.box(0, 0, -0.3, (14, 9, 4.8), stripes(wall, scaled(wall, 0.7), 0.5))
+        spot.box(0, 0, 4.5, (15, 10, 3.5), roof((0.2, 0.2, 0.2), wall), top=(0.98, 0.04))
     straw = mottled((0.4, 0.33, 0.16), (0.22, 0.17, 0.08), 0.3)
     for _ in range(dice.one_of((0, 0, 6, 12))):  # bales of hay
         in_view(scene, dice, 10.0, 120.0, 1.0, dice.between(0, pi)).ball(0, 0, 0.1, (1.6, 1.7, 1.5), straw)
@@ -174,13 +169,6 @@ def _hedge(scene: Scene, dice: Dice) -> None:
             at.ball(0, 0, land.height_at(at.x, at.y) - 0.5, size, leaves, ragged=0.8)
 
 
-def _barn(scene: Scene, dice: Dice) -> None:
-    spot = in_view(scene, dice, 50.0, 200.0, 1.0, dice.between(0, pi))
-    wall = dice.near(dice.one_of(((0.35, 0.12, 0.08), (0.5, 0.48, 0.44), (0.25, 0.2, 0.15))), 0.3)
-    spot.box(0, 0, -0.3, (14, 9, 4.8), stripes(wall, scaled(wall, 0.7), 0.5))
-    spot.box(0, 0, 4.5, (15, 10, 3.5), roof((0.2, 0.2, 0.2), wall), top=(0.98, 0.04))
-
-
 def desert(dice: Dice) -> Scene:
     """Dunes, or stony flats with table mountains and cacti."""
     scene = start(dice, look(dice, 1.7, 0.3, 0.55), dice.between(3000, 12_000), mean=(0.48, 0.62))
@@ -193,8 +181,13 @@ def desert(dice: Dice) -> Scene:
     _on(scene, dice, heights, cell, ripples if dunes and dice.chance(0.5) else stones, (1.7, 5.0, 14.0))
     if dunes:
         return scene
-    for _ in range(dice.count(0, 5)):
-        _mesa(scene, dice, sand)
+    cliff = mottled(scaled(sand, 0.9), scaled(sand, 0.4), 40.0, 1.5)
+    for _ in range(dice.count(0, 5)):  # table mountains
+        wide, tall = dice.between(100.0, 400.0), dice.between(40.0, 160.0)
+        spot = in_view(scene, dice, 600.0, 2200.0, 1.0, dice.between(0, pi))
+        spot.box(0, 0, -10.0, (1.5 * wide, 1.2 * wide, 0.5 * tall), cliff, top=(0.7, 0.7), casts=False)
+        top = (dice.between(0.6, 0.9), dice.between(0.6, 0.9))
+        spot.box(0, 0, -10.0, (wide, 0.8 * wide, tall), cliff, top=top, casts=False)
     dry = mottled((0.2, 0.2, 0.1), (0.08, 0.08, 0.05), 0.4, 1.5)
     for _ in range(dice.count(5, 50)):
         spot = in_view(scene, dice, 5.0, 150.0, 1.0, dice.between(0, pi))
@@ -205,15 +198,6 @@ def desert(dice: Dice) -> Scene:
         else:
             bush(spot, dice, dice.between(0.3, 0.9), dry)
     return scene
-
-
-def _mesa(scene: Scene, dice: Dice, sand: Rgb) -> None:
-    wide, tall = dice.between(100.0, 400.0), dice.between(40.0, 160.0)
-    cliff = mottled(scaled(sand, 0.9), scaled(sand, 0.4), 40.0, 1.5)
-    spot = in_view(scene, dice, 600.0, 2200.0, 1.0, dice.between(0, pi))
-    spot.box(0, 0, -10.0, (1.5 * wide, 1.2 * wide, 0.5 * tall), cliff, top=(0.7, 0.7), casts=False)
-    top = (dice.between(0.6, 0.9), dice.between(0.6, 0.9))
-    spot.box(0, 0, -10.0, (wide, 0.8 * wide, tall), cliff, top=top, casts=False)
 
 
 def _cactus(spot: Spot, dice: Dice) -> None:

@@ -65,8 +65,7 @@ def ground(scene: Scene, paint: Paint, z: float = 0.0) -> None:
 
 def in_view(scene: Scene, dice: Dice, near_m: float, far_m: float, spread: float = 1.0, yaw_rad: float = 0.0) -> Spot:
     """A spot in view on the ground, nearer ones as likely on the picture as further ones."""
-    distance = near_m * (far_m / near_m) ** dice.between(0.0, 1.0)
-    half = 1.82 * scene.camera.width * spread
+    distance, half = near_m * (far_m / near_m) ** dice.between(0.0, 1.0), 1.82 * scene.camera.width * spread
     bearing = scene.camera.yaw_rad + atan2(dice.between(-half, half), 1.0)
     x, y = -distance * np.sin(bearing), distance * np.cos(bearing)
     z = 0.0 if scene.land is None else scene.land.height_at(x, y) - 0.2

@@ -56,7 +56,18 @@ def make_room(
     x, z, y = dice.between(-0.38, 0.38) * width_m, dice.between(1.2, 1.9), dice.between(0.02, 0.12) * depth_m
     line, tilt, width = dice.between(*horizon), dice.between(-0.02, 0.02), dice.between(0.5, 0.72)
     camera = Camera(x, y, z, 1.2 * x / depth_m + dice.between(-0.22, 0.22), 0.0, line, tilt, width)
-    light, lamps = _room_light(dice, *size_m)
+    bright, warm = dice.between(0.25, 0.7), dice.between(0.75, 1.0)
+    above, direct = (bright, bright * (0.5 + 0.5 * warm), bright * warm), dice.between(0.15, 0.9)
+    lamps: tuple[Lamp, ...] = ()
+    if dice.chance(0.6):
+        place = (dice.between(-0.3, 0.3) * width_m, dice.between(0.3, 0.8) * depth_m, height_m - 0.4)
+        lamps = (Lamp(*place, (0.9, 0.8 * warm, 0.75 * warm), dice.between(0.5, 1.4)),)
+    sun, softness = vector(towards(dice.between(0.0, 360.0), dice.between(43.0, 80.0))), dice.between(1.5, 3.5)
+    sunlight, reach_m = (direct, direct * (0.5 + 0.5 * warm), direct * warm), max(width_m, depth_m) * 0.75
+    low, high = (-width_m / 2, -100.0, 0.0), (width_m / 2, depth_m, height_m)
+    light = Light(
+        sun, sunlight, scaled(above, 0.8), above, softness=softness, shadow_m=reach_m, low=low, high=high, corners=0.35
+    )
     scene = Scene(camera, Sky((0.5, 0.5, 0.5), (0.5, 0.5, 0.5)), light, finish(dice, *mean), lamps=lamps)
     room, middle, color = Room(scene, *size_m), scene.spot(0, depth_m / 2), dice.gray(0.4, 0.8, 0.3)
     wall = plain(color, 0.06)
@@ -72,22 +83,6 @@ def make_room(
     for name in (BACK, LEFT, RIGHT):
         room.wall(name).box(0, 0.0, 0, (room.span_m(name), 0.04, 0.09), board, casts=False)
     return room
-
-
-def _room_light(dice: Dice, width_m: float, height_m: float, depth_m: float) -> tuple[Light, tuple[Lamp, ...]]:
-    bright, warm = dice.between(0.25, 0.7), dice.between(0.75, 1.0)
-    above, direct = (bright, bright * (0.5 + 0.5 * warm), bright * warm), dice.between(0.15, 0.9)
-    lamps: tuple[Lamp, ...] = ()
-    if dice.chance(0.6):
-        place = (dice.between(-0.3, 0.3) * width_m, dice.between(0.3, 0.8) * depth_m, height_m - 0.4)
-        lamps = (Lamp(*place, (0.9, 0.8 * warm, 0.75 * warm), dice.between(0.5, 1.4)),)
-    sun, softness = vector(towards(dice.between(0.0, 360.0), dice.between(43.0, 80.0))), dice.between(1.5, 3.5)
-    sunlight, reach_m = (direct, direct * (0.5 + 0.5 * warm), direct * warm), max(width_m, depth_m) * 0.75
-    low, high = (-width_m / 2, -100.0, 0.0), (width_m / 2, depth_m, height_m)
-    light = Light(
-        sun, sunlight, scaled(above, 0.8), above, softness=softness, shadow_m=reach_m, low=low, high=high, corners=0.35
-    )
-    return light, lamps
 
 
 def some_floor(dice: Dice) -> Paint:

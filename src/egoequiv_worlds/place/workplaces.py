@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import pi
 
 from egoequiv_worlds.place import furniture
-from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, ceiling_lights, make_room, pictures, some_floor
+from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, ceiling_lights, make_room, pictures, some_floor
 from egoequiv_worlds.render.scene import Lamp, Scene
 from egoequiv_worlds.render.solids import Paint, Spot, blotches, goods, grid, plain, scaled
 from egoequiv_worlds.things import Dice
@@ -84,7 +84,14 @@ def corridor(dice: Dice) -> Scene:
         furniture.door(room.wall(BACK), dice, wood, 1.5)
     elif dice.chance(0.6):
         furniture.window(room.wall(BACK), dice, 0.6 * room.width_m, 0.3, 2.2, curtains=False)
-    _corridor_lamps(room, dice)
+    glow = plain((0.97, 0.97, 1.0), 0.0).glowing(dice.between(1.0, 5.0))
+    size = dice.one_of(((0.3, 1.2, 0.05), (0.3, 1.2, 0.05), (0.6, 0.6, 0.05)))
+    step, reach = dice.between(2.2, 5.0), dice.between(0.5, 0.9)
+    places = [1.0 + step * k for k in range(int(room.depth_m / step))]
+    for y in places:
+        room.scene.spot(0, y).box(0, 0, room.height_m - 0.03, size, glow, casts=False)
+    room.scene.lamps = tuple(Lamp(0.0, y, room.height_m - 0.3, (0.8, 0.8, 0.8), reach) for y in places[:6])
+    room.scene.light = room.scene.light._replace(sunlight=(0.1, 0.1, 0.1))
     return room.scene
 
 
@@ -97,19 +104,6 @@ def _corridor_bay(spot: Spot, dice: Dice, kind: str, wide: float, wood: Paint, d
         furniture.picture(spot, dice, 1.4)
     else:
         furniture.window(spot, dice, 0.6 * wide, 0.9, 2.1, curtains=False)
-
-
-def _corridor_lamps(room: Room, dice: Dice) -> None:
-    glow = plain((0.97, 0.97, 1.0), 0.0).glowing(dice.between(1.0, 5.0))
-    size = dice.one_of(((0.3, 1.2, 0.05), (0.3, 1.2, 0.05), (0.6, 0.6, 0.05)))
-    step, reach = dice.between(2.2, 5.0), dice.between(0.5, 0.9)
-    lamps = []
-    for k in range(int(room.depth_m / step)):
-        spot = room.scene.spot(0, 1.0 + step * k)
-        spot.box(0, 0, room.height_m - 0.03, size, glow, casts=False)
-        lamps.append(Lamp(spot.x, spot.y, room.height_m - 0.3, (0.8, 0.8, 0.8), reach))
-    room.scene.lamps = tuple(lamps[:6])
-    room.scene.light = room.scene.light._replace(sunlight=(0.1, 0.1, 0.1))
 
 
 def store(dice: Dice) -> Scene:
@@ -158,8 +152,7 @@ def _stall(spot: Spot, dice: Dice, length: float) -> None:
     spot.box(0, 0, 0, (length, 1.2, 0.75), furniture.wood(dice))
     count = int(length / 0.9)
     for k in range(count):
-        x = ((k + 0.5) / count - 0.5) * length
-        color = dice.vivid(0.3, 0.9)
+        x, color = ((k + 0.5) / count - 0.5) * length, dice.vivid(0.3, 0.9)
         spot.box(x, 0, 0.75, (0.85, 1.15, 0.16), plain((0.3, 0.25, 0.18), 0.2))
         heap = blotches(color, scaled(color, 0.35), dice.between(0.15, 0.3), 0.15)
         for y in (-0.3, 0.3):

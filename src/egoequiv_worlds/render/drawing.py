@@ -112,8 +112,7 @@ def in_shares(rows: Array, k: int, way: Vector) -> Vector:
 @compiled
 def draw_ball(view: View, rows: Array, k: int, fine: Texture, nearness: Singles, codes: Numbers) -> None:
     """Write an ellipsoid; the rim of leaves is frayed by noise."""
-    at = seen_from(view, triple(rows, k, s.X))
-    offset = difference(triple(rows, k, s.X), view.eye)
+    at, offset = seen_from(view, triple(rows, k, s.X)), difference(triple(rows, k, s.X), view.eye)
     to, ahead = in_shares(rows, k, offset), in_shares(rows, k, view.forward)
     across, up = in_shares(rows, k, view.right), in_shares(rows, k, view.up)
     size = max(rows[k, s.HALF_X], rows[k, s.HALF_Y], rows[k, s.HALF_Z])

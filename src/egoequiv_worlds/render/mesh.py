@@ -80,23 +80,16 @@ def corner_normals(mesh: Mesh) -> Array:
     a, b, c = (mesh.vertices[mesh.triangles[:, k]] for k in range(3))
     areas = np.cross(b - a, c - a)  # weighting by area keeps the large faces of a bevelled box flat
     units = areas / np.maximum(np.linalg.norm(areas, axis=1, keepdims=True), 1e-12)
-    faces = _faces_around(mesh)[mesh.triangles]  # (T, 3, valence), -1 where there are fewer
+    corners = mesh.triangles.ravel()
+    order, counts = np.argsort(corners, kind="stable"), np.bincount(corners, minlength=len(mesh.vertices))
+    around = np.full((len(mesh.vertices), int(counts.max())), -1, np.int64)  # the triangles that touch each vertex
+    around[corners[order], np.arange(len(corners)) - np.repeat(np.cumsum(counts) - counts, counts)] = order // 3
+    faces = around[mesh.triangles]  # (T, 3, valence), -1 where there are fewer
     agreement = np.einsum("tkvi,ti->tkv", units[faces], units)
     counted = (faces >= 0) & (agreement > np.cos(np.radians(CREASE_DEG)))
     normals = np.einsum("tkv,tkvi->tki", counted.astype(np.float64), areas[faces])
     lengths = np.linalg.norm(normals, axis=2, keepdims=True)
     return np.asarray(np.where(lengths > 1e-12, normals / np.maximum(lengths, 1e-12), units[:, None, :]))
-
-
-def _faces_around(mesh: Mesh) -> NDArray[np.int64]:
-    """The triangles that touch each vertex, (V, valence), filled up with -1."""
-    corners = mesh.triangles.ravel()
-    order = np.argsort(corners, kind="stable")
-    counts = np.bincount(corners, minlength=len(mesh.vertices))
-    place = np.arange(len(corners)) - np.repeat(np.cumsum(counts) - counts, counts)
-    around = np.full((len(mesh.vertices), int(counts.max())), -1, np.int64)
-    around[corners[order], place] = order // 3
-    return around
 
 
 def loft(rings: ArrayLike, first: ArrayLike | None = None, last: ArrayLike | None = None) -> Mesh:
@@ -197,8 +190,7 @@ def blade(root: ArrayLike, tip: ArrayLike, chords: tuple[float, float], thicknes
 def _circles(path: Array, radii: Array, tangents: Array, segments: int) -> Array:
     """Rings around a path, (P, segments, 3), carried along without twist."""
     turn = np.linspace(0.0, 2 * np.pi, segments, endpoint=False)
-    side = np.cross(AXES["z"] if abs(tangents[0, 2]) < 0.9 else AXES["x"], tangents[0])
-    rings = []
+    side, rings = np.cross(AXES["z"] if abs(tangents[0, 2]) < 0.9 else AXES["x"], tangents[0]), []
     for middle, (across, up), tangent in zip(path, radii, tangents, strict=True):
         side = _unit(side - tangent * np.dot(side, tangent))
         over = np.cross(tangent, side)

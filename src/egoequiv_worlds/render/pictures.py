@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,16 +62,11 @@ def draw_light(
     return shade(view, rows, nearness, codes, heights_m, cell_m, noise, sky, light, lamps, *sun)
 
 
-@lru_cache(maxsize=4)
-def _rings(reach: float) -> Array:
-    count = int(np.log(reach / NEAREST_LAND_M) / np.log(GROWTH))
-    return np.asarray(NEAREST_LAND_M * GROWTH ** np.arange(count + 1))
-
-
 def _net(view: View, heights_m: Array, cell_m: float) -> Array:
     """Points (R, C, 3) on the land in rings around the camera, from left to right across its view."""
     cells = len(heights_m)
-    rings = _rings((cells / 2 - 2) * cell_m)
+    count = int(np.log((cells / 2 - 2) * cell_m / NEAREST_LAND_M) / np.log(GROWTH)) + 1
+    rings = NEAREST_LAND_M * GROWTH ** np.arange(count)
     half = np.arctan(0.52 * view.width / view.focal_px) + 0.06
     bearings = np.arctan2(view.forward[1], view.forward[0]) + np.linspace(half, -half, BEARINGS)
     x, y = rings[:, None] * np.cos(bearings), rings[:, None] * np.sin(bearings)

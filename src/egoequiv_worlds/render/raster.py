@@ -84,8 +84,7 @@ def fill(a: Vector, b: Vector, c: Vector, code: int, nearness: Singles, codes: N
             if wide and start + (column - low) * more <= nearness[row, column]:
                 continue  # hidden, most likely, which costs less to find out than where the triangle ends
             x = column + 0.5
-            wa = (x - bx) * (cy - by) - (cx - bx) * (y - by)
-            wb = (x - cx) * (ay - cy) - (ax - cx) * (y - cy)
+            wa, wb = (x - bx) * (cy - by) - (cx - bx) * (y - by), (x - cx) * (ay - cy) - (ax - cx) * (y - cy)
             wc = area - wa - wb
             if wa >= 0.0 and wb >= 0.0 and wc >= 0.0:
                 near = np.float32(wa * za + wb * zb + wc * zc)
@@ -101,8 +100,7 @@ def rasterise(seen: Array, triangles: Triangles, size: int) -> tuple[Singles, Nu
     Nearness (the third column of `seen`) must be linear across the image and larger for what is in front.
     Triangles that face away are left out.
     """
-    nearness = np.full((size, size), NOTHING, np.float32)
-    faces = np.full((size, size), UNSEEN, np.int32)
+    nearness, faces = np.full((size, size), NOTHING, np.float32), np.full((size, size), UNSEEN, np.int32)
     for t in range(len(triangles)):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
         fill(triple(seen, a), triple(seen, b), triple(seen, c), t, nearness, faces)

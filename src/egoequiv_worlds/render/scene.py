@@ -37,14 +37,12 @@ def look(eye: Vector, angles_rad: Vector, focal_px: float, width: int, height: i
 
     `horizon` is where a level camera has the horizon, in shares from the top: the picture is shifted, not tilted.
     """
-    roll, pitch, yaw = angles_rad
-    cos, sin = np.cos, np.sin
+    (roll, pitch, yaw), cos, sin = angles_rad, np.cos, np.sin
     about_z = np.array([[cos(yaw), -sin(yaw), 0.0], [sin(yaw), cos(yaw), 0.0], [0.0, 0.0, 1.0]])
     about_y = np.array([[cos(pitch), 0.0, sin(pitch)], [0.0, 1.0, 0.0], [-sin(pitch), 0.0, cos(pitch)]])
     about_x = np.array([[1.0, 0.0, 0.0], [0.0, cos(roll), -sin(roll)], [0.0, sin(roll), cos(roll)]])
     forward, left, up = (about_z @ about_y @ about_x).T
-    middle = (width / 2, height * horizon)
-    return View(eye, vector(-left), vector(up), vector(forward), focal_px, middle, width, height)
+    return View(eye, vector(-left), vector(up), vector(forward), focal_px, (width / 2, height * horizon), width, height)
 
 
 def orbit(centre: Array, elevation_deg: float, azimuth_deg: float, size: int, shift: Array) -> View:
@@ -53,8 +51,7 @@ def orbit(centre: Array, elevation_deg: float, azimuth_deg: float, size: int, sh
     A higher elevation raises the camera; a higher azimuth moves it to its own right. A camera that does not move sees
     the same when the table turns clockwise. `shift` moves the picture, in shares of its width.
     """
-    outwards = towards(azimuth_deg, elevation_deg)
-    azimuth = np.radians(azimuth_deg)
+    outwards, azimuth = towards(azimuth_deg, elevation_deg), np.radians(azimuth_deg)
     right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
     focal_px = float(FILL * size / 2 * np.sqrt(DISTANCE**2 - 1.0))
     column, row = size * (0.5 + shift)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import cos, sin
 from typing import NamedTuple
 
@@ -44,15 +44,12 @@ class Paint(NamedTuple):
         return self._replace(glow=glow)
 
 
-@dataclass
-class Solids:
+class Solids(list[tuple[float, ...]]):
     """A growing list of solids."""
-
-    rows: list[tuple[float, ...]] = field(default_factory=list)
 
     def array(self) -> Array:
         """All rows, (N, COLUMNS)."""
-        return np.array(self.rows, np.float64).reshape(-1, COLUMNS)
+        return np.array(self, np.float64).reshape(-1, COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -77,9 +74,9 @@ class Spot:
         """Add a solid that stands on `at`; its top may be smaller, in shares of its foot, and shifted along x."""
         (x, y, z), (wide, deep, tall), c, s = at, size, cos(self.yaw_rad), sin(self.yaw_rad)
         middle = (self.x + c * x - s * y, self.y + s * x + c * y, self.z + z + tall / 2)
-        seed = 37.0 * len(self.solids.rows)  # so that no two solids show the same piece of a noise texture
+        seed = 37.0 * len(self.solids)  # so that no two solids show the same piece of a noise texture
         shape = (wide / 2, deep / 2, tall / 2, c, s, *top, ragged, float(casts))
-        self.solids.rows.append((kind, *middle, *shape, *paint.values(), seed, lean_m))
+        self.solids.append((kind, *middle, *shape, *paint.values(), seed, lean_m))
 
     def box(
         self, x: float, y: float, z: float, size: Size, paint: Paint, *, top: tuple[float, float] = (1.0, 1.0),
@@ -100,8 +97,8 @@ class Spot:
         """Add solids that were built around the origin."""
         moved = placed(rows, self.x, self.y, self.yaw_rad)
         moved[:, Z] += self.z
-        moved[:, SEED] += 37.0 * len(self.solids.rows)
-        self.solids.rows.extend(map(tuple, moved.tolist()))
+        moved[:, SEED] += 37.0 * len(self.solids)
+        self.solids.extend(map(tuple, moved.tolist()))
 
 
 def placed(rows: Array, x: float, y: float, yaw_rad: float) -> Array:

@@ -137,16 +137,6 @@ def map_at(values: Singles, x: float, y: float, outside: float) -> float:
 
 
 @compiled
-def corner_weights(a: Vector, b: Vector, c: Vector, x: float, y: float) -> Vector:
-    """What each corner contributes at a pixel; the inverse depths undo the perspective."""
-    wa = ((x - b[0]) * (c[1] - b[1]) - (c[0] - b[0]) * (y - b[1])) * a[2]
-    wb = ((x - c[0]) * (a[1] - c[1]) - (a[0] - c[0]) * (y - c[1])) * b[2]
-    wc = ((x - a[0]) * (b[1] - a[1]) - (b[0] - a[0]) * (y - a[1])) * c[2]
-    total = wa + wb + wc
-    return wa / total, wb / total, wc / total
-
-
-@compiled
 def highlight(normal: Vector, key: Vector, ray: Vector) -> float:
     """How much of the key light a surface mirrors into the eye (Blinn and Phong), with an exponent of 16."""
     away = scaled(ray, -1.0 / np.sqrt(dot(ray, ray)))
@@ -162,8 +152,7 @@ def shade_ground(view: View, surface: Surface, lamps: Lamps, mask: Singles, face
     """The light from the ground in each pixel, (S, S), by the share of the pixel's finer ones that see it."""
     eye, ground, key = view.eye, surface.ground, -lamps.key_view.forward[2] * lamps.key
     middle, inverse = len(ground) / 2.0, FINENESS / view.focal_px
-    scale = middle / surface.ground_reach
-    indirect = lamps.ambient + lamps.fill * lamps.fill_towards[2]
+    scale, indirect = middle / surface.ground_reach, lamps.ambient + lamps.fill * lamps.fill_towards[2]
     middle_x, middle_y = view.middle[0] / FINENESS, view.middle[1] / FINENESS
     size = len(faces) // FINENESS
     picture = np.zeros((size, size))
@@ -198,7 +187,13 @@ def shade_toy(view: View, surface: Surface, lamps: Lamps, seen: Array, shadow: S
             if t < 0:
                 continue
             a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-            weights = corner_weights(triple(seen, a), triple(seen, b), triple(seen, c), column + 0.5, line + 0.5)
+            (ax, ay, az), (bx, by, bz), (cx, cy, cz) = triple(seen, a), triple(seen, b), triple(seen, c)
+            x, y = column + 0.5, line + 0.5
+            # what each corner contributes; the inverse depths undo the perspective
+            wa = ((x - bx) * (cy - by) - (cx - bx) * (y - by)) * az
+            wb = ((x - cx) * (ay - cy) - (ax - cx) * (y - cy)) * bz
+            wc = ((x - ax) * (by - ay) - (bx - ax) * (y - ay)) * cz
+            weights = (wa / (wa + wb + wc), wb / (wa + wb + wc), wc / (wa + wb + wc))
             bent = blend(weights, triple(normals, 3 * t), triple(normals, 3 * t + 1), triple(normals, 3 * t + 2))
             normal = scaled(bent, 1.0 / np.sqrt(dot(bent, bent)))
             sky = dot(weights, triple(openness, t))

@@ -38,8 +38,7 @@ def surface(parts: Sequence[Part]) -> Surface:
     middle = (low + high) / 2
     radius = np.linalg.norm(whole.vertices - middle, axis=1).max()
     foot = np.array([middle[0], middle[1], low[2]])
-    vertices = np.ascontiguousarray((whole.vertices - foot) / radius)
-    centre = (middle - foot) / radius
+    vertices, centre = np.ascontiguousarray((whole.vertices - foot) / radius), (middle - foot) / radius
     normals = np.concatenate([corner_normals(part.mesh) for part in parts])
     albedo = np.concatenate([np.full(len(part.mesh.triangles), part.albedo) for part in parts])
     corners, ground = openness(vertices, whole.triangles, normals, centre)

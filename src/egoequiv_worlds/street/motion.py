@@ -47,19 +47,12 @@ class Motion(NamedTuple):
     acceleration_mps2: Array
 
 
-class Leader(NamedTuple):
-    """A car ahead of ours that moves as ours does, some seconds earlier and some metres ahead."""
-
-    ahead_s: float
-    ahead_m: float
-
-
-def leader(drive: Drive) -> Leader | None:
-    """The car ahead of ours, if there is one."""
+def leader(drive: Drive) -> tuple[float, float] | None:
+    """How many seconds earlier and how many metres ahead a car before ours moves as ours does, if there is one."""
     rng = drive.generator(24)
     if rng.random() >= drive.style.leader_share:
         return None
-    return Leader(float(rng.uniform(1.0, 2.2)), float(rng.uniform(8.5, 12.0)))
+    return float(rng.uniform(1.0, 2.2)), float(rng.uniform(8.5, 12.0))
 
 
 @lru_cache(maxsize=8)
@@ -144,7 +137,7 @@ def bumps(drive: Drive, lengths_m: Array) -> tuple[Array, Array]:
 def _stops(drive: Drive, way: Route, lane: Line) -> list[tuple[float, float]]:
     """Where along the lane the car waits, and for how many seconds."""
     rng, style, ahead = drive.generator(23), drive.style, leader(drive)
-    queue_m = 0.0 if ahead is None else ahead.ahead_m  # our car waits behind the one at the line
+    queue_m = 0.0 if ahead is None else ahead[1]  # our car waits behind the one at the line
     stops = []
     for junction in way.junctions:
         waits, wait_s = rng.random() < style.stop_share, rng.uniform(*style.stop_s)
@@ -171,8 +164,7 @@ class Stream(NamedTuple):
         clock = self.offsets_s + (-1.0 if self.backwards else 1.0) * self.pace * time_s
         on_lane = np.flatnonzero((clock > 0.0) & (clock < self.clock_s[-1]))
         places, headings = self.lane.at(np.interp(clock[on_lane], self.clock_s, self.lane.lengths_m))
-        turn = np.pi if self.backwards else 0.0
-        seen = zip(on_lane, places, headings, strict=True)
+        turn, seen = np.pi if self.backwards else 0.0, zip(on_lane, places, headings, strict=True)
         return [(self.kinds[car], self.paints[car], place, float(heading) + turn) for car, place, heading in seen]
 
 
@@ -191,7 +183,7 @@ def moving(drive: Drive, time_s: float) -> list[Placed]:
     cars, ahead = [car for stream in streams for car in stream.at(time_s)], leader(drive)
     if ahead is not None:
         driven = track(drive)
-        place, heading = driven.lane.at(driven.lengths_at(np.asarray(time_s + ahead.ahead_s)) + ahead.ahead_m)
+        place, heading = driven.lane.at(driven.lengths_at(np.asarray(time_s + ahead[0])) + ahead[1])
         cars.append((kind, paint, place, float(heading)))
     return cars
 
@@ -203,11 +195,9 @@ def _stream(drive: Drive, rng: np.random.Generator, lane: int, backwards: bool) 
     speed = within_reach(speed_limit(drive, line), line.lengths_m)
     clock = travel_times(speed, line.lengths_m)
     pace = float(rng.uniform(0.85, 1.1)) if backwards else float(rng.uniform(1.05, 1.25))
-    mean_mps = line.lengths_m[-1] / clock[-1]
-    reach_s = pace * (drive.seconds + 5.0)
+    mean_mps, reach_s = line.lengths_m[-1] / clock[-1], pace * (drive.seconds + 5.0)
     first, last = (0.0, clock[-1] + reach_s) if backwards else (-reach_s, clock[-1])
-    offsets = []
-    at_s = first + rng.uniform(0.0, style.headway_m[0]) / mean_mps
+    offsets, at_s = [], first + rng.uniform(0.0, style.headway_m[0]) / mean_mps
     while at_s < last:
         offsets.append(at_s)
         at_s += max(rng.uniform(*style.headway_m) / mean_mps, 1.6)

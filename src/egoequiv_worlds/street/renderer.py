@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.render.drawing import visible
 from egoequiv_worlds.render.pictures import LUMA, Map, develop, draw_light, sun_map
-from egoequiv_worlds.render.scene import Finish, Light, Sky, View, from_light, look
+from egoequiv_worlds.render.scene import Finish, Light, Sky, from_light, look
 from egoequiv_worlds.render.shading import FINENESS
 from egoequiv_worlds.render.solids import Solids, X, Y, placed
 from egoequiv_worlds.street import Drive
@@ -77,20 +77,12 @@ def picture(
     x, y = place_m + CAMERA_AHEAD_M * np.array([np.cos(angles_rad[2]), np.sin(angles_rad[2])])
     width, height = FINENESS * size[0], FINENESS * size[1]
     view, street = look((float(x), float(y), CAMERA_UP_M), angles_rad, focal_px(width), width, height), scene(drive)
-    near = visible(view, street.rows, 1.6 * street.light.haze_m)
-    rows = np.concatenate([street.rows[near], *_traffic(drive, time_s, view)])
-    sun = shadows(drive, *(int(np.floor(place / CHUNK_M)) for place in view.eye[:2]))
-    light = draw_light(view, rows, street.sky, street.light, sun)
-    return develop(light if color else light @ LUMA, street.finish, drive.generator(*purpose))
-
-
-def _traffic(drive: Drive, time_s: float, view: View) -> list[Array]:
-    """The cars that move, where they are at a time, without those out of sight."""
-    cars, slope = [], 0.55 * view.width / view.focal_px
-    for kind, paint, place, heading in moving(drive, time_s):
+    parts, slope = [street.rows[visible(view, street.rows, 1.6 * street.light.haze_m)]], 0.55 * width / view.focal_px
+    for kind, paint, place, heading in moving(drive, time_s):  # without cars that are out of sight
         x, y = place[0] - view.eye[0], place[1] - view.eye[1]
-        ahead_m = view.forward[0] * x + view.forward[1] * y
-        aside_m = abs(view.right[0] * x + view.right[1] * y)
+        ahead_m, aside_m = view.forward[0] * x + view.forward[1] * y, abs(view.right[0] * x + view.right[1] * y)
         if -LONGEST_CAR_M < ahead_m < FARTHEST_CAR_M and aside_m < slope * abs(ahead_m) + 2 * LONGEST_CAR_M:
-            cars.append(placed(vehicle(kind, paint), float(place[0]), float(place[1]), heading))
-    return cars
+            parts.append(placed(vehicle(kind, paint), float(place[0]), float(place[1]), heading))
+    sun = shadows(drive, *(int(np.floor(place / CHUNK_M)) for place in view.eye[:2]))
+    light = draw_light(view, np.concatenate(parts), street.sky, street.light, sun)
+    return develop(light if color else light @ LUMA, street.finish, drive.generator(*purpose))

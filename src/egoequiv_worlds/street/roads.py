@@ -30,12 +30,10 @@ def lay(solids: Solids, drive: Drive, way: Route) -> None:
     grass = scaled((0.15, 0.2, 0.06), dice.between(0.8, 1.2))
     lawn = mottled(scaled(grass, 1.3), scaled(grass, 0.5), 2.5, 1.6)
     plaza = grid(dice.near((0.32, 0.31, 0.29)), (0.2, 0.2, 0.19), 0.8, 0.8, 0.06, 0.1)
-    middle = way.middle.points[len(way.middle.points) // 2]
-    beyond = plaza if drive.area == "city" else lawn
+    middle, beyond = way.middle.points[len(way.middle.points) // 2], plaza if drive.area == "city" else lawn
     _slab(Spot(solids, *middle), PLAIN_M, PLAIN_M, LAWN_Z, beyond)
     slabs, kerb = grid(walk, scaled(walk, 0.6), 1.2, 1.2, 0.05, 0.1), plain((0.42, 0.41, 0.40), 0.2)
-    bare = road(asphalt, WHITE, style.lane_m, 9.0, -1.0)
-    half = style.half_width_m
+    bare, half = road(asphalt, WHITE, style.lane_m, 9.0, -1.0), style.half_width_m
     for line in (way.middle, *way.streets):
         z = 0.0 if line is way.middle else STREET_Z
         for spot, long, _ in pieces(solids, line, half + style.pavement_m):

@@ -83,7 +83,12 @@ def route(drive: Drive) -> Route:
     curvature = np.concatenate([np.full(round(length / STEP_M), bend) for length, bend in pieces])
     ease = round(EASE_M / STEP_M) | 1
     curvature = np.convolve(np.pad(curvature, ease // 2, mode="edge"), np.full(ease, 1.0 / ease), mode="valid")
-    middle = _line(curvature, drive.generator(10).uniform(-np.pi, np.pi))
+    turned = np.concatenate([[0.0], np.cumsum(curvature[:-1] + curvature[1:]) / 2 * STEP_M])
+    headings = drive.generator(10).uniform(-np.pi, np.pi) + turned
+    halfway = (headings[:-1] + headings[1:]) / 2
+    steps = STEP_M * np.stack([np.cos(halfway), np.sin(halfway)], axis=1)
+    points = np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
+    middle = Line(points, headings, np.arange(len(points), dtype=np.float64) * STEP_M)
     streets = [street for junction in junctions if junction.has_streets for street in _streets(middle, junction, style)]
     return Route(middle, tuple(junctions), tuple(streets))
 
@@ -99,8 +104,7 @@ def _pieces(drive: Drive, wanted_m: float) -> tuple[list[tuple[float, float]], l
     while gone_m < wanted_m:
         block, share = rng.uniform(*style.block_m) * share, 1.0
         turns, bends = rng.random() < style.turn_share, rng.random() < style.bend_share
-        angle_deg = rng.uniform(*style.bend_deg) if bends else 90.0
-        left = rng.random() < 0.5
+        angle_deg, left = rng.uniform(*style.bend_deg) if bends else 90.0, rng.random() < 0.5
         if abs(heading_deg + (angle_deg if left else -angle_deg)) > sway_deg:
             left = not left
         radius = rng.uniform(*style.turn_radius_m)
@@ -110,14 +114,6 @@ def _pieces(drive: Drive, wanted_m: float) -> tuple[list[tuple[float, float]], l
         begin_m, gone_m = gone_m + block, gone_m + block + length
         junctions.append(Junction(begin_m, gone_m, has_streets=not (turns and bends), turns=turns))
     return pieces, junctions
-
-
-def _line(curvature: Array, start_rad: float) -> Line:
-    headings = start_rad + np.concatenate([[0.0], np.cumsum(curvature[:-1] + curvature[1:]) / 2 * STEP_M])
-    halfway = (headings[:-1] + headings[1:]) / 2
-    steps = STEP_M * np.stack([np.cos(halfway), np.sin(halfway)], axis=1)
-    points = np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
-    return Line(points, headings, np.arange(len(points), dtype=np.float64) * STEP_M)
 
 
 def _streets(middle: Line, junction: Junction, style: Area) -> list[Line]:

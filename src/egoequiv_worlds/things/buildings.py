@@ -20,8 +20,7 @@ def wall_color(dice: Dice) -> Rgb:
 
 def front(dice: Dice, lit: float = 0.0, tall: bool = False) -> Paint:
     """A wall with windows in some style: single ones, wide ones, bands or all glass."""
-    base = dice.one_of((0.8, 4.0, 4.0))
-    style = dice.count(0, 3 if tall else 1)
+    base, style = dice.one_of((0.8, 4.0, 4.0)), dice.count(0, 3 if tall else 1)
     if style == 0:
         window = (dice.between(0.36, 0.5), dice.between(0.48, 0.62))
         return facade(wall_color(dice), GLASS, dice.between(1.8, 3.2), dice.between(2.9, 3.6), window, lit, base)
@@ -37,8 +36,7 @@ def front(dice: Dice, lit: float = 0.0, tall: bool = False) -> Paint:
 def block(spot: Spot, dice: Dice, wide: float, deep: float, tall: float, paint: Paint) -> None:
     """A town house: a cornice or something on its flat roof, or a steep roof with dormers."""
     spot.box(0, deep / 2, 0, (wide, deep, tall), paint)
-    wall = plain(scaled(paint.color, 0.9), 0.2)
-    style = dice.count(0, 3)
+    wall, style = plain(scaled(paint.color, 0.9), 0.2), dice.count(0, 3)
     if style == 1:
         spot.box(0, deep / 2, tall, (0.5 * wide, 0.4 * deep, 2.5), wall)
     elif style == 2 and tall < 30.0:

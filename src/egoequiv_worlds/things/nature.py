@@ -92,8 +92,7 @@ def weather(dice: Dice, *, shadow_m: float = 40.0, haze_m: float = 4000.0) -> tu
 
 def night(dice: Dice, *, haze_m: float = 600.0) -> tuple[Sky, Light]:
     """A dark sky, perhaps still blue or brown from a town's lamps."""
-    glow = dice.between(0.003, 0.05)
-    tint = dice.one_of(((0.5, 0.7, 1.3), (1.2, 0.9, 0.6), (0.9, 0.9, 1.0)))
+    glow, tint = dice.between(0.003, 0.05), dice.one_of(((0.5, 0.7, 1.3), (1.2, 0.9, 0.6), (0.9, 0.9, 1.0)))
     horizon, cover, offset = scaled(tint, glow), dice.one_of((0.0, 0.4, 0.8)), dice.between(0, 500)
     sky = Sky(scaled(horizon, 0.25), horizon, scaled(tint, 0.7 * glow), cover, 0.4, offset, scaled(tint, 0.002), 0.03)
     dim = dice.between(0.01, 0.05)

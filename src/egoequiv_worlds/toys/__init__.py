@@ -90,10 +90,6 @@ class Toy:
     def name(self) -> str:
         return f"{self.category}-{self.instance}"
 
-    @property
-    def attributes(self) -> dict[str, str]:
-        return {"category": self.category, "instance": str(self.instance), "toy": self.name}
-
     def generator(self, *purpose: int) -> Generator:
         """Random numbers that depend on the toy and on what they are for, and on nothing else."""
         return np.random.default_rng([self.seed, CATEGORIES[self.category].number, self.instance, *purpose])
