@@ -1,7 +1,5 @@
 """The places world: labelled pictures of landscapes, towns and rooms, on which features can be tried."""
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the worlds share: recordings that draw their pictures when they are asked for, and checks of settings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

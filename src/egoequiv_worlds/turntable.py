@@ -1,7 +1,5 @@
 """The turntable world: toys seen from a grid of elevations and azimuths under several lightings, like small NORB."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,11 +62,11 @@ def turntable(
     )
     recordings = [
         TurntableRecording(
-            name=f"{toy.name}/light-{light}", poses=poses, labels=(toy.name,) * len(poses),
-            attributes={"category": toy.category, "instance": str(toy.instance), "toy": toy.name, "lighting": str(light)},
-            toy=toy, lighting=light, size=size,
+            name=f"{toy.name}/light-{n}", poses=poses, labels=(toy.name,) * len(poses),
+            attributes={"category": toy.category, "instance": str(toy.instance), "toy": toy.name, "lighting": str(n)},
+            toy=toy, lighting=n, size=size,
         )
-        for toy in toys for light in range(lightings)
+        for toy in toys for n in range(lightings)
     ]  # fmt: skip
     return Source("turntable", GridSpace(axes), recordings, settings)
 

@@ -1,7 +1,5 @@
 """Worlds as files: drives in the raw layout of KITTI, and labelled pictures in a folder for each part and class."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta

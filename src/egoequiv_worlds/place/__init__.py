@@ -3,8 +3,6 @@
 A class is a function from dice to a scene, which has the name of the class and is listed here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from egoequiv_worlds.place.homes import bedroom, kitchen, living_room

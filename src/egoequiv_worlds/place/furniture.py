@@ -1,7 +1,5 @@
 """Things that stand in rooms: tables, chairs, beds, sofas, shelves, lamps, windows and doors."""
 
-from __future__ import annotations
-
 from egoequiv_worlds.render.solids import Paint, Spot, blotches, goods, grid, outside, plain, scaled, stripes
 from egoequiv_worlds.things import Dice
 from egoequiv_worlds.things.nature import leaf_paint

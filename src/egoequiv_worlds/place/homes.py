@@ -1,7 +1,5 @@
 """Rooms to live in: kitchen, bedroom and living room."""
 
-from __future__ import annotations
-
 from math import pi
 
 from egoequiv_worlds.place import furniture

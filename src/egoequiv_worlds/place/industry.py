@@ -1,7 +1,5 @@
 """Industry: sheds, tanks, chimneys, pipes, cooling towers and cranes."""
 
-from __future__ import annotations
-
 from math import pi
 
 from egoequiv_worlds.place.outdoors import ground, in_view, start, view

@@ -1,7 +1,5 @@
 """Landscapes: coast, mountain and forest; field, desert and snowfield."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import pi
 

@@ -1,7 +1,5 @@
 """What all places outdoors have in common: a view, weather, ground or land, and trees on it."""
 
-from __future__ import annotations
-
 from math import atan2, pi
 
 import numpy as np

@@ -1,7 +1,5 @@
 """An empty room: walls, floor, ceiling, light, and the camera in it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import atan2, pi
 

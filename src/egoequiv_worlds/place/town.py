@@ -1,7 +1,5 @@
 """Towns and roads: streets, suburbs and high-rises, by day and by night, and the highway."""
 
-from __future__ import annotations
-
 from math import pi
 
 from egoequiv_worlds.place.outdoors import ground, in_view, start, view

@@ -1,7 +1,5 @@
 """Rooms to work in: office, corridor and store."""
 
-from __future__ import annotations
-
 from math import pi
 
 from egoequiv_worlds.place import furniture

@@ -3,8 +3,6 @@
 Compiled code takes vectors as three numbers, because a small array costs more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

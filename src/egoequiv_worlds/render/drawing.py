@@ -1,7 +1,5 @@
 """Solids and land into the z-buffer: boxes and prisms as polygons, balls exactly, leaves with ragged rims."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """What a pixel sees of a surface: where it is, how it is turned, and which piece of its pattern shows."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Periodic noise for textures, in several degrees of blur, so that it can be sampled without flicker."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The colours of surfaces: the patterns of all paints, averaged over the width of a pixel."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from egoequiv.compiled import inlined

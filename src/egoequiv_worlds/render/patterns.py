@@ -3,8 +3,6 @@
 Patterns are averaged over a footprint, so that nothing flickers.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from egoequiv.compiled import inlined

@@ -1,7 +1,5 @@
 """A picture of a scene: what each pixel sees, the shadows of the sun, the light, and what a camera makes of it."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

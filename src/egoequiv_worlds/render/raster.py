@@ -1,7 +1,5 @@
 """The one z-buffer: which triangle or solid each pixel sees, from a camera or from a light."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from egoequiv.compiled import compiled, inlined

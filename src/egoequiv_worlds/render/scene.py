@@ -3,8 +3,6 @@
 z is up, and a view is a few plain numbers that compiled code accepts.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Sky and light: what a surface receives and sends on, what haze takes away, and the light in each pixel."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from egoequiv.compiled import compiled, inlined

@@ -3,8 +3,6 @@
 The compiled functions pass numbers, not small arrays: an array made for each pixel would cost more than the light.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A toy ready to be drawn: parts put on the ground at unit size, with normals, paint and the open share of the sky."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The four kinds of area of a drive: their streets, speeds and density."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """How cars move: ours along its route with its speeds and stops, one ahead of it, and those in the other lanes."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

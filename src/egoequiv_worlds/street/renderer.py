@@ -1,7 +1,5 @@
 """One picture of a drive: from its scene, built once in each process, and a moment to gray levels or colours."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

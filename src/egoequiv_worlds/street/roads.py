@@ -3,8 +3,6 @@
 Everything is flat and lies in layers a little above each other, so that where roads meet asphalt covers pavements.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import atan2, hypot, pi
 

@@ -1,7 +1,5 @@
 """What stands beside the roads of each kind of area."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

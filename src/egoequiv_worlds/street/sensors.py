@@ -1,7 +1,5 @@
 """What the car carries: its camera, and a GPS/IMU that measures with noise."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 

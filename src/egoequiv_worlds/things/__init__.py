@@ -1,7 +1,5 @@
 """What more than one world has: buildings, plants, weather, what is in streets, and the dice that vary all of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Buildings; the spot is at the foot of the front wall, which looks towards -y, and the building is behind it."""
 
-from __future__ import annotations
-
 from egoequiv_worlds.render.solids import Paint, Rgb, Spot, facade, grid, panes, plain, roof, scaled, stripes
 from egoequiv_worlds.things import Dice
 

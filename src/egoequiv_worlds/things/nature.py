@@ -1,7 +1,5 @@
 """Trees, bushes, hedges and rocks; daylight and night, with sky and light that belong together."""
 
-from __future__ import annotations
-
 from math import cos, degrees, pi, sin
 
 from egoequiv_worlds.render import vector

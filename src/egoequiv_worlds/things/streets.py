@@ -4,8 +4,6 @@ The y axis leads away from the road, and what has a face looks along x: on eithe
 traffic there. Vehicles point along +x.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from egoequiv_worlds.render import Array

@@ -1,7 +1,5 @@
 """Toy aeroplanes: airliner, propeller plane, delta fighter, biplane and high-winged transport."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from egoequiv_worlds.render.mesh import blade, box, capsule, cylinder, ellipsoid, lathe, tube

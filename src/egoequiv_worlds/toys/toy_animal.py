@@ -1,7 +1,5 @@
 """Four-legged toy animals: elephant, giraffe, dog, cow and dinosaur."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Toy cars: saloon, hatchback, sports car, pickup and beetle."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Human toy figures: soldier, hero, cowboy, dancer and knight."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from egoequiv_worlds.render import Array

@@ -1,7 +1,5 @@
 """Toy trucks: box, tanker, dump, timber and fire engine."""
 
-from __future__ import annotations
-
 from egoequiv_worlds.render.mesh import Mesh, box, capsule, cylinder, ellipsoid, extrusion, tube
 from egoequiv_worlds.toys import Category, Model, pair
 
