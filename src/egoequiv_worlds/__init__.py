@@ -18,12 +18,6 @@ from egoequiv_worlds.turntable import TurntableRecording, turntable
 from egoequiv_worlds.writers import write_class_folders, write_kitti_raw
 
 __all__ = [
-    "DriveRecording",
-    "PlaceRecording",
-    "TurntableRecording",
-    "drive",
-    "places",
-    "turntable",
-    "write_class_folders",
+    "DriveRecording", "PlaceRecording", "TurntableRecording", "drive", "places", "turntable", "write_class_folders",
     "write_kitti_raw",
-]
+]  # fmt: skip

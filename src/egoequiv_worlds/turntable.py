@@ -56,10 +56,8 @@ def turntable(
     grid = np.linspace(LOWEST_DEG, HIGHEST_DEG, elevations), np.arange(azimuths) * 360.0 / azimuths
     poses = np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1).reshape(-1, 2)  # the azimuth changes fastest
     toys = [Toy(category, instance, seed) for category in chosen for instance in range(toys_per_category)]
-    axes = (
-        Axis("elevation", "deg", steps_deg[0], plus="up", minus="down"),
-        Axis("azimuth", "deg", steps_deg[1], plus="right", minus="left", period=360.0),
-    )
+    elevation = Axis("elevation", "deg", steps_deg[0], plus="up", minus="down")
+    azimuth = Axis("azimuth", "deg", steps_deg[1], plus="right", minus="left", period=360.0)
     recordings = [
         TurntableRecording(
             name=f"{toy.name}/light-{n}", poses=poses, labels=(toy.name,) * len(poses),
@@ -68,7 +66,7 @@ def turntable(
         )
         for toy in toys for n in range(lightings)
     ]  # fmt: skip
-    return Source("turntable", GridSpace(axes), recordings, settings)
+    return Source("turntable", GridSpace((elevation, azimuth)), recordings, settings)
 
 
 def _chosen(categories: Sequence[str] | None) -> tuple[str, ...]:

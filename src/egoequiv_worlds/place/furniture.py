@@ -73,8 +73,7 @@ def picture(spot: Spot, dice: Dice, z: float) -> None:
 
 def window(spot: Spot, dice: Dice, wide: float, low: float, high: float, curtains: bool = True) -> None:
     """A window in a wall, with what is outside, and perhaps curtains or blinds."""
-    dim = dice.one_of((0.5, 1.5, 3.0))
-    sky = dice.near(dice.one_of(((0.8, 0.88, 1.0), (0.9, 0.9, 0.9))), 0.1)
+    dim, sky = dice.one_of((0.5, 1.5, 3.0)), dice.near(dice.one_of(((0.8, 0.88, 1.0), (0.9, 0.9, 0.9))), 0.1)
     below = dice.near(dice.one_of(((0.15, 0.22, 0.08), (0.4, 0.38, 0.35), (0.6, 0.62, 0.65))), 0.4)
     view = outside(sky, below, dice.one_of((0.5, 0.8, 1.4)), dim, dice.between(-0.1, 0.7))
     spot.box(0, 0, low - 0.08, (wide + 0.16, 0.05, high - low + 0.16), plain((0.75, 0.74, 0.7), 0.05), casts=False)
@@ -150,8 +149,7 @@ def bed(spot: Spot, dice: Dice, wide: float) -> None:
 def monitor(spot: Spot, dice: Dice, z: float) -> None:
     """A screen on a foot that faces +y, standing at a height."""
     wide = dice.between(0.42, 0.65)
-    tall = dice.between(0.6, 0.8) * wide
-    case = plain(dice.one_of(((0.03, 0.03, 0.03), (0.6, 0.58, 0.52))), 0.1)
+    tall, case = dice.between(0.6, 0.8) * wide, plain(dice.one_of(((0.03, 0.03, 0.03), (0.6, 0.58, 0.52))), 0.1)
     spot.box(0, 0, z, (0.22, 0.16, 0.12), case)
     deep = dice.one_of((0.05, 0.05, 0.35))
     spot.box(0, -0.5 * deep, z + 0.1, (wide, deep, tall), case)

@@ -19,8 +19,7 @@ def kitchen(dice: Dice) -> Scene:
     tiles = grid(dice.gray(0.4, 0.85, 0.3), dice.gray(0.3, 0.7), 0.15, 0.15, 0.07)
     for name in dice.one_of(((BACK,), (BACK, LEFT), (BACK, RIGHT), (BACK, LEFT, RIGHT), (LEFT, RIGHT))):
         _worktop(room, dice, name, doors, top, tiles)
-    fridge = room.wall(BACK, dice.side() * (0.5 * room.width_m - 0.4))
-    steel = plain(dice.gray(0.5, 0.9), 0.05)
+    fridge, steel = room.wall(BACK, dice.side() * (0.5 * room.width_m - 0.4)), plain(dice.gray(0.5, 0.9), 0.05)
     fridge.box(0, 0.36, 0, (0.72, 0.72, dice.between(1.5, 1.95)), steel)
     fridge.box(0, 0.73, 1.1, (0.7, 0.01, 0.015), plain((0.1, 0.1, 0.1), 0.0), casts=False)
     fridge.box(0.28, 0.76, 1.2, (0.03, 0.04, 0.35), plain((0.3, 0.3, 0.3), 0.1), casts=False)
@@ -130,7 +129,17 @@ def living_room(dice: Dice) -> Scene:
     room = make_room(dice, size_m, some_floor(dice), (0.08, 0.3), (0.4, 0.54))
     if dice.chance(0.7):
         rug(room, dice)
-    _seats(room, dice)
+    paint, first = furniture.cloth(dice), dice.one_of((BACK, LEFT, RIGHT))
+    spot = room.somewhere(dice, first, 0.2).at(0, 0.55)
+    furniture.sofa(spot, dice, dice.between(1.6, 2.4), paint)
+    room.look_at(spot, dice)
+    if dice.chance(0.6):
+        second = dice.one_of([wall for wall in (BACK, LEFT, RIGHT) if wall != first])
+        furniture.sofa(room.somewhere(dice, second, 0.25).at(0, 0.6), dice, dice.between(1.4, 2.0), paint)
+    for _ in range(dice.count(0, 2)):
+        x, y = dice.side() * dice.between(0.2, 0.35) * room.width_m, dice.between(0.3, 0.6) * room.depth_m
+        other = paint if dice.chance(0.5) else furniture.cloth(dice)
+        furniture.sofa(room.scene.spot(x, y, dice.between(-2.5, 2.5)), dice, 0.85, other)
     x, y = dice.between(-0.15, 0.15) * room.width_m, dice.between(0.5, 0.62) * room.depth_m
     if dice.chance(0.85):
         middle = room.scene.spot(x, y, dice.between(-0.3, 0.3))
@@ -146,20 +155,6 @@ def living_room(dice: Dice) -> Scene:
     if dice.chance(0.5):
         furniture.potted_plant(room.scene.spot(-corner, room.depth_m - 0.45), dice, dice.between(0.8, 1.7))
     return room.scene
-
-
-def _seats(room: Room, dice: Dice) -> None:
-    paint, first = furniture.cloth(dice), dice.one_of((BACK, LEFT, RIGHT))
-    spot = room.somewhere(dice, first, 0.2).at(0, 0.55)
-    furniture.sofa(spot, dice, dice.between(1.6, 2.4), paint)
-    room.look_at(spot, dice)
-    if dice.chance(0.6):
-        second = dice.one_of([wall for wall in (BACK, LEFT, RIGHT) if wall != first])
-        furniture.sofa(room.somewhere(dice, second, 0.25).at(0, 0.6), dice, dice.between(1.4, 2.0), paint)
-    for _ in range(dice.count(0, 2)):
-        x, y = dice.side() * dice.between(0.2, 0.35) * room.width_m, dice.between(0.3, 0.6) * room.depth_m
-        other = paint if dice.chance(0.5) else furniture.cloth(dice)
-        furniture.sofa(room.scene.spot(x, y, dice.between(-2.5, 2.5)), dice, 0.85, other)
 
 
 def _living_room_wall(room: Room, dice: Dice, name: str) -> None:

@@ -119,10 +119,11 @@ def forest(dice: Dice) -> Scene:
     return scene
 
 
-def _on(scene: Scene, dice: Dice, heights: Array, cell: float, paint: Paint, eyes: tuple[float, ...]) -> None:
+def _on(scene: Scene, dice: Dice, heights: Array, cell: float, paint: Paint, eyes: tuple[float, ...]) -> Land:
     """Give a scene land, and put the camera on it."""
     scene.land = Land(heights, cell, paint)
     scene.camera = scene.camera._replace(z=scene.land.height_at(0.0, 0.0) + dice.one_of(eyes))
+    return scene.land
 
 
 def _fence(scene: Scene, dice: Dice, near_m: float) -> None:
@@ -139,11 +140,17 @@ def field(dice: Dice) -> Scene:
     paint = mottled(one, two, dice.one_of((60.0, dice.between(2.0, 12.0))), dice.between(0.8, 2.5))
     if dice.chance(0.33):
         paint = stripes(one, two, dice.between(0.8, 3.0), 0.5, lying=dice.chance(0.5))
-    _on(scene, dice, heights, cell, paint, (1.7, 2.5, 8.0, 20.0))
+    land = _on(scene, dice, heights, cell, paint, (1.7, 2.5, 8.0, 20.0))
     scene.sky = scene.sky._replace(ridge_height=dice.one_of((0.0, 0.03, 0.08)))
     scatter_trees(scene, dice, dice.one_of((3, 8, 16, 30)), 30.0, 300.0, firs=0.15)
-    for _ in range(dice.one_of((0, 1, 2, 3))):
-        _hedge(scene, dice)
+    for _ in range(dice.one_of((0, 1, 2, 3))):  # hedges
+        leaves, away, turn = leaf_paint(dice), dice.between(40.0, 250.0), scene.camera.yaw_rad + dice.between(-0.5, 0.5)
+        tall = dice.between(2.0, 6.0)
+        for k in range(24):
+            if dice.chance(0.85):
+                at = scene.spot(0, 0, turn).at((k - 11.5) * 0.1 * away, away)
+                size = (0.13 * away, 0.13 * away, tall * dice.between(0.6, 1.5))
+                at.ball(0, 0, land.height_at(at.x, at.y) - 0.5, size, leaves, ragged=0.8)
     if dice.chance(0.3):  # a barn
         spot = in_view(scene, dice, 50.0, 200.0, 1.0, dice.between(0, pi))
         wall = dice.near(dice.one_of(((0.35, 0.12, 0.08), (0.5, 0.48, 0.44), (0.25, 0.2, 0.15))), 0.3)
@@ -155,16 +162,6 @@ def field(dice: Dice) -> Scene:
     if dice.chance(0.35):
         _fence(scene, dice, 8.0)
     return scene
-
-
-def _hedge(scene: Scene, dice: Dice) -> None:
-    leaves, away = leaf_paint(dice), dice.between(40.0, 250.0)
-    turn, tall, land = scene.camera.yaw_rad + dice.between(-0.5, 0.5), dice.between(2.0, 6.0), scene.land
-    for k in range(24):
-        if land is not None and dice.chance(0.85):
-            at = scene.spot(0, 0, turn).at((k - 11.5) * 0.1 * away, away)
-            size = (0.13 * away, 0.13 * away, tall * dice.between(0.6, 1.5))
-            at.ball(0, 0, land.height_at(at.x, at.y) - 0.5, size, leaves, ragged=0.8)
 
 
 def desert(dice: Dice) -> Scene:

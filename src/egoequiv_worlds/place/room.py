@@ -46,11 +46,9 @@ class Room:
         return self.width_m if name == BACK else self.depth_m
 
 
-def make_room(
-    dice: Dice, size_m: Size, floor: Paint, horizon: Range, mean: Range, ceiling: Paint | None = None
-) -> Room:
+def make_room(dice: Dice, size: Size, floor: Paint, horizon: Range, mean: Range, ceiling: Paint | None = None) -> Room:
     """A room with walls, a camera in its front part that keeps the horizon between two shares, and light."""
-    width_m, height_m, depth_m = size_m
+    width_m, height_m, depth_m = size
     x, z, y = dice.between(-0.38, 0.38) * width_m, dice.between(1.2, 1.9), dice.between(0.02, 0.12) * depth_m
     line, tilt, width = dice.between(*horizon), dice.between(-0.02, 0.02), dice.between(0.5, 0.72)
     camera = Camera(x, y, z, 1.2 * x / depth_m + dice.between(-0.22, 0.22), 0.0, line, tilt, width)
@@ -67,7 +65,7 @@ def make_room(
         sun, sunlight, scaled(above, 0.8), above, softness=softness, shadow_m=reach_m, low=low, high=high, corners=0.35
     )
     scene = Scene(camera, Sky((0.5, 0.5, 0.5), (0.5, 0.5, 0.5)), light, finish(dice, *mean), lamps=lamps)
-    room, middle, color = Room(scene, *size_m), scene.spot(0, depth_m / 2), dice.gray(0.4, 0.8, 0.3)
+    room, middle, color = Room(scene, *size), scene.spot(0, depth_m / 2), dice.gray(0.4, 0.8, 0.3)
     wall = plain(color, 0.06)
     if dice.chance(0.15):
         wall = stripes(color, dice.near(color, 0.3), dice.between(0.1, 0.5), 0.5)

@@ -6,9 +6,8 @@ from numpy.typing import NDArray
 from egoequiv.compiled import compiled, inlined
 from egoequiv_worlds.render import Array, Numbers, Singles, Vector
 from egoequiv_worlds.render import solids as s
-from egoequiv_worlds.render.fragments import turned
 from egoequiv_worlds.render.noise import Texture
-from egoequiv_worlds.render.patterns import difference, dot, plus, sample, triple
+from egoequiv_worlds.render.patterns import difference, dot, plus, sample, triple, turned
 from egoequiv_worlds.render.raster import NEAR_M, fill_polygon, seen_from
 from egoequiv_worlds.render.scene import View
 
@@ -167,9 +166,8 @@ def draw_land(view: View, points: Array, code: int, nearness: Singles, codes: Nu
         for j in range(points.shape[1] - 1):
             for corner in range(4):
                 row, column = i + (1 if corner in (2, 3) else 0), j + (1 if corner in (1, 2) else 0)
-                corners[corner, 0], corners[corner, 1], corners[corner, 2] = seen_from(
-                    view, triple(points[row], column)
-                )
+                point = triple(points[row], column)
+                corners[corner, 0], corners[corner, 1], corners[corner, 2] = seen_from(view, point)
             fill_polygon(view, corners, 4, code, nearness, codes, pixels)
 
 

@@ -127,8 +127,13 @@ def tube(points: ArrayLike, radii: ArrayLike, segments: int = 12) -> Mesh:
     """A rounded tube along a bent line (P, 3), its radius given at each point: (P,), or (P, 2) for across and up."""
     path, size = np.asarray(points, np.float64), np.asarray(radii, np.float64)
     size = np.stack([size, size], axis=1) if size.ndim == 1 else size
-    path, size, tangents, ends = _rounded(path, size, _unit(np.gradient(path, axis=0)))
-    return loft(_circles(path, size, tangents, segments), ends[0], ends[1])
+    tangents = _unit(np.gradient(path, axis=0))
+    first, last = tangents[0], tangents[-1]
+    start, end, bend = size[0].min(), size[-1].min(), np.radians([65.0, 35.0])[:, None]  # half a ball at each end
+    head, tail = path[0] - first * start * np.sin(bend), path[-1] + last * end * np.sin(bend[::-1])
+    radii = np.concatenate([size[0] * np.cos(bend), size, size[-1] * np.cos(bend[::-1])])
+    rings = _circles(np.concatenate([head, path, tail]), radii, np.pad(tangents, ((2, 2), (0, 0)), "edge"), segments)
+    return loft(rings, path[0] - first * start, path[-1] + last * end)
 
 
 def capsule(start: ArrayLike, end: ArrayLike, start_radius: float, end_radius: float, segments: int = 10) -> Mesh:
@@ -157,7 +162,10 @@ def extrusion(profile: ArrayLike, width: float, bevel: float = 0.02) -> Mesh:
     outline = np.asarray(profile, np.float64)
     if _area(outline) > 0:
         outline = outline[::-1]  # clockwise in (x, z) is counter-clockwise seen from +y
-    inner = _inset(outline, bevel)
+    before, after = _unit(outline - np.roll(outline, 1, axis=0)), _unit(np.roll(outline, -1, axis=0) - outline)
+    inward = np.stack([after[:, 1], -after[:, 0]], axis=1)
+    mitre = np.stack([before[:, 1], -before[:, 0]], axis=1) + inward
+    inner = outline + bevel * mitre / np.maximum(np.sum(mitre * inward, axis=1, keepdims=True), 0.3)
     layers = [(-width / 2, inner), (-width / 2 + bevel, outline), (width / 2 - bevel, outline), (width / 2, inner)]
     rings = [np.stack([flat[:, 0], np.full(len(flat), y), flat[:, 1]], axis=1) for y, flat in layers]
     n = len(outline)
@@ -198,18 +206,6 @@ def _circles(path: Array, radii: Array, tangents: Array, segments: int) -> Array
     return np.stack(rings)
 
 
-def _rounded(path: Array, radii: Array, tangents: Array) -> tuple[Array, Array, Array, tuple[Array, Array]]:
-    """Add half a ball to each end of a path; also the two points where it then ends."""
-    bend = np.radians([65.0, 35.0])[:, None]
-    start, end = radii[0].min(), radii[-1].min()
-    head = path[0] - tangents[0] * start * np.sin(bend)
-    tail = path[-1] + tangents[-1] * end * np.sin(bend[::-1])
-    sizes = np.concatenate([radii[0] * np.cos(bend), radii, radii[-1] * np.cos(bend[::-1])])
-    turned = np.concatenate([tangents[:1], tangents[:1], tangents, tangents[-1:], tangents[-1:]])
-    ends = (path[0] - tangents[0] * start, path[-1] + tangents[-1] * end)
-    return np.concatenate([head, path, tail]), sizes, turned, ends
-
-
 def _unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12))
 
@@ -217,15 +213,6 @@ def _unit(vectors: Array) -> Array:
 def _area(outline: Array) -> float:
     x, z = outline.T
     return float(np.sum(x * np.roll(z, -1) - np.roll(x, -1) * z) / 2)
-
-
-def _inset(outline: Array, by: float) -> Array:
-    """The outline moved inwards by a distance, its corners mitred; clockwise in, clockwise out."""
-    before, after = _unit(outline - np.roll(outline, 1, axis=0)), _unit(np.roll(outline, -1, axis=0) - outline)
-    inward_before = np.stack([before[:, 1], -before[:, 0]], axis=1)
-    inward_after = np.stack([after[:, 1], -after[:, 0]], axis=1)
-    mitre = inward_before + inward_after
-    return np.asarray(outline + by * mitre / np.maximum(np.sum(mitre * inward_after, axis=1, keepdims=True), 0.3))
 
 
 def _ears(outline: Array) -> Triangles:

@@ -79,7 +79,14 @@ def develop(light: Singles, finish: Finish, generator: np.random.Generator) -> N
     root = np.linspace(0.0, BRIGHTEST, ENTRIES)  # of the light; bright light saturates softly
     curve = (255.0 * (1.0 - np.exp(-root * root)) ** (0.5 * finish.contrast)).astype(np.float32)
     roots = np.sqrt(light * np.array(finish.tint, np.float32) if light.ndim == 3 else light)
-    exposure = _exposure(roots, curve, finish.brightness) if finish.exposure is None else finish.exposure
+    exposure = finish.exposure
+    if exposure is None:  # the one at which a thinned-out picture has the wanted mean
+        thin, low, high = np.ascontiguousarray(roots[1::4, 1::4]), -6.0, 6.0
+        for _ in range(14):
+            middle = 0.5 * (low + high)
+            too_dark = float(_toned(thin, float(np.exp(middle)), curve).mean()) < 255.0 * finish.brightness
+            low, high = (middle, high) if too_dark else (low, middle)
+        exposure = float(np.exp(0.5 * (low + high)))
     levels = _toned(roots, exposure, curve)
     noise = np.float32(finish.noise_levels) * generator.standard_normal(levels.shape[:2], np.float32)
     levels += noise[:, :, None] if light.ndim == 3 else noise
@@ -90,17 +97,6 @@ def _toned(roots: Singles, exposure: float, curve: Singles) -> Singles:
     """Look up the curve in a table, which costs a tenth of computing its exponentials and powers."""
     entries = roots * np.float32(exposure * (ENTRIES - 1) / BRIGHTEST)
     return np.asarray(curve[np.minimum(entries, np.float32(ENTRIES - 1)).astype(np.int32)])
-
-
-def _exposure(roots: Singles, curve: Singles, brightness: float) -> float:
-    """The exposure at which a thinned-out picture has the wanted mean."""
-    thin = np.ascontiguousarray(roots[1::4, 1::4])
-    low, high = -6.0, 6.0
-    for _ in range(14):
-        middle = 0.5 * (low + high)
-        too_dark = float(_toned(thin, float(np.exp(middle)), curve).mean()) < 255.0 * brightness
-        low, high = (middle, high) if too_dark else (low, middle)
-    return float(np.exp(0.5 * (low + high)))
 
 
 def _blurred(light: Singles, blur_px: float) -> Singles:

@@ -1,19 +1,21 @@
-"""Light on a toy and on the table it stands on, and the shadow between them.
+"""A toy ready to be drawn, the light on it and on the table it stands on, and the shadow between them.
 
 The compiled functions pass numbers, not small arrays: an array made for each pixel would cost more than the light.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from egoequiv.compiled import compiled
 from egoequiv_worlds.render import Array, Numbers, Singles, Vector, vector
+from egoequiv_worlds.render.mesh import Part, Triangles, corner_normals, joined
 from egoequiv_worlds.render.patterns import blend, difference, dot, plus, scaled, triple
 from egoequiv_worlds.render.raster import pixel_of, project, rasterise, seen_from
 from egoequiv_worlds.render.scene import View, from_light, orbit, towards
 from egoequiv_worlds.render.shading import FINENESS
-from egoequiv_worlds.render.surface import Surface
 
 GROUND_ALBEDO = 0.62
 GLOSS = 0.10  # how much of the key light a toy's paint mirrors
@@ -22,6 +24,65 @@ SOFTNESS_PX = 2  # half the width of the box that softens the shadow on the grou
 GAMMA = 0.62  # gray levels follow light ** GAMMA
 SHADOW_SIZE = 128  # of the map that the key light sees
 GOLDEN_DEG = 137.508
+DIRECTIONS, MAP_SIZE, GROUND_SIZE = 40, 96, 64  # of the sky, of the map from each, and of the map of the ground
+GROUND_REACH = 2.0  # the ground's map covers [-reach, reach] in x and y
+SKY_LIFT = 0.05  # how far above its surface a point looks up at the sky
+
+
+class Surface(NamedTuple):
+    """All that is drawn of a toy; a named tuple, because compiled code accepts those."""
+
+    vertices: Array  # (V, 3), standing on z = 0, within distance 1 of the centre
+    triangles: Triangles  # (T, 3)
+    normals: Array  # (3 * T, 3), for each corner of each triangle
+    albedo: Array  # (T,)
+    openness: Array  # (T, 3), the share of the sky each corner sees
+    centre: Array  # (3,)
+    ground: NDArray[np.float32]  # (G, G), the share of the sky the ground sees
+    ground_reach: float  # `ground` covers [-reach, reach] in x and y
+
+
+def surface(parts: Sequence[Part]) -> Surface:
+    """Put the parts of a toy together; they may be given in any unit, with x ahead and z up."""
+    whole = joined([part.mesh for part in parts])
+    low, high = whole.vertices.min(axis=0), whole.vertices.max(axis=0)
+    middle = (low + high) / 2
+    radius = np.linalg.norm(whole.vertices - middle, axis=1).max()
+    foot = np.array([middle[0], middle[1], low[2]])
+    vertices, centre = np.ascontiguousarray((whole.vertices - foot) / radius), (middle - foot) / radius
+    normals = np.concatenate([corner_normals(part.mesh) for part in parts])
+    albedo = np.concatenate([np.full(len(part.mesh.triangles), part.albedo) for part in parts])
+    corners, ground = openness(vertices, whole.triangles, normals, centre)
+    return Surface(vertices, whole.triangles, normals.reshape(-1, 3), albedo, corners, centre, ground, GROUND_REACH)
+
+
+def openness(vertices: Array, triangles: Triangles, normals: Array, centre: Array) -> tuple[Array, NDArray[np.float32]]:
+    """The open share of the sky at each corner, (T, 3), and on the ground, (G, G) with rows along y."""
+    corners = (vertices[triangles] + SKY_LIFT * normals).reshape(-1, 3)
+    step = (np.arange(GROUND_SIZE) + 0.5) / GROUND_SIZE * 2 * GROUND_REACH - GROUND_REACH
+    ground = np.stack([*np.meshgrid(step, step), np.zeros((GROUND_SIZE, GROUND_SIZE))], axis=-1).reshape(-1, 3)
+    places = np.concatenate([corners, ground])
+    facing = np.concatenate([normals.reshape(-1, 3), np.broadcast_to((0.0, 0.0, 1.0), ground.shape)])
+    seen_sky, all_sky = np.zeros(len(places)), np.zeros(len(places))
+    height, around = (np.arange(DIRECTIONS) + 0.5) / DIRECTIONS, np.arange(DIRECTIONS) * np.pi * (3.0 - np.sqrt(5.0))
+    level = np.sqrt(1.0 - height**2)
+    for upwards in np.stack([level * np.cos(around), level * np.sin(around), height], axis=1):  # evenly over the sky
+        weight = np.maximum(0.0, np.einsum("ij,j->i", facing, upwards))
+        view = from_light(upwards, centre, MAP_SIZE / 2.1, MAP_SIZE)
+        nearness, _ = rasterise(project(vertices, view), triangles, MAP_SIZE)
+        seen = project(places, view)
+        pixels = np.floor(seen[:, :2]).astype(np.int64)
+        outside = ((pixels < 0) | (pixels >= MAP_SIZE)).any(axis=1)  # of the map, where nothing hides the sky
+        column, row = np.clip(pixels, 0, MAP_SIZE - 1).T
+        seen_sky += weight * (outside | (nearness[row, column] <= seen[:, 2] + SKY_LIFT / 2))
+        all_sky += weight
+    # Faces that look down see no sky, but the pale ground, which reflects about half of its light.
+    share = np.where(all_sky > 1e-6, seen_sky / np.maximum(all_sky, 1e-6), 0.5)
+    corner_share, below = 0.25 + 0.75 * share[: len(corners)].reshape(-1, 3), share[len(corners) :]
+    below = below.reshape(GROUND_SIZE, GROUND_SIZE)
+    for axis in (0, 1, 0, 1):  # smooths the streaks that a limited number of directions leaves
+        below = (np.roll(below, 1, axis) + below + np.roll(below, -1, axis)) / 3
+    return corner_share, below.astype(np.float32)
 
 
 class Lighting(NamedTuple):
@@ -135,17 +196,6 @@ def map_at(values: Singles, x: float, y: float, outside: float) -> float:
 
 
 @compiled
-def highlight(normal: Vector, key: Vector, ray: Vector) -> float:
-    """How much of the key light a surface mirrors into the eye (Blinn and Phong), with an exponent of 16."""
-    away = scaled(ray, -1.0 / np.sqrt(dot(ray, ray)))
-    half = plus(key, away, 1.0)
-    shine: float = max(0.0, dot(normal, half)) / np.sqrt(dot(half, half))
-    for _ in range(4):
-        shine *= shine
-    return shine
-
-
-@compiled
 def shade_ground(view: View, surface: Surface, lamps: Lamps, mask: Singles, faces: Numbers) -> Array:
     """The light from the ground in each pixel, (S, S), by the share of the pixel's finer ones that see it."""
     eye, ground, key = view.eye, surface.ground, -lamps.key_view.forward[2] * lamps.key
@@ -205,6 +255,10 @@ def shade_toy(view: View, surface: Surface, lamps: Lamps, seen: Array, shadow: S
                 direct = lamps.key * open_share(shadow, u, v, near + LIFT / 2)
                 along = (1.0, (column + 0.5 - middle[0]) * inverse, (middle[1] - line - 0.5) * inverse)
                 ray = blend(along, view.forward, view.right, view.up)
-                light += direct * (surface.albedo[t] * facing + GLOSS * highlight(normal, key, ray))
+                half = plus(key, scaled(ray, -1.0 / np.sqrt(dot(ray, ray))), 1.0)
+                shine = max(0.0, dot(normal, half)) / np.sqrt(dot(half, half))
+                for _ in range(4):  # mirrored into the eye by the rule of Blinn and Phong, with an exponent of 16
+                    shine *= shine
+                light += direct * (surface.albedo[t] * facing + GLOSS * shine)
             picture[line, column] = light
     return picture

@@ -56,7 +56,11 @@ def leader(drive: Drive) -> tuple[float, float] | None:
 @lru_cache(maxsize=8)
 def track(drive: Drive) -> Track:
     """Drive along the route: as fast as the bends allow, waiting at some junctions."""
-    way, lane = route(drive), own_lane(drive)
+    way, rng = route(drive), drive.generator(20)
+    phases, waves_m = rng.uniform(0, 2 * np.pi, 3), rng.uniform(5.0, 14.0, 3) * drive.style.cruise_mps[1]
+    waves = zip(waves_m, phases, strict=True)
+    sway = sum(np.sin(2 * np.pi * way.middle.lengths_m / wave + phase) for wave, phase in waves)
+    lane = way.middle.beside(-lane_offset_m(drive.style, 0) + 0.07 * sway)  # not exactly in the middle of its lane
     limit, stops = speed_limit(drive, lane), _stops(drive, way, lane)
     at = [int(np.searchsorted(lane.lengths_m, place_m)) for place_m, _ in stops]
     limit[at] = 0.0
@@ -71,14 +75,6 @@ def track(drive: Drive) -> Track:
     ticks = np.arange(-1.0, drive.seconds + AFTER_S + 1.0, TICK_S)
     smooth = gaussian_filter1d(np.interp(ticks, times, lengths), SMOOTH_S / TICK_S, mode="nearest")
     return Track(lane, smooth[round(1.0 / TICK_S) :])
-
-
-def own_lane(drive: Drive) -> Line:
-    """The line the car follows: its lane, but not exactly in the middle."""
-    middle, rng = route(drive).middle, drive.generator(20)
-    phases, waves_m = rng.uniform(0, 2 * np.pi, 3), rng.uniform(5.0, 14.0, 3) * drive.style.cruise_mps[1]
-    sway = sum(np.sin(2 * np.pi * middle.lengths_m / wave + phase) for wave, phase in zip(waves_m, phases, strict=True))
-    return middle.beside(-lane_offset_m(drive.style, 0) + 0.07 * sway)
 
 
 def speed_limit(drive: Drive, lane: Line) -> Array:

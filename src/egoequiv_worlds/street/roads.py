@@ -8,7 +8,7 @@ from math import atan2, hypot, pi
 
 import numpy as np
 
-from egoequiv_worlds.render.solids import Paint, Solids, Spot, grid, mottled, plain, road, scaled, stripes
+from egoequiv_worlds.render.solids import Paint, Rgb, Solids, Spot, grid, mottled, plain, road, scaled, stripes
 from egoequiv_worlds.street import MEDIAN_M, Drive
 from egoequiv_worlds.street.route import EASE_M, Line, Route
 from egoequiv_worlds.things import Dice
@@ -41,8 +41,7 @@ def lay(solids: Solids, drive: Drive, way: Route) -> None:
                 _slab(spot, 2 * (half + style.pavement_m), long, WALK_Z, slabs)
     centre = 1.0 if drive.area == "city" else dice.one_of((0.0, 0.0, 0.8))
     if style.lanes_each_way > 1:
-        _highway(solids, drive, way, asphalt, lawn)
-        _fields(solids, dice, way, half)
+        _highway(solids, dice, drive, way, asphalt, lawn)
         return
     parked = 0.8 if half > 1.76 * style.lane_m else 0.0
     for spot, long, start_m in pieces(solids, way.middle, 0.0, _painted(drive, way)):
@@ -99,25 +98,20 @@ def _crossings(drive: Drive, way: Route) -> Iterator[float]:
         yield junction.end_m - margin + 1.5 + walk / 2
 
 
-def _highway(solids: Solids, drive: Drive, way: Route, asphalt: tuple[float, float, float], lawn: Paint) -> None:
-    """The lanes of both directions, and grass between them."""
-    style = drive.style
-    wide = style.lanes_each_way * style.lane_m + 0.7
+def _highway(solids: Solids, dice: Dice, drive: Drive, way: Route, asphalt: Rgb, lawn: Paint) -> None:
+    """The lanes of both directions, grass between them, and crops in strips along the road."""
+    style, lanes_m = drive.style, drive.style.lanes_each_way * drive.style.lane_m
     for side in (-1.0, 1.0):
-        lanes = way.middle.beside(side * (MEDIAN_M + style.lanes_each_way * style.lane_m / 2))
-        for spot, long, start_m in pieces(solids, lanes, wide / 2):
-            _slab(spot, wide, long, LINES_Z, road(asphalt, WHITE, style.lane_m, 18.0, 1.0, start_m))
+        lanes = way.middle.beside(side * (MEDIAN_M + lanes_m / 2))
+        for spot, long, start_m in pieces(solids, lanes, (lanes_m + 0.7) / 2):
+            _slab(spot, lanes_m + 0.7, long, LINES_Z, road(asphalt, WHITE, style.lane_m, 18.0, 1.0, start_m))
     for spot, long, _ in pieces(solids, way.middle, MEDIAN_M):
         _slab(spot, 2 * MEDIAN_M - 0.6, long, 0.05, lawn)
-
-
-def _fields(solids: Solids, dice: Dice, way: Route, half_m: float) -> None:
-    """Crops in strips along the road."""
     for side in (-1.0, 1.0):
         for at_m in np.arange(0.0, way.middle.lengths_m[-1], 90.0):
             (x, y), heading = way.middle.at(np.asarray(at_m + 45.0))
             ripe = dice.near(dice.one_of(CROPS), 0.2)
             drilled, broadcast = stripes(ripe, scaled(ripe, 0.75), 1.6, 0.4), mottled(ripe, scaled(ripe, 0.6), 4.0)
-            crop = drilled if dice.chance(0.4) else broadcast
-            spot = Spot(solids, float(x), float(y), float(heading) - pi / 2).at(side * (half_m + 8.0 + 80.0), 0)
-            _slab(spot, 160.0, 90.0, FIELD_Z, crop)
+            spot = Spot(solids, float(x), float(y), float(heading) - pi / 2)
+            spot = spot.at(side * (style.half_width_m + 8.0 + 80.0), 0)
+            _slab(spot, 160.0, 90.0, FIELD_Z, drilled if dice.chance(0.4) else broadcast)

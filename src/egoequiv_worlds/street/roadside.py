@@ -99,8 +99,7 @@ class Kerb:
     def front_garden(self, at: float, width: float, front_m: float) -> None:
         """A hedge, a fence or nothing towards the street, a way to the door, perhaps a drive with a garage or a car."""
         dice, walk_m = self.dice, self.style.pavement_m
-        line_m = self.half_m + walk_m + 0.5
-        kind = dice.one_of(("hedge", "hedge", "fence", "bushes", "open"))
+        line_m, kind = self.half_m + walk_m + 0.5, dice.one_of(("hedge", "hedge", "fence", "bushes", "open"))
         gap, tall = dice.between(0.3, 0.6) * width, dice.between(0.9, 1.7)
         for start, end in ((-1.5, gap - 0.8), (gap + 0.8, width + 1.5)):
             spot = self.spot(at + (start + end) / 2, line_m)
@@ -149,20 +148,18 @@ class Kerb:
             long = SHAPES[kind][0]
             at += long / 2
             spot = self.spot(at, middle)
-            if dice.chance(share) and not self._at_junction(at) and self._alone(spot):
+            if dice.chance(share) and self._is_free(at, spot):
                 turned = 0.0 if dice.chance(0.15) else pi
                 ahead = spot.at(0, 0, turned + dice.between(-0.02, 0.02))
                 ahead.put(vehicle(kind, dice.count(0, len(PAINTS) - 1)))
             at += long / 2 + dice.between(0.8, 1.8)
 
-    def _at_junction(self, at_m: float) -> bool:
-        """Whether a length along the route is at a turn or a crossing."""
-        if self.road is not self.site.way.middle:
-            return at_m < self.half_m + 14.0
-        return any(j.begin_m - EASE_M - 10.0 < at_m < j.end_m + EASE_M + 9.0 for j in self.site.way.junctions)
-
-    def _alone(self, spot: Spot) -> bool:
-        """Whether no other road runs through a place."""
+    def _is_free(self, at_m: float, spot: Spot) -> bool:
+        """Whether a place beside the road is at no turn or crossing, and no other road runs through it."""
+        junctions = [(j.begin_m - EASE_M - 10.0, j.end_m + EASE_M + 9.0) for j in self.site.way.junctions]
+        taken = junctions if self.road is self.site.way.middle else [(-1.0, self.half_m + 14.0)]
+        if any(begin_m < at_m < end_m for begin_m, end_m in taken):
+            return False
         others = [other.points[::4] for other in self.site.roads if other is not self.road]
         return all(np.hypot(*(points - (spot.x, spot.y)).T).min() > self.half_m + 3.0 for points in others)
 

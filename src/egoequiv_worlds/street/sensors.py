@@ -42,11 +42,12 @@ def packets(drive: Drive, motion: Motion) -> Array:
     places = motion.places_m - motion.places_m[0]
     error = np.stack([_drift(rng, count, DRIFT_M) + JITTER_M * rng.standard_normal(count) for _ in range(3)], axis=1)
     start_deg = np.array(ORIGIN_DEG) + drive.generator(31).uniform(-0.02, 0.02, 2)
-    lat, lon = latitude_longitude(places + error[:, :2], start_deg)
+    # by KITTI's Mercator projection, at the scale of the start
+    (east, north), radius = (places + error[:, :2]).T, EARTH_RADIUS_M * np.cos(np.radians(start_deg[0]))
+    lon, start_north = start_deg[1] + np.degrees(east / radius), np.log(np.tan(np.radians(90.0 + start_deg[0]) / 2))
+    lat = np.degrees(2 * np.arctan(np.exp(start_north + north / radius))) - 90.0
     true = (motion.roll_rad, motion.pitch_rad, motion.yaw_rad)
-    angles = [
-        each + _drift(rng, count, ANGLE_DRIFT_RAD) + ANGLE_JITTER_RAD * rng.standard_normal(count) for each in true
-    ]
+    angles = [a + _drift(rng, count, ANGLE_DRIFT_RAD) + ANGLE_JITTER_RAD * rng.standard_normal(count) for a in true]
     forward, left, up = motion.speed_mps + SPEED_JITTER_MPS * rng.standard_normal(count), *_noise(rng, 2, count, 0.02)
     yaw, pull = angles[2], motion.speed_mps * motion.yaw_rate
     shake, rates = _noise(rng, 3, count, SHAKE_MPS2), _noise(rng, 3, count, RATE_JITTER)
@@ -64,15 +65,6 @@ def packets(drive: Drive, motion: Motion) -> Array:
     )  # fmt: skip
     exact = np.stack([np.broadcast_to(np.asarray(column, np.float64), count) for column in columns], axis=1)
     return np.array([[float(word) for word in packet_text(packet).split()] for packet in exact])
-
-
-def latitude_longitude(places_m: Array, start_deg: Array) -> tuple[Array, Array]:
-    """Degrees of places (N, 2) east and north of a start, by KITTI's Mercator projection at the start's scale."""
-    radius = EARTH_RADIUS_M * np.cos(np.radians(start_deg[0]))
-    lon = start_deg[1] + np.degrees(places_m[:, 0] / radius)
-    start_north = np.log(np.tan(np.radians(90.0 + start_deg[0]) / 2))
-    lat = np.degrees(2 * np.arctan(np.exp(start_north + places_m[:, 1] / radius))) - 90.0
-    return lat, lon
 
 
 def _drift(rng: np.random.Generator, count: int, size: float) -> Array:

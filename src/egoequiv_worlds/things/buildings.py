@@ -89,7 +89,11 @@ def gabled(spot: Spot, dice: Dice, wide: float, deep: float) -> None:
     wall = facade(color, GLASS, dice.between(2.4, 3.2), 2.7, window, 0.0, 0.3)
     if dice.chance(0.3):  # boards instead of bays: windows stand alone
         wall = stripes(color, scaled(color, 0.8), 0.25, 0.2, lying=True)
-        _windows(spot, dice, wide, tall)
+        glass, count = grid((0.07, 0.08, 0.09), (0.7, 0.7, 0.68), 0.55, 0.6, 0.09, 0.5), max(1, int(wide / 3.2))
+        for k in range(count * int(tall / 2.7)):
+            x, z, size = ((k % count + 0.5) / count - 0.5) * wide, 0.9 + 2.75 * (k // count), dice.between(0.9, 1.5)
+            spot.box(x, 0, z - 0.08, (size + 0.25, 0.06, 1.36), FRAME, casts=False)
+            spot.box(x, 0, z, (size, 0.1, 1.2), glass, casts=False)
     spot.box(0, deep / 2, 0, (wide, deep, tall), wall)
     along = dice.chance(0.5)
     top = (dice.one_of((1.0, 1.0, 0.6)), 0.02) if along else (0.02, 1.0)
@@ -125,14 +129,6 @@ HOUSES = (gabled, gabled, gabled, gabled, gabled, flat_roofed)
 def house(spot: Spot, dice: Dice, wide: float, deep: float) -> None:
     """A detached house of one of the kinds."""
     dice.one_of(HOUSES)(spot, dice, wide, deep)
-
-
-def _windows(spot: Spot, dice: Dice, wide: float, tall: float) -> None:
-    glass, count = grid((0.07, 0.08, 0.09), (0.7, 0.7, 0.68), 0.55, 0.6, 0.09, 0.5), max(1, int(wide / 3.2))
-    for k in range(count * int(tall / 2.7)):
-        x, z, size = ((k % count + 0.5) / count - 0.5) * wide, 0.9 + 2.75 * (k // count), dice.between(0.9, 1.5)
-        spot.box(x, 0, z - 0.08, (size + 0.25, 0.06, 1.36), FRAME, casts=False)
-        spot.box(x, 0, z, (size, 0.1, 1.2), glass, casts=False)
 
 
 def garage(spot: Spot, dice: Dice) -> None:

@@ -177,8 +177,7 @@ def _car(spot: Spot, kind: str, colour: Rgb, lights: float) -> None:
 
 def _lorry(spot: Spot, kind: str, colour: Rgb, lights: float) -> None:
     long, wide, tall, *_ = SHAPES[kind]
-    rear = -long / 2
-    cargo = (0.62, 0.62, 0.60) if sum(colour) < 1.2 else (0.30, 0.34, 0.42)
+    rear, cargo = -long / 2, (0.62, 0.62, 0.60) if sum(colour) < 1.2 else (0.30, 0.34, 0.42)
     sheet = grid(cargo, (0.3, 0.3, 0.3), 1.6, 2.5, 0.03, 0.06)
     spot.box(rear + 3.2, 0, 1.05, (6.4, wide, tall - 1.05), sheet)
     spot.box(-0.1, 0, 0.55, (long - 0.2, 1.0, 0.5), TRIM)

@@ -19,7 +19,7 @@ from numpy.random import Generator
 from egoequiv_worlds.render.mesh import Mesh, Part, box, cylinder, ellipsoid, lathe
 
 if TYPE_CHECKING:
-    from egoequiv_worlds.render.surface import Surface
+    from egoequiv_worlds.render.studio import Surface
 
 
 Brush = Callable[..., None]  # paints meshes in one gray, which makes them parts of a toy
@@ -105,7 +105,7 @@ def parts(toy: Toy) -> list[Part]:
 @lru_cache(maxsize=64)
 def built(toy: Toy) -> Surface:
     """The surface of a toy, built once in each process."""
-    from egoequiv_worlds.render.surface import surface  # here, because it imports numba, which takes a second
+    from egoequiv_worlds.render.studio import surface  # here, because it imports numba, which takes a second
 
     return surface(parts(toy))
 

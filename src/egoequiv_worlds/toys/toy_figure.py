@@ -69,8 +69,7 @@ def soldier(toy: Model) -> None:
     left = _arm((55, 8, 45), 1.0, broad, 0.065, toy.base, toy.light)
     along = (left - right) / np.linalg.norm(left - right)
     toy.black(capsule(right - along * 0.25, left + along * 0.4, 0.04, 0.02, 8))
-    toy.dark(lathe((0, 0, HEAD + 0.02), "z", helmet))
-    toy.dark(box((-0.21, 0, SHOULDER - 0.17), (0.17, 0.3, 0.34), 0.05))
+    toy.dark(lathe((0, 0, HEAD + 0.02), "z", helmet), box((-0.21, 0, SHOULDER - 0.17), (0.17, 0.3, 0.34), 0.05))
 
 
 def hero(toy: Model) -> None:
