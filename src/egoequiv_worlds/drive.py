@@ -110,8 +110,7 @@ def _recording(drive: Drive, number: int, width: int, height: int, color: bool) 
     late = drive.generator(1).integers(0, JITTER_STAMPS, round(drive.seconds * RATE_HZ))  # no sensor keeps its rate
     stamps_ns = start_s * 10**9 + FRAME_NS * np.arange(len(late), dtype=np.int64) + STAMP_NS * late
     times_s = (stamps_ns - stamps_ns[0]) / 1e9
-    measured = packets(drive, motion(drive, times_s))
-    focal = focal_px(width)
+    measured, focal = packets(drive, motion(drive, times_s)), focal_px(width)
     return DriveRecording(
         name=f"{date}_drive_{number:04d}", poses=packet_poses(measured, times_s), times_s=times_s,
         labels=(drive.area,) * len(times_s), attributes={"location": drive.area, "date": date},

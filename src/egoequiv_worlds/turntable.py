@@ -52,12 +52,11 @@ def turntable(
     settings = {"seed": seed, "categories": list(chosen), "toys_per_category": toys_per_category}
     settings |= {"elevations": elevations, "azimuths": azimuths, "lightings": lightings, "size": size}
     check_numbers("turntable", settings, LEAST)
-    steps_deg = (HIGHEST_DEG - LOWEST_DEG) / (elevations - 1), 360.0 / azimuths
     grid = np.linspace(LOWEST_DEG, HIGHEST_DEG, elevations), np.arange(azimuths) * 360.0 / azimuths
     poses = np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1).reshape(-1, 2)  # the azimuth changes fastest
     toys = [Toy(category, instance, seed) for category in chosen for instance in range(toys_per_category)]
-    elevation = Axis("elevation", "deg", steps_deg[0], plus="up", minus="down")
-    azimuth = Axis("azimuth", "deg", steps_deg[1], plus="right", minus="left", period=360.0)
+    elevation = Axis("elevation", "deg", (HIGHEST_DEG - LOWEST_DEG) / (elevations - 1), plus="up", minus="down")
+    azimuth = Axis("azimuth", "deg", 360.0 / azimuths, plus="right", minus="left", period=360.0)
     recordings = [
         TurntableRecording(
             name=f"{toy.name}/light-{n}", poses=poses, labels=(toy.name,) * len(poses),

@@ -152,8 +152,7 @@ def _write_drive(folder: Path, recording: DriveRecording, count_one: Callable[[]
 
 def _write_calibration(folder: Path, recording: DriveRecording) -> None:
     """The camera's lens and the positions of camera, laser scanner and GPS/IMU; the scanner only connects the two."""
-    width, height = float(recording.width), float(recording.height)
-    focal = focal_px(recording.width)
+    width, height, focal = float(recording.width), float(recording.height), focal_px(recording.width)
     lens = (focal, 0.0, (width - 1) / 2, 0.0, focal, (height - 1) / 2, 0.0, 0.0, 1.0)  # the first pixel is 0
     cameras: dict[str, Sequence[float] | str] = {"calib_time": "01-May-2031 06:00:00", "corner_dist": (0.0995,)}
     projection = (*lens[:3], 0.0, *lens[3:6], 0.0, *lens[6:], 0.0)

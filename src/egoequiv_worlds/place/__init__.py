@@ -16,5 +16,5 @@ from egoequiv_worlds.things import Dice
 _INDOORS = (bedroom, corridor, kitchen, living_room, office, store)
 _OUTDOORS = (coast, desert, field, forest, highway, industrial, mountain, snowfield)
 _IN_TOWN = (night_city, street, suburb, tall_building)
-_ALL: tuple[Callable[[Dice], Scene], ...] = (*_INDOORS, *_OUTDOORS, *_IN_TOWN)
-COMPOSITIONS = {compose.__name__: compose for compose in sorted(_ALL, key=lambda compose: compose.__name__)}
+_BY_NAME: dict[str, Callable[[Dice], Scene]] = {each.__name__: each for each in (*_INDOORS, *_OUTDOORS, *_IN_TOWN)}
+COMPOSITIONS = dict(sorted(_BY_NAME.items()))

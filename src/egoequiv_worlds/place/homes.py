@@ -3,7 +3,7 @@
 from math import pi
 
 from egoequiv_worlds.place import furniture
-from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, make_room, pictures, rug, some_floor
+from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, make_room, pictures, rug
 from egoequiv_worlds.render.scene import Scene
 from egoequiv_worlds.render.solids import Paint, Spot, grid, plain, scaled
 from egoequiv_worlds.things import Dice
@@ -12,7 +12,7 @@ from egoequiv_worlds.things import Dice
 def kitchen(dice: Dice) -> Scene:
     """Cupboards and worktops along the walls, with stove, sink and fridge."""
     size_m = (dice.between(3.0, 5.5), dice.between(2.4, 2.8), dice.between(3.2, 5.0))
-    room = make_room(dice, size_m, some_floor(dice), (0.18, 0.4), (0.5, 0.6))
+    room = make_room(dice, size_m, (0.18, 0.4), (0.5, 0.6))
     base = furniture.wood(dice).color if dice.chance(0.6) else dice.gray(0.4, 0.85, 0.3)
     doors = grid(base, scaled(base, 0.35), dice.between(0.4, 0.6), 0.8, 0.05, 0.06)
     top = plain(dice.gray(0.05, 0.7), 0.3)
@@ -81,7 +81,7 @@ def _stove(spot: Spot, dice: Dice) -> None:
 def bedroom(dice: Dice) -> Scene:
     """A bed with what stands around it."""
     size_m = (dice.between(3.4, 5.5), dice.between(2.4, 2.9), dice.between(3.6, 5.2))
-    room = make_room(dice, size_m, some_floor(dice), (0.02, 0.25), (0.46, 0.58))
+    room = make_room(dice, size_m, (0.02, 0.25), (0.46, 0.58))
     wide, name = dice.one_of((1.0, 1.5, 1.9)), dice.one_of((BACK, BACK, BACK, LEFT, RIGHT))
     head = room.wall(name, dice.between(-0.5, 0.5) * max(0.1, room.span_m(name) - wide - 1.4))
     if dice.chance(0.5):
@@ -126,7 +126,7 @@ def _closet(spot: Spot, dice: Dice, wood: Paint) -> None:
 def living_room(dice: Dice) -> Scene:
     """Sofas around a low table."""
     size_m = (dice.between(4.0, 7.0), dice.between(2.4, 3.2), dice.between(4.0, 6.0))
-    room = make_room(dice, size_m, some_floor(dice), (0.08, 0.3), (0.4, 0.54))
+    room = make_room(dice, size_m, (0.08, 0.3), (0.4, 0.54))
     if dice.chance(0.7):
         rug(room, dice)
     paint, first = furniture.cloth(dice), dice.one_of((BACK, LEFT, RIGHT))

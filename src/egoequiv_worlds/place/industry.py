@@ -16,8 +16,7 @@ def industrial(dice: Dice) -> Scene:
     scene = start(dice, camera, dice.between(600, 4000), shadow_m=60.0)
     floor = dice.near(dice.one_of(((0.2, 0.2, 0.19), (0.12, 0.13, 0.06), (0.3, 0.27, 0.22))), 0.4)
     ground(scene, mottled(floor, scaled(floor, 0.5), dice.between(2.0, 10.0), 1.0))
-    kinds = (_shed, _tank, _tank, _chimney, _pipes, _cooling_tower, _crane)
-    favourites = [dice.one_of(kinds) for _ in range(3)]
+    favourites = [dice.one_of((_shed, _tank, _tank, _chimney, _pipes, _cooling_tower, _crane)) for _ in range(3)]
     for _ in range(dice.count(5, 16)):
         build = dice.one_of(favourites)
         build(in_view(scene, dice, NEAREST_M.get(build, 40.0), 200.0, 0.9, dice.between(0, pi)), dice)
@@ -89,10 +88,9 @@ def _cooling_tower(spot: Spot, dice: Dice) -> None:
     paint = mottled(dice.gray(0.4, 0.6), (0.3, 0.3, 0.3), 15.0, 0.6)
     spot.round(0, 0, 0, (wide, wide, 0.7 * tall), paint, top=0.62)
     spot.round(0, 0, 0.7 * tall, (0.62 * wide, 0.62 * wide, 0.3 * tall), paint, top=1.1)
-    steam = plain((0.9, 0.9, 0.9), 0.2)
-    for k in range(5):
-        size = 0.7 * wide + 5.0 * k
-        spot.ball(8.0 * k, 0, tall - 0.3 * size + 9.0 * k, (size, size, 0.8 * size), steam, ragged=0.9)
+    for k in range(5):  # steam
+        size, white = 0.7 * wide + 5.0 * k, plain((0.9, 0.9, 0.9), 0.2)
+        spot.ball(8.0 * k, 0, tall - 0.3 * size + 9.0 * k, (size, size, 0.8 * size), white, ragged=0.9)
 
 
 def _crane(spot: Spot, dice: Dice) -> None:

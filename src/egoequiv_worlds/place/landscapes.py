@@ -1,6 +1,5 @@
 """Landscapes: coast, mountain and forest; field, desert and snowfield."""
 
-from dataclasses import replace
 from math import pi
 
 import numpy as np
@@ -50,7 +49,7 @@ def coast(dice: Dice) -> Scene:
             palm(spot, dice, dice.between(4.0, 9.0))
     for _ in range(dice.one_of((0, 0, 4, 9))):
         spot = in_view(scene, dice, 4.0 * eye, 25.0 * eye)
-        rock(replace(spot, z=max(-0.2, spot.z)), dice, dice.between(0.1, 0.7) * eye)
+        rock(spot._replace(z=max(-0.2, spot.z)), dice, dice.between(0.1, 0.7) * eye)
     return scene
 
 

@@ -1,7 +1,7 @@
 """An empty room: walls, floor, ceiling, light, and the camera in it."""
 
-from dataclasses import dataclass
 from math import atan2, pi
+from typing import NamedTuple
 
 from egoequiv_worlds.place import furniture
 from egoequiv_worlds.render import vector
@@ -15,8 +15,7 @@ Range = tuple[float, float]
 BEHIND_M = 8.0  # how far the room goes on behind the camera
 
 
-@dataclass(frozen=True)
-class Room:
+class Room(NamedTuple):
     """An empty room, as wide as x goes from -width / 2 to width / 2, as deep as y goes from 0."""
 
     scene: Scene
@@ -46,9 +45,9 @@ class Room:
         return self.width_m if name == BACK else self.depth_m
 
 
-def make_room(dice: Dice, size: Size, floor: Paint, horizon: Range, mean: Range, ceiling: Paint | None = None) -> Room:
+def make_room(dice: Dice, size: Size, horizon: Range, mean: Range, ceiling: Paint | None = None) -> Room:
     """A room with walls, a camera in its front part that keeps the horizon between two shares, and light."""
-    width_m, height_m, depth_m = size
+    (width_m, height_m, depth_m), floor = size, _some_floor(dice)
     x, z, y = dice.between(-0.38, 0.38) * width_m, dice.between(1.2, 1.9), dice.between(0.02, 0.12) * depth_m
     line, tilt, width = dice.between(*horizon), dice.between(-0.02, 0.02), dice.between(0.5, 0.72)
     camera = Camera(x, y, z, 1.2 * x / depth_m + dice.between(-0.22, 0.22), 0.0, line, tilt, width)
@@ -81,7 +80,7 @@ def make_room(dice: Dice, size: Size, floor: Paint, horizon: Range, mean: Range,
     return room
 
 
-def some_floor(dice: Dice) -> Paint:
+def _some_floor(dice: Dice) -> Paint:
     """Parquet, tiles, carpet or lino."""
     kind = dice.count(0, 3)
     if kind == 0:

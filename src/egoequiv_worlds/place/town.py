@@ -181,8 +181,8 @@ def highway(dice: Dice) -> Scene:
     """A wide road through open country, with signs, rails and traffic."""
     lanes = dice.count(1, 4)
     half, middle = 3.6 * lanes * 0.5 + 1.2, dice.between(3.0, 12.0)
-    heights = (1.3, 1.6, 3.0, 9.0)
-    camera = view(dice, dice.between(-half, half) * 0.9, dice.one_of(heights), 0.3, (0.35, 0.55), (0.34, 0.6))
+    x, z = dice.between(-half, half) * 0.9, dice.one_of((1.3, 1.6, 3.0, 9.0))
+    camera = view(dice, x, z, 0.3, (0.35, 0.55), (0.34, 0.6))
     scene = start(dice, camera, dice.between(1500, 7000), mean=(0.46, 0.6))
     verge = dice.near(dice.one_of(((0.10, 0.13, 0.05), (0.28, 0.24, 0.13), (0.3, 0.25, 0.18))), 0.4)
     ground(scene, mottled(verge, scaled(verge, 0.5), dice.between(1.0, 10.0), 1.2))

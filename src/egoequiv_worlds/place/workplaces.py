@@ -3,7 +3,7 @@
 from math import pi
 
 from egoequiv_worlds.place import furniture
-from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, ceiling_lights, make_room, pictures, some_floor
+from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, ceiling_lights, make_room, pictures
 from egoequiv_worlds.render.scene import Lamp, Scene
 from egoequiv_worlds.render.solids import Paint, Spot, blotches, goods, grid, plain, scaled
 from egoequiv_worlds.things import Dice
@@ -13,7 +13,7 @@ def office(dice: Dice) -> Scene:
     """Desks with screens, chairs and shelves of files."""
     panels = grid((0.75, 0.75, 0.73), (0.5, 0.5, 0.5), 0.6, 0.6, 0.04, 0.05)
     size_m = (dice.between(3.5, 8.0), dice.between(2.5, 3.0), dice.between(3.5, 7.0))
-    room = make_room(dice, size_m, some_floor(dice), (0.12, 0.34), (0.46, 0.58), panels)
+    room = make_room(dice, size_m, (0.12, 0.34), (0.46, 0.58), panels)
     ceiling_lights(room, dice)
     board, seat = furniture.wood(dice), plain(dice.vivid(0.03, 0.4), 0.2)
     for name in dice.one_of(((BACK,), (LEFT, RIGHT), (BACK, LEFT), (BACK, RIGHT))):
@@ -65,7 +65,7 @@ def corridor(dice: Dice) -> Scene:
     """A long passage with doors on both sides."""
     size_m = (dice.between(1.5, 3.6), dice.between(2.4, 3.2), dice.between(10.0, 35.0))
     panels = grid((0.75, 0.75, 0.73), (0.55, 0.55, 0.55), 0.6, 0.6, 0.04, 0.05) if dice.chance(0.5) else None
-    room = make_room(dice, size_m, some_floor(dice), (0.4, 0.58), (0.52, 0.66), panels)
+    room = make_room(dice, size_m, (0.4, 0.58), (0.52, 0.66), panels)
     yaw, width = dice.between(-0.22, 0.22), dice.between(0.4, 0.75)
     room.scene.camera = room.scene.camera._replace(yaw_rad=yaw, y=dice.between(0.2, 2.0), width=width)
     wood, dado = furniture.wood(dice), plain(dice.vivid(0.1, 0.6), 0.1)
@@ -108,7 +108,7 @@ def store(dice: Dice) -> Scene:
     """Shelves full of goods, or stalls of fruit."""
     panels = grid((0.7, 0.7, 0.7), (0.5, 0.5, 0.5), 1.2, 0.6, 0.04, 0.05)
     width, depth = dice.between(7.0, 14.0), dice.between(8.0, 16.0)
-    room = make_room(dice, (width, dice.between(2.8, 4.0), depth), some_floor(dice), (0.3, 0.5), (0.4, 0.5), panels)
+    room = make_room(dice, (width, dice.between(2.8, 4.0), depth), (0.3, 0.5), (0.4, 0.5), panels)
     ceiling_lights(room, dice)
     ware = dice.between(0.08, 0.3)
     for name in (BACK, LEFT, RIGHT):
@@ -123,7 +123,14 @@ def store(dice: Dice) -> Scene:
         spot = room.scene.spot(x, 0.55 * depth, -pi / 2) if ahead else room.scene.spot(0, 3.5 + k * aisle)
         length = 0.62 * depth if ahead else 0.6 * width
         if market:
-            _stall(spot, dice, length)
+            spot.box(0, 0, 0, (length, 1.2, 0.75), furniture.wood(dice))
+            count = int(length / 0.9)
+            for x in [((j + 0.5) / count - 0.5) * length for j in range(count)]:  # a crate with a heap of fruit
+                color = dice.vivid(0.3, 0.9)
+                spot.box(x, 0, 0.75, (0.85, 1.15, 0.16), plain((0.3, 0.25, 0.18), 0.2))
+                heap = blotches(color, scaled(color, 0.35), dice.between(0.15, 0.3), 0.15)
+                for y in (-0.3, 0.3):
+                    spot.ball(x, y, 0.72, (0.8, 0.6, 0.42), heap)
         else:
             tall = dice.between(1.2, 2.1)
             _rack(spot, dice, length, tall, ware)
@@ -144,14 +151,3 @@ def _rack(spot: Spot, dice: Dice, length: float, tall: float, ware: float) -> No
         spot.box(x + 0.5 * wide, 0.22, 0.1, (wide, 0.44, tall), paint)
         x += wide
     spot.box(0, 0.26, 0, (length, 0.52, 0.12), plain(frame, 0.1))
-
-
-def _stall(spot: Spot, dice: Dice, length: float) -> None:
-    spot.box(0, 0, 0, (length, 1.2, 0.75), furniture.wood(dice))
-    count = int(length / 0.9)
-    for k in range(count):
-        x, color = ((k + 0.5) / count - 0.5) * length, dice.vivid(0.3, 0.9)
-        spot.box(x, 0, 0.75, (0.85, 1.15, 0.16), plain((0.3, 0.25, 0.18), 0.2))
-        heap = blotches(color, scaled(color, 0.35), dice.between(0.15, 0.3), 0.15)
-        for y in (-0.3, 0.3):
-            spot.ball(x, y, 0.72, (0.8, 0.6, 0.42), heap)

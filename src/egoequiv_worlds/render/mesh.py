@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +16,7 @@ AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 CREASE_DEG = 50.0  # faces that meet at less than this are shaded as one smooth surface
 
 
-@dataclass(frozen=True, eq=False)
-class Mesh:
+class Mesh(NamedTuple):
     """A closed surface; vertices (V, 3), triangles (T, 3) counter-clockwise seen from outside."""
 
     vertices: Array

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import cos, sin
 from typing import NamedTuple
 
@@ -52,8 +51,7 @@ class Solids(list[tuple[float, ...]]):
         return np.array(self, np.float64).reshape(-1, COLUMNS)
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(NamedTuple):
     """A place with a direction, in whose own coordinates things are put together; yaw turns x towards y."""
 
     solids: Solids

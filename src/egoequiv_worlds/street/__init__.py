@@ -1,6 +1,5 @@
 """The four kinds of area of a drive: their streets, speeds and density."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -38,8 +37,7 @@ AREAS = {
 MEDIAN_M = 1.4  # half of the strip between the two directions of a road with two lanes each way
 
 
-@dataclass(frozen=True)
-class Drive:
+class Drive(NamedTuple):
     """Which drive it is; enough to build its world again anywhere."""
 
     area: str

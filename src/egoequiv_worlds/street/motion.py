@@ -107,11 +107,9 @@ def motion(drive: Drive, times_s: Array) -> Motion:
     driven, span = track(drive), 0.05
     before, now, after = (driven.lengths_at(np.maximum(times_s + d, 0.0)) for d in (-span, 0.0, span))
     elapsed = np.minimum(times_s, span) + span
-    speed = (after - before) / elapsed
-    acceleration = (after - 2 * now + before) / span**2 * (times_s >= span)
+    speed, acceleration = (after - before) / elapsed, (after - 2 * now + before) / span**2 * (times_s >= span)
     places, yaw = driven.lane.at(now)
-    _, yaw_before = driven.lane.at(before)
-    _, yaw_after = driven.lane.at(after)
+    (_, yaw_before), (_, yaw_after) = driven.lane.at(before), driven.lane.at(after)
     yaw_rate = (yaw_after - yaw_before) / elapsed
     bump_pitch, bump_roll = bumps(drive, now)
     pitch = bump_pitch - 0.004 * acceleration  # braking presses the nose down

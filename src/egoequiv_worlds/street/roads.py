@@ -18,6 +18,7 @@ WHITE = (0.66, 0.66, 0.63)
 CROPS = ((0.42, 0.36, 0.18), (0.30, 0.24, 0.17), (0.2, 0.24, 0.08), (0.15, 0.2, 0.06))
 LONGEST_M, SHARPEST_RAD = 40.0, 0.03  # of a straight piece, and of the bend in it
 PLAIN_M = 16_000.0
+Piece = tuple[Spot, float, float]  # a spot with its y axis along the road, its length, and where it begins
 
 
 def lay(solids: Solids, drive: Drive, way: Route) -> None:
@@ -58,10 +59,8 @@ def _slab(spot: Spot, wide: float, long: float, top_z: float, paint: Paint) -> N
     spot.box(0, 0, top_z - 0.2, (wide, long, 0.2), paint, casts=False)
 
 
-def pieces(
-    solids: Solids, line: Line, half_m: float, wanted: np.ndarray | None = None
-) -> Iterator[tuple[Spot, float, float]]:
-    """Straight pieces of a line, overlapping in bends: a spot with its y axis along it, its length, where it begins."""
+def pieces(solids: Solids, line: Line, half_m: float, wanted: np.ndarray | None = None) -> Iterator[Piece]:
+    """Straight pieces of a line, overlapping in bends."""
     k, last = 0, len(line.points) - 1
     while k < last:
         n = k + 1

@@ -9,6 +9,7 @@ from egoequiv_worlds.things import Dice
 
 GREENS = ((0.14, 0.22, 0.06), (0.18, 0.25, 0.07), (0.10, 0.19, 0.07), (0.22, 0.25, 0.08))
 AUTUMN = ((0.36, 0.22, 0.06), (0.33, 0.14, 0.05), (0.40, 0.32, 0.09))
+Weather = tuple[Sky, Rgb, Rgb, float]  # with the light of the sun and from above, and how high the sun is, in radians
 BARK = plain((0.16, 0.12, 0.09), 0.4)
 
 
@@ -105,35 +106,32 @@ def finish(dice: Dice, low: float = 0.4, high: float = 0.58) -> Finish:
     return Finish(brightness, contrast, blur_px, noise_levels, tint=(warm, 1.0, 2.0 - warm))
 
 
-_Made = tuple[Sky, Rgb, Rgb, float]
-
-
 def _sky(dice: Dice, zenith: Rgb, horizon: Rgb, cloud: Rgb, cover: float, softness: float) -> Sky:
     ridge = dice.near((0.10, 0.13, 0.14), 0.4)
     return Sky(zenith, horizon, cloud, cover, softness, dice.between(0.0, 500.0), ridge)
 
 
-def _clear(dice: Dice) -> _Made:
+def _clear(dice: Dice) -> Weather:
     zenith = scaled((0.12, 0.25, 0.55), dice.between(0.8, 1.6))
     horizon = scaled((0.5, 0.62, 0.75), dice.between(0.8, 1.3))
     sky = _sky(dice, zenith, horizon, (1.0, 1.0, 1.0), dice.one_of((0.0, 0.12, 0.2)), 0.25)
     return sky, scaled((1.5, 1.4, 1.25), dice.between(0.8, 1.3)), (0.35, 0.42, 0.55), dice.between(0.4, 1.2)
 
 
-def _broken(dice: Dice) -> _Made:
+def _broken(dice: Dice) -> Weather:
     gray, zenith = dice.between(0.8, 1.2), scaled((0.2, 0.32, 0.52), dice.between(0.8, 1.3))
     cloud, cover, softness = (gray, gray, 1.03 * gray), dice.between(0.35, 0.75), dice.between(0.12, 0.35)
     sky = _sky(dice, zenith, (0.7, 0.75, 0.8), cloud, cover, softness)
     return sky, scaled((1.3, 1.25, 1.15), dice.between(0.3, 1.0)), (0.5, 0.53, 0.58), dice.between(0.35, 1.1)
 
 
-def _overcast(dice: Dice) -> _Made:
+def _overcast(dice: Dice) -> Weather:
     gray = dice.between(0.7, 1.1)
     sky = _sky(dice, (gray, gray, gray), (0.9 * gray, 0.92 * gray, 0.95 * gray), (0.8 * gray,) * 3, 0.55, 0.7)
     return sky, (0.12, 0.12, 0.12), (0.85, 0.87, 0.9), dice.between(0.7, 1.2)
 
 
-def _low_sun(dice: Dice) -> _Made:
+def _low_sun(dice: Dice) -> Weather:
     red = dice.between(0.2, 0.7)
     horizon, cloud = (0.9, 0.9 - 0.5 * red, 0.8 - 0.7 * red), (0.7, 0.7 - 0.4 * red, 0.75 - 0.5 * red)
     sky = _sky(dice, (0.2, 0.28, 0.42), horizon, cloud, dice.one_of((0.0, 0.3, 0.55)), 0.3)

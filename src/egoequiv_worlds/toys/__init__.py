@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -78,8 +77,7 @@ def pair(*meshes: Mesh) -> list[Mesh]:
     return [each for mesh in meshes for each in (mesh, mesh.mirrored())]
 
 
-@dataclass(frozen=True)
-class Toy:
+class Toy(NamedTuple):
     """Which toy it is; enough to build it again anywhere."""
 
     category: str

@@ -41,10 +41,6 @@ def _body(build: Build, skin: Brush, hoof: Brush, slope: float = 0.0) -> None:
             hoof(ellipsoid((foot[0] + r * 0.3, foot[1], r * 0.62), (r * 1.4, r * 1.2, r * 0.62), 10))
 
 
-def _head(x: float, z: float) -> Array:
-    return np.array([x, 0.0, z])
-
-
 def _eyes(toy: Model, head: Array, reach: tuple[float, float, float]) -> None:
     toy.black(*pair(ellipsoid(head + reach, (0.025, 0.025, 0.028), 8)))
 
@@ -53,7 +49,7 @@ def elephant(toy: Model) -> None:
     """Heavy, with a trunk, tusks and wide ears."""
     build = _build(toy, 1.15, 0.3, 0.34, 0.36, 0.11)
     x, z = build.shoulder
-    head, reach, lift = _head(x + 0.26, z + 0.14), toy.vary(0.36, 0.2), toy.between(0.0, 0.3)
+    head, reach, lift = np.array([x + 0.26, 0.0, z + 0.14]), toy.vary(0.36, 0.2), toy.between(0.0, 0.3)
     trunk = [(0.14, 0, -0.04), (0.27, 0, -0.16), (0.32, 0, -0.34), (0.3 + reach * 0.3, 0, -0.46 + lift)]
     tusk = np.add(head, [(0.15, 0.09, -0.12), (0.29, 0.12, -0.24), (0.42, 0.12, -0.22)])
     tail = [(-x - 0.2, 0, z - 0.05), (-x - 0.33, 0, z - 0.25), (-x - 0.34, 0, z - 0.4)]
@@ -72,7 +68,7 @@ def giraffe(toy: Model) -> None:
     x, z = build.shoulder
     long = toy.vary(0.95)
     top = (x + toy.vary(0.34), 0.0, z + long)
-    head = top + _head(0.1, 0.03)
+    head = top + np.array([0.1, 0.0, 0.03])
     neck = np.array([(x - 0.1, 0, z - 0.08), (x + 0.08, 0, z + long * 0.35), (x + 0.24, 0, z + long * 0.75), top])
     tail = [(-x - 0.1, 0, z - 0.15), (-x - 0.17, 0, z - 0.35), (-x - 0.16, 0, z - 0.5)]
     _body(build, toy.light, toy.dark, slope=0.06)
@@ -93,7 +89,7 @@ def dog(toy: Model) -> None:
     """Slim, with a raised tail, hanging ears and a long muzzle."""
     build = _build(toy, 0.95, 0.17, 0.19, 0.36, 0.06)
     x, z = build.shoulder
-    head, muzzle = _head(x + 0.2, z + toy.vary(0.27)), toy.vary(0.22, 0.2)
+    head, muzzle = np.array([x + 0.2, 0.0, z + toy.vary(0.27)]), toy.vary(0.22, 0.2)
     tail = [(-x - 0.06, 0, z - 0.08), (-x - 0.22, 0, z + 0.12), (-x - 0.22, 0, z + toy.vary(0.38))]
     ear = ellipsoid((0, 0, 0), (0.065, 0.03, toy.vary(0.15)), 10).turned("x", 14)
     saddle = (0.22, 0.8 * build.width, 0.75 * build.height)
@@ -111,7 +107,7 @@ def cow(toy: Model) -> None:
     """A square body with patches, horns, an udder and a heavy head."""
     build = _build(toy, 1.2, 0.24, 0.27, 0.34, 0.07)
     x, z = build.shoulder
-    head = _head(x + 0.32, z + toy.vary(0.1, 0.4))
+    head = np.array([x + 0.32, 0.0, z + toy.vary(0.1, 0.4)])
     horn = np.add(head, [(-0.03, 0.07, 0.1), (-0.02, 0.19, 0.14), (0.03, 0.24, 0.14 + toy.vary(0.13, 0.3))])
     tail = [(-x - 0.13, 0, z - 0.05), (-x - 0.23, 0, z - 0.3), (-x - 0.21, 0, z - 0.5)]
     _body(build, toy.light, toy.dark)
@@ -133,8 +129,8 @@ def dinosaur(toy: Model) -> None:
     """A low head, a high back with a row of plates, and a long thick tail."""
     build = _build(toy, 1.05, 0.24, 0.3, 0.24, 0.085)
     x, z = build.shoulder
-    head, long = _head(x + toy.vary(0.45), z - 0.08), toy.vary(0.75)
-    end = _head(-x - long, z - 0.28)
+    head, long = np.array([x + toy.vary(0.45), 0.0, z - 0.08]), toy.vary(0.75)
+    end = np.array([-x - long, 0.0, z - 0.28])
     crest = [(-0.42, z + 0.1, 0.22), (-0.17, z + 0.17, 0.29), (0.1, z + 0.15, 0.28), (0.33, z + 0.08, 0.2)]
     _body(build, toy.base, toy.light)
     toy.base(tube(np.array([(-x, 0, z - 0.1), (-x - 0.35, 0, z - 0.2), end]), [0.21, 0.13, 0.04]))

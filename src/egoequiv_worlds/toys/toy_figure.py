@@ -3,7 +3,7 @@
 import numpy as np
 
 from egoequiv_worlds.render import Array
-from egoequiv_worlds.render.mesh import Mesh, box, capsule, cylinder, ellipsoid, extrusion, lathe, tube
+from egoequiv_worlds.render.mesh import box, capsule, cylinder, ellipsoid, extrusion, lathe, tube
 from egoequiv_worlds.toys import Brush, Category, Model, pair
 
 HIP, SHOULDER, HEAD = 0.62, 1.08, 1.34  # heights above the ground
@@ -17,17 +17,13 @@ def _direction(forward_deg: float, aside_deg: float, side: float) -> Array:
     return np.array([np.sin(forward) * np.cos(aside), side * np.sin(aside), -np.cos(forward) * np.cos(aside)])
 
 
-def _tapered(start: Array, middle: Array, end: Array, thick: float) -> Mesh:
-    return tube([start, middle, end], [thick * 1.2, thick, thick * 0.85], 10)
-
-
 def _arm(limb: Limb, side: float, broad: float, thick: float, sleeve: Brush, skin: Brush) -> Array:
     """An arm on the left (1) or right (-1); where its hand is."""
     forward, aside, bend = limb
     shoulder = np.array([0.0, side * broad, SHOULDER - 0.03])
     elbow = shoulder + 0.25 * _direction(forward, aside, side)
     hand = elbow + 0.23 * _direction(forward + bend, aside * 0.8, side)
-    sleeve(_tapered(shoulder, elbow, hand, thick))
+    sleeve(tube([shoulder, elbow, hand], [thick * 1.2, thick, thick * 0.85], 10))
     skin(ellipsoid(hand, (0.065, 0.06, 0.065), 10))
     return hand
 
@@ -38,7 +34,7 @@ def _legs(left: Limb, right: Limb, thick: float, trousers: Brush, boots: Brush) 
         knee = hip + 0.29 * _direction(forward, aside, side)
         foot = knee + 0.27 * _direction(forward - bend, aside, side)
         foot[2] = STAND + 0.05
-        trousers(_tapered(hip, knee, foot, thick))
+        trousers(tube([hip, knee, foot], [thick * 1.2, thick, thick * 0.85], 10))
         boots(ellipsoid(np.add(foot, (0.05, 0.0, -0.01)), (0.13, 0.07, 0.06), 10))
 
 
