@@ -6,8 +6,9 @@ from numpy.typing import NDArray
 from egoequiv.compiled import compiled, inlined
 from egoequiv_worlds.render import Array, Numbers, Singles, Vector
 from egoequiv_worlds.render import solids as s
+from egoequiv_worlds.render.fragments import turned
 from egoequiv_worlds.render.noise import Texture
-from egoequiv_worlds.render.patterns import difference, dot, plus, sample, triple, turned
+from egoequiv_worlds.render.patterns import difference, dot, plus, sample, triple
 from egoequiv_worlds.render.raster import NEAR_M, fill_polygon, seen_from
 from egoequiv_worlds.render.scene import View
 

@@ -5,20 +5,9 @@ import numpy as np
 from egoequiv.compiled import inlined
 from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.render import solids as s
+from egoequiv_worlds.render.fragments import Fragment
 from egoequiv_worlds.render.noise import Textures
-from egoequiv_worlds.render.patterns import (
-    Fragment,
-    chance,
-    mixed,
-    product,
-    pulses,
-    ramp,
-    sample,
-    scaled,
-    step,
-    stripe,
-    triple,
-)
+from egoequiv_worlds.render.patterns import chance, mixed, product, pulses, ramp, sample, scaled, step, stripe, triple
 
 TEXELS = 24.0  # of a noise texture in the size that a paint names
 WHITE = (1.0, 1.0, 1.0)

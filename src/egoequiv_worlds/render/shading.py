@@ -5,22 +5,10 @@ import numpy as np
 from egoequiv.compiled import compiled, inlined
 from egoequiv_worlds.render import Array, Numbers, Singles, Vector
 from egoequiv_worlds.render import solids as s
+from egoequiv_worlds.render.fragments import Fragment, land_fragment, solid_fragment
 from egoequiv_worlds.render.noise import Textures
 from egoequiv_worlds.render.painting import WHITE, painted
-from egoequiv_worlds.render.patterns import (
-    Fragment,
-    blend,
-    difference,
-    dot,
-    land_fragment,
-    mixed,
-    plus,
-    product,
-    sample,
-    scaled,
-    solid_fragment,
-    triple,
-)
+from egoequiv_worlds.render.patterns import blend, difference, dot, mixed, plus, product, sample, scaled, triple
 from egoequiv_worlds.render.raster import pixel_of, seen_from
 from egoequiv_worlds.render.scene import Light, Sky, View
 
