@@ -68,7 +68,8 @@ def test_only_what_no_pixel_sees_is_left_out() -> None:
     generator, here = np.random.default_rng(3), spot()
     for _ in range(200):
         x, y, z = generator.uniform((-40.0, -40.0, 0.0), (60.0, 40.0, 3.0))
-        here.box(x, y, z, tuple(generator.uniform(0.5, 3.0, 3)), GRAY, yaw_rad=generator.uniform(0.0, 6.0))
+        size, yaw_rad = tuple(generator.uniform(0.5, 3.0, 3)), generator.uniform(0.0, 6.0)
+        here.at(x, y, yaw_rad, z).box(0.0, 0.0, 0.0, size, GRAY)
     rows = here.solids.array()
     chosen = visible(AHEAD, rows, 100.0)
     assert 5 < len(chosen) < 150
