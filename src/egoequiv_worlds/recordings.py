@@ -1,4 +1,4 @@
-"""What the worlds share: recordings that draw their pictures when they are asked for, and checks of settings."""
+"""What the worlds share: recordings that draw their pictures when these are needed, and checks of settings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
