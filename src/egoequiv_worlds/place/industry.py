@@ -88,9 +88,10 @@ def _cooling_tower(spot: Spot, dice: Dice) -> None:
     paint = mottled(dice.gray(0.4, 0.6), (0.3, 0.3, 0.3), 15.0, 0.6)
     spot.round(0, 0, 0, (wide, wide, 0.7 * tall), paint, top=0.62)
     spot.round(0, 0, 0.7 * tall, (0.62 * wide, 0.62 * wide, 0.3 * tall), paint, top=1.1)
-    for k in range(5):  # steam
-        size, white = 0.7 * wide + 5.0 * k, plain((0.9, 0.9, 0.9), 0.2)
-        spot.ball(8.0 * k, 0, tall - 0.3 * size + 9.0 * k, (size, size, 0.8 * size), white, ragged=0.9)
+    steam = plain((0.9, 0.9, 0.9), 0.2)
+    for k in range(5):
+        size = 0.7 * wide + 5.0 * k
+        spot.ball(8.0 * k, 0, tall - 0.3 * size + 9.0 * k, (size, size, 0.8 * size), steam, ragged=0.9)
 
 
 def _crane(spot: Spot, dice: Dice) -> None:

@@ -26,7 +26,7 @@ class Area(NamedTuple):
     leader_share: float  # share of the drives with a car ahead
 
 
-AREAS = {
+AREAS = {  # in the order of the fields above
     "campus": Area(3, 1, 3.3, 2, (30, 65), (11, 22), 0.75, 0.45, (35, 90), 0.3, (2, 4), (5.5, 8), (70, 160), 0.2),
     "city": Area(3.3, 1, 5.9, 3.2, (60, 105), (11.5, 14), 0.55, 0, (90, 90), 0.5, (3, 6), (9, 12.5), (18, 50), 0.8),
     "residential": Area(

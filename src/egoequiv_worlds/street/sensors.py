@@ -42,7 +42,7 @@ def packets(drive: Drive, motion: Motion) -> Array:
     error = np.stack([_drift(rng, count, DRIFT_M) + JITTER_M * rng.standard_normal(count) for _ in range(3)], axis=1)
     start_deg = np.array(ORIGIN_DEG) + drive.generator(31).uniform(-0.02, 0.02, 2)
     # by KITTI's Mercator projection, at the scale of the start
-    (east, north) = (motion.places_m - motion.places_m[0] + error[:, :2]).T
+    east, north = (motion.places_m - motion.places_m[0] + error[:, :2]).T
     radius = EARTH_RADIUS_M * np.cos(np.radians(start_deg[0]))
     lon, start_north = start_deg[1] + np.degrees(east / radius), np.log(np.tan(np.radians(90.0 + start_deg[0]) / 2))
     lat = np.degrees(2 * np.arctan(np.exp(start_north + north / radius))) - 90.0

@@ -20,7 +20,6 @@ from egoequiv_worlds.render.mesh import Mesh, Part, box, cylinder, ellipsoid, la
 if TYPE_CHECKING:
     from egoequiv_worlds.render.studio import Surface
 
-
 Brush = Callable[..., None]  # paints meshes in one gray, which makes them parts of a toy
 
 
