@@ -1,105 +1,71 @@
 """The turntable world: toys seen from a grid of elevations and azimuths under several lightings, like small NORB."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError
 from egoequiv.pose import Axis, GridSpace
-from egoequiv.sources.recording import Image, Recording, Source
-from egoequiv_worlds.settings import check_number
-from egoequiv_worlds.toys import CATEGORIES, Toy
+from egoequiv.sources.recording import Image, Source
+from egoequiv_worlds.recordings import DrawnRecording, check_numbers
+from egoequiv_worlds.toys import CATEGORIES, Toy, built
 
 LOWEST_DEG, HIGHEST_DEG = 30.0, 70.0
+LEAST = {"seed": 0, "toys_per_category": 1, "elevations": 2, "azimuths": 3, "lightings": 1, "size": 8}
+SHIFT = 0.015  # how far from the middle the toy may be in a recording's pictures, in shares of their width
+EXPOSURE = 0.04  # how far a recording's exposure may differ from 1
+NOISE_LEVELS = 1.5  # standard deviation of the sensor's noise, in gray levels
 
 
-@dataclass(frozen=True, eq=False)
-class TurntableRecording(Recording):
-    """One toy under one lighting, from all views; it holds how to draw the pictures, not the pictures."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TurntableRecording(DrawnRecording):
+    """One toy under one lighting, from all views; poses (N, 2) are elevation and azimuth in degrees."""
 
     toy: Toy
     lighting: int
     size: int
-    name: str
-    poses: NDArray[np.float64]  # (N, 2), elevation and azimuth in degrees
-    times_s: NDArray[np.float64] | None
-    labels: Sequence[str] | None
-    attributes: Mapping[str, str]
 
     def image(self, frame: int) -> Image:
-        """Draw one frame, (size, size) gray."""
-        from egoequiv_worlds.toys.renderer import picture  # here, because it imports numba, which takes a second
+        """Draw one frame, (size, size) gray, with the errors of a camera."""
+        from egoequiv_worlds.render.pictures import digital  # here, because they import numba, which takes a second
+        from egoequiv_worlds.render.studio import draw_surface, lighting
 
-        return picture(self.toy, self.lighting, frame, self.poses[frame], self.size)
+        errors = self.toy.generator(1, self.lighting)
+        shift, exposure = errors.uniform(-SHIFT, SHIFT, 2), 1.0 + errors.uniform(-EXPOSURE, EXPOSURE)
+        lamps = lighting(self.lighting)
+        levels = draw_surface(built(self.toy), lamps, self.poses[frame], self.size, shift, exposure)
+        noise = self.toy.generator(2, self.lighting, frame).standard_normal(levels.shape)
+        return digital(levels + NOISE_LEVELS * noise)
 
 
 def turntable(
-    *,
-    seed: int = 0,
-    categories: Sequence[str] | None = None,
-    toys_per_category: int = 5,
-    elevations: int = 9,
-    azimuths: int = 18,
-    lightings: int = 6,
-    size: int = 96,
-) -> Source:
+    *, seed: int = 0, categories: Sequence[str] | None = None, toys_per_category: int = 5, elevations: int = 9,
+    azimuths: int = 18, lightings: int = 6, size: int = 96,
+) -> Source:  # fmt: skip
     """Procedural toys on a turntable; with the defaults 25 toys in 24,300 pictures, as in half of small NORB.
 
     Elevations run from 30 to 70 degrees and azimuths once around, both in equal steps. The same seed gives the
     same pictures, byte for byte; another seed gives toys of other proportions and paint.
     """
     chosen = _chosen(categories)
-    least = {"seed": 0, "toys_per_category": 1, "elevations": 2, "azimuths": 3, "lightings": 1, "size": 8}
-    given = (seed, toys_per_category, elevations, azimuths, lightings, size)
-    for (name, smallest), value in zip(least.items(), given, strict=True):
-        check_number("turntable", name, value, smallest)
-    elevation_step, azimuth_step = (HIGHEST_DEG - LOWEST_DEG) / (elevations - 1), 360.0 / azimuths
-    poses = _grid(elevations, azimuths)
+    settings = {"seed": seed, "categories": list(chosen), "toys_per_category": toys_per_category}
+    settings |= {"elevations": elevations, "azimuths": azimuths, "lightings": lightings, "size": size}
+    check_numbers("turntable", settings, LEAST)
+    grid = np.linspace(LOWEST_DEG, HIGHEST_DEG, elevations), np.arange(azimuths) * 360.0 / azimuths
+    poses = np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1).reshape(-1, 2)  # the azimuth changes fastest
     toys = [Toy(category, instance, seed) for category in chosen for instance in range(toys_per_category)]
-    settings = {
-        "seed": seed,
-        "categories": list(chosen),
-        "toys_per_category": toys_per_category,
-        "elevations": elevations,
-        "azimuths": azimuths,
-        "lightings": lightings,
-        "size": size,
-    }
-    axes = (
-        Axis("elevation", "deg", elevation_step, plus="up", minus="down"),
-        Axis("azimuth", "deg", azimuth_step, plus="right", minus="left", period=360.0),
-    )
-    recordings = [_recording(toy, light, size, poses) for toy in toys for light in range(lightings)]
-    return Source("turntable", GridSpace(axes), recordings, settings)
-
-
-def _grid(elevations: int, azimuths: int) -> NDArray[np.float64]:
-    """All pairs of elevation and azimuth in degrees, (E * A, 2), the azimuth changing fastest."""
-    elevations_deg = np.linspace(LOWEST_DEG, HIGHEST_DEG, elevations)
-    azimuths_deg = np.arange(azimuths) * 360.0 / azimuths
-    return np.stack(np.meshgrid(elevations_deg, azimuths_deg, indexing="ij"), axis=-1).reshape(-1, 2)
-
-
-def _recording(toy: Toy, lighting: int, size: int, poses: NDArray[np.float64]) -> TurntableRecording:
-    return TurntableRecording(
-        toy=toy,
-        lighting=lighting,
-        size=size,
-        name=f"{toy.name}/light-{lighting}",
-        poses=poses,
-        times_s=None,
-        labels=(toy.name,) * len(poses),
-        attributes={
-            "category": toy.category,
-            "instance": str(toy.instance),
-            "toy": toy.name,
-            "lighting": str(lighting),
-        },
-    )
+    elevation = Axis("elevation", "deg", (HIGHEST_DEG - LOWEST_DEG) / (elevations - 1), plus="up", minus="down")
+    azimuth = Axis("azimuth", "deg", 360.0 / azimuths, plus="right", minus="left", period=360.0)
+    recordings = [
+        TurntableRecording(
+            name=f"{toy.name}/light-{n}", poses=poses, labels=(toy.name,) * len(poses),
+            attributes={"category": toy.category, "instance": str(toy.instance), "toy": toy.name, "lighting": str(n)},
+            toy=toy, lighting=n, size=size,
+        )
+        for toy in toys for n in range(lightings)
+    ]  # fmt: skip
+    return Source("turntable", GridSpace((elevation, azimuth)), recordings, settings)
 
 
 def _chosen(categories: Sequence[str] | None) -> tuple[str, ...]:

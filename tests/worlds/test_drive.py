@@ -17,7 +17,7 @@ from egoequiv.pose import DRIVING_POSES, PlanarSpace
 from egoequiv.sources.oxts import FIELDS, packet_column, packet_poses
 from egoequiv.sources.recording import Image, Source
 from egoequiv_worlds.drive import DriveRecording, drive
-from egoequiv_worlds.street.areas import AREAS
+from egoequiv_worlds.street import AREAS
 from egoequiv_worlds.street.motion import Motion, motion
 
 pytestmark = pytest.mark.slow  # the renderer is compiled first, which takes long

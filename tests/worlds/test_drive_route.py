@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from egoequiv_worlds.street.areas import AREAS, Drive, lane_offset_m
-from egoequiv_worlds.street.motion import BRAKE_MPS2, track, travel_times, within_reach
+from egoequiv_worlds.street import AREAS, Drive, lane_offset_m
+from egoequiv_worlds.street.motion import BRAKE_MPS2, moving, track, travel_times, within_reach
 from egoequiv_worlds.street.route import STEP_M, route, straight
-from egoequiv_worlds.street.traffic import moving
 
 
 @pytest.mark.parametrize("area", AREAS)

@@ -14,8 +14,8 @@ from egoequiv.catalog import open_source
 from egoequiv.errors import DataError
 from egoequiv.pose import NoMotion
 from egoequiv.sources.recording import Image, Recording, Source
-from egoequiv_worlds.folder_writer import write_class_folders
 from egoequiv_worlds.places import places
+from egoequiv_worlds.writers import write_class_folders
 
 
 @dataclass(frozen=True, eq=False)

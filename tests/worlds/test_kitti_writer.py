@@ -17,8 +17,8 @@ from egoequiv.sources.recording import Source
 from egoequiv.store import ingest
 from egoequiv_worlds import turntable
 from egoequiv_worlds.drive import DriveRecording, drive
-from egoequiv_worlds.kitti_writer import IMU_UP_M, calibration_text, stamp_text, write_kitti_raw
 from egoequiv_worlds.street.sensors import CAMERA_AHEAD_M, CAMERA_UP_M, packet_text
+from egoequiv_worlds.writers import IMU_UP_M, calibration_text, stamp_text, write_kitti_raw
 
 pytestmark = pytest.mark.slow  # the renderer is compiled first, which takes long
 

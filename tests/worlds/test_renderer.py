@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.camera import orbit
-from egoequiv_worlds.render.mesh import Mesh, Part, corner_normals
-from egoequiv_worlds.render.primitives import box, cylinder, ellipsoid, extrusion, tube
+from egoequiv_worlds.render import Array
+from egoequiv_worlds.render.mesh import Mesh, Part, box, corner_normals, cylinder, ellipsoid, extrusion, tube
 from egoequiv_worlds.render.raster import project, rasterise
-from egoequiv_worlds.render.studio import Lighting, draw_surface, lamps_around
-from egoequiv_worlds.render.surface import Surface, surface
-from egoequiv_worlds.toys import CATEGORIES, Toy, parts
-from egoequiv_worlds.toys.renderer import built
+from egoequiv_worlds.render.scene import orbit
+from egoequiv_worlds.render.studio import Lighting, Surface, draw_surface, lamps_around, surface
+from egoequiv_worlds.toys import CATEGORIES, Toy, built, parts
 
 TOYS = [Toy(category, instance, seed) for category in CATEGORIES for instance in range(5) for seed in (0, 1)]
 STRAIGHT = np.zeros(2)

@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from egoequiv_worlds.render.arrays import Array, Singles
-from egoequiv_worlds.render.camera import View, from_light, look
+from egoequiv_worlds.render import Array, Singles
 from egoequiv_worlds.render.drawing import draw, near_to_far, visible
 from egoequiv_worlds.render.noise import textures
-from egoequiv_worlds.render.paints import Paint, plain
 from egoequiv_worlds.render.pictures import draw_light, sun_map
 from egoequiv_worlds.render.raster import NOTHING, UNSEEN
-from egoequiv_worlds.render.scene import Light, Sky
-from egoequiv_worlds.render.solids import COS, FACES, SEED, SIN, Solids, Spot, X, Y, placed
+from egoequiv_worlds.render.scene import Light, Sky, View, from_light, look
+from egoequiv_worlds.render.solids import COS, FACES, SEED, SIN, Paint, Solids, Spot, X, Y, placed, plain
 
 pytestmark = pytest.mark.slow  # the renderer is compiled first, which takes long
 
@@ -70,7 +68,8 @@ def test_only_what_no_pixel_sees_is_left_out() -> None:
     generator, here = np.random.default_rng(3), spot()
     for _ in range(200):
         x, y, z = generator.uniform((-40.0, -40.0, 0.0), (60.0, 40.0, 3.0))
-        here.box(x, y, z, tuple(generator.uniform(0.5, 3.0, 3)), GRAY, yaw_rad=generator.uniform(0.0, 6.0))
+        size, yaw_rad = tuple(generator.uniform(0.5, 3.0, 3)), generator.uniform(0.0, 6.0)
+        here.at(x, y, yaw_rad, z).box(0.0, 0.0, 0.0, size, GRAY)
     rows = here.solids.array()
     chosen = visible(AHEAD, rows, 100.0)
     assert 5 < len(chosen) < 150

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +18,10 @@ from egoequiv.errors import ConfigError
 from egoequiv.pose import GridSpace
 from egoequiv.sources.recording import Image, Source
 from egoequiv_worlds import turntable
-from egoequiv_worlds.toys import CATEGORIES, Toy
+from egoequiv_worlds.toys import CATEGORIES, Toy, parts
+from egoequiv_worlds.toys import __file__ as toys_file
+
+TOYS = Path(toys_file).parent
 
 
 def small(**changes: Any) -> Source:
@@ -123,6 +129,34 @@ def test_a_toy_does_not_depend_on_which_others_are_asked_for() -> None:
 def test_another_seed_makes_other_toys(category: str) -> None:
     one, other = (small(categories=[category], seed=seed).recordings[0].image(0) for seed in (0, 1))
     assert distance(one, other) > 2.5  # the noise alone would differ by 1.7
+
+
+def test_a_category_is_a_file_with_a_number_of_its_own() -> None:
+    files = {file.stem.removeprefix("toy_") for file in TOYS.glob("toy_*.py")}
+    assert set(CATEGORIES) == files
+    assert [category.number for category in CATEGORIES.values()] == list(range(len(files)))
+
+
+def test_a_new_file_is_a_new_category_and_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    shutil.copytree(TOYS.parent, tmp_path / "egoequiv_worlds", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "egoequiv_worlds" / "toys" / "toy_ball.py").write_text(
+        "from egoequiv_worlds.render.mesh import ellipsoid\n"
+        "from egoequiv_worlds.toys import Category\n"
+        "CATEGORY = Category(5, (lambda toy: toy.base(ellipsoid((0, 0, 1), (1, 1, 1))),))\n"
+    )
+    program = (
+        "from egoequiv_worlds.toys import CATEGORIES, Toy, parts\n"
+        "print(*CATEGORIES, len(parts(Toy('ball', 0, 0))), parts(Toy('car', 0, 0))[0].albedo)"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    out = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": path},
+    ).stdout
+    assert out.split() == [*CATEGORIES, "ball", "1", str(parts(Toy("car", 0, 0))[0].albedo)]
 
 
 def test_another_lighting_makes_another_picture() -> None:

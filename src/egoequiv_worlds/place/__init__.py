@@ -1,36 +1,20 @@
-"""Landscapes, towns and rooms: every class of places by name, in one visible dict."""
+"""Landscapes, towns and rooms: every class of places by name.
 
-from __future__ import annotations
+A class is a function from dice to a scene, which has the name of the class and is listed here.
+"""
 
 from collections.abc import Callable
 
-from egoequiv_worlds.place.highway import highway
 from egoequiv_worlds.place.homes import bedroom, kitchen, living_room
 from egoequiv_worlds.place.industry import industrial
-from egoequiv_worlds.place.nature import coast, forest, mountain
-from egoequiv_worlds.place.plains import desert, field, snowfield
-from egoequiv_worlds.place.town import night_city, street, suburb, tall_building
+from egoequiv_worlds.place.landscapes import coast, desert, field, forest, mountain, snowfield
+from egoequiv_worlds.place.town import highway, night_city, street, suburb, tall_building
 from egoequiv_worlds.place.workplaces import corridor, office, store
 from egoequiv_worlds.render.scene import Scene
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things import Dice
 
-COMPOSITIONS: dict[str, Callable[[Dice], Scene]] = {
-    "bedroom": bedroom,
-    "coast": coast,
-    "corridor": corridor,
-    "desert": desert,
-    "field": field,
-    "forest": forest,
-    "highway": highway,
-    "industrial": industrial,
-    "kitchen": kitchen,
-    "living_room": living_room,
-    "mountain": mountain,
-    "night_city": night_city,
-    "office": office,
-    "snowfield": snowfield,
-    "store": store,
-    "street": street,
-    "suburb": suburb,
-    "tall_building": tall_building,
-}
+_INDOORS = (bedroom, corridor, kitchen, living_room, office, store)
+_OUTDOORS = (coast, desert, field, forest, highway, industrial, mountain, snowfield)
+_IN_TOWN = (night_city, street, suburb, tall_building)
+_BY_NAME: dict[str, Callable[[Dice], Scene]] = {each.__name__: each for each in (*_INDOORS, *_OUTDOORS, *_IN_TOWN)}
+COMPOSITIONS = dict(sorted(_BY_NAME.items()))

@@ -1,19 +1,10 @@
 """Things that stand in rooms: tables, chairs, beds, sofas, shelves, lamps, windows and doors."""
 
-from __future__ import annotations
+from egoequiv_worlds.render.solids import Paint, Spot, blotches, goods, grid, outside, plain, scaled, stripes
+from egoequiv_worlds.things import Dice
+from egoequiv_worlds.things.nature import leaf_paint
 
-from egoequiv_worlds.render.paints import Paint, Rgb, blotches, goods, grid, outside, plain, scaled, stripes
-from egoequiv_worlds.render.solids import Spot
-from egoequiv_worlds.things.dice import Dice
-from egoequiv_worlds.things.plants import leaf_paint
-
-WOODS: tuple[Rgb, ...] = (
-    (0.35, 0.22, 0.11),
-    (0.16, 0.09, 0.05),
-    (0.55, 0.40, 0.22),
-    (0.7, 0.68, 0.62),
-    (0.06, 0.05, 0.05),
-)
+WOODS = ((0.35, 0.22, 0.11), (0.16, 0.09, 0.05), (0.55, 0.40, 0.22), (0.7, 0.68, 0.62), (0.06, 0.05, 0.05))
 
 
 def wood(dice: Dice) -> Paint:
@@ -53,8 +44,8 @@ def chair(spot: Spot, paint: Paint) -> None:
 def swivel_chair(spot: Spot, paint: Paint) -> None:
     """An office chair that faces +y."""
     steel = plain((0.06, 0.06, 0.06), 0.1)
-    spot.box(0, 0, 0.05, (0.6, 0.06, 0.05), steel)
-    spot.box(0, 0, 0.05, (0.06, 0.6, 0.05), steel)
+    for size in ((0.6, 0.06, 0.05), (0.06, 0.6, 0.05)):
+        spot.box(0, 0, 0.05, size, steel)
     spot.round(0, 0, 0.08, (0.07, 0.07, 0.36), steel)
     spot.box(0, 0, 0.44, (0.5, 0.5, 0.1), paint)
     spot.box(0, -0.25, 0.6, (0.46, 0.08, 0.55), paint, top=(0.85, 0.8))
@@ -74,16 +65,15 @@ def picture(spot: Spot, dice: Dice, z: float) -> None:
     wide, tall = dice.between(0.3, 1.1), dice.between(0.3, 0.8)
     spot.box(0, 0.01, z, (wide, 0.03, tall), plain(dice.gray(0.03, 0.7), 0.1), casts=False)
     if dice.chance(0.7):
-        inner = plain(dice.gray(0.6, 0.85), 0.05)
-        spot.box(0, 0.02, z + 0.04, (wide - 0.08, 0.03, tall - 0.08), inner, casts=False)
+        size = (wide - 0.08, 0.03, tall - 0.08)
+        spot.box(0, 0.02, z + 0.04, size, plain(dice.gray(0.6, 0.85), 0.05), casts=False)
     art = blotches(dice.vivid(0.1, 0.9), dice.vivid(0.05, 0.6), dice.between(0.2, 0.8))
     spot.box(0, 0.03, z + 0.22 * tall, (0.56 * wide, 0.03, 0.56 * tall), art, casts=False)
 
 
 def window(spot: Spot, dice: Dice, wide: float, low: float, high: float, curtains: bool = True) -> None:
     """A window in a wall, with what is outside, and perhaps curtains or blinds."""
-    dim = dice.one_of((0.5, 1.5, 3.0))
-    sky = dice.near(dice.one_of(((0.8, 0.88, 1.0), (0.9, 0.9, 0.9))), 0.1)
+    dim, sky = dice.one_of((0.5, 1.5, 3.0)), dice.near(dice.one_of(((0.8, 0.88, 1.0), (0.9, 0.9, 0.9))), 0.1)
     below = dice.near(dice.one_of(((0.15, 0.22, 0.08), (0.4, 0.38, 0.35), (0.6, 0.62, 0.65))), 0.4)
     view = outside(sky, below, dice.one_of((0.5, 0.8, 1.4)), dim, dice.between(-0.1, 0.7))
     spot.box(0, 0, low - 0.08, (wide + 0.16, 0.05, high - low + 0.16), plain((0.75, 0.74, 0.7), 0.05), casts=False)
@@ -97,12 +87,9 @@ def window(spot: Spot, dice: Dice, wide: float, low: float, high: float, curtain
         return
     color = dice.vivid(0.15, 0.85)
     folds = stripes(color, scaled(color, 0.6), dice.between(0.08, 0.2), 0.45)
-    drawn = dice.between(0.15, 0.4) * wide
-    bottom = 0.1 if dice.chance(0.6) else low - 0.1
-    for side in (-1, 1):
-        spot.box(
-            side * (0.5 * wide - 0.3 * drawn), 0.08, bottom, (drawn, 0.1, high + 0.12 - bottom), folds, casts=False
-        )
+    drawn, bottom = dice.between(0.15, 0.4) * wide, 0.1 if dice.chance(0.6) else low - 0.1
+    for x in (-(0.5 * wide - 0.3 * drawn), 0.5 * wide - 0.3 * drawn):
+        spot.box(x, 0.08, bottom, (drawn, 0.1, high + 0.12 - bottom), folds, casts=False)
 
 
 def door(spot: Spot, dice: Dice, paint: Paint, wide: float = 0.9) -> None:
@@ -110,23 +97,16 @@ def door(spot: Spot, dice: Dice, paint: Paint, wide: float = 0.9) -> None:
     spot.box(0, 0, 0, (wide + 0.18, 0.06, 2.12), plain(dice.gray(0.3, 0.8), 0.05), casts=False)
     spot.box(0, 0.02, 0, (wide, 0.07, 2.03), paint, casts=False)
     if dice.chance(0.4):
-        spot.box(
-            0, 0.03, 1.2, (0.5 * wide, 0.07, 0.6), grid((0.2, 0.22, 0.25), (0.5, 0.5, 0.5), 0.5, 0.6, 0.06), casts=False
-        )
+        pane = grid((0.2, 0.22, 0.25), (0.5, 0.5, 0.5), 0.5, 0.6, 0.06)
+        spot.box(0, 0.03, 1.2, (0.5 * wide, 0.07, 0.6), pane, casts=False)
     spot.box(0.38 * wide, 0.08, 1.0, (0.12, 0.05, 0.04), plain((0.6, 0.58, 0.5), 0.05), casts=False)
 
 
 def bookcase(spot: Spot, dice: Dice, wide: float, tall: float) -> None:
     """Shelves with books that stand with their back at y = 0."""
     frame = wood(dice)
-    books = goods(
-        dice.vivid(0.3, 0.8),
-        frame.color,
-        dice.between(0.03, 0.07),
-        dice.between(0.28, 0.4),
-        dice.between(0.6, 0.95),
-        0.7,
-    )
+    color, sizes = dice.vivid(0.3, 0.8), (dice.between(0.03, 0.07), dice.between(0.28, 0.4), dice.between(0.6, 0.95))
+    books = goods(color, frame.color, *sizes, 0.7)
     spot.box(0, 0.14, 0, (wide, 0.28, tall), frame)
     spot.box(0, 0.15, 0.06, (wide - 0.08, 0.29, tall - 0.1), books)
 
@@ -149,16 +129,14 @@ def sofa(spot: Spot, dice: Dice, wide: float, paint: Paint) -> None:
 def bed(spot: Spot, dice: Dice, wide: float) -> None:
     """A made bed with its head at y = 0 that reaches to +y."""
     long, frame, cover = 2.05, wood(dice), cloth(dice)
-    sheet = plain(dice.gray(0.6, 0.9), 0.15)
-    low = dice.between(0.2, 0.35)
+    sheet, low = plain(dice.gray(0.6, 0.9), 0.15), dice.between(0.2, 0.35)
     spot.box(0, 0.5 * long, 0.05, (wide, long, low), frame)
     spot.box(0, 0.5 * long, low, (0.98 * wide, 0.98 * long, 0.22), sheet)
     start = dice.between(0.45, 0.75)
-    spot.box(
-        0, start + 0.5 * (long - start), 0.1, (wide + 0.1, long - start + 0.06, low + 0.17), cover, top=(0.96, 0.98)
-    )
-    head = dice.between(0.7, 1.3)
-    spot.box(0, 0.04, 0, (wide + 0.1, 0.08, head), frame if dice.chance(0.7) else cloth(dice))
+    size = (wide + 0.1, long - start + 0.06, low + 0.17)
+    spot.box(0, start + 0.5 * (long - start), 0.1, size, cover, top=(0.96, 0.98))
+    size = (wide + 0.1, 0.08, dice.between(0.7, 1.3))
+    spot.box(0, 0.04, 0, size, frame if dice.chance(0.7) else cloth(dice))
     if dice.chance(0.4):
         spot.box(0, long + 0.03, 0, (wide + 0.06, 0.06, low + 0.35), frame)
     pillows = 2 if wide > 1.2 else 1
@@ -171,8 +149,7 @@ def bed(spot: Spot, dice: Dice, wide: float) -> None:
 def monitor(spot: Spot, dice: Dice, z: float) -> None:
     """A screen on a foot that faces +y, standing at a height."""
     wide = dice.between(0.42, 0.65)
-    tall = dice.between(0.6, 0.8) * wide
-    case = plain(dice.one_of(((0.03, 0.03, 0.03), (0.6, 0.58, 0.52))), 0.1)
+    tall, case = dice.between(0.6, 0.8) * wide, plain(dice.one_of(((0.03, 0.03, 0.03), (0.6, 0.58, 0.52))), 0.1)
     spot.box(0, 0, z, (0.22, 0.16, 0.12), case)
     deep = dice.one_of((0.05, 0.05, 0.35))
     spot.box(0, -0.5 * deep, z + 0.1, (wide, deep, tall), case)
@@ -195,11 +172,10 @@ def clutter(spot: Spot, dice: Dice, wide: float, deep: float, count: int) -> Non
     """Small things on a board: boxes, cups, bottles, bowls."""
     for _ in range(count):
         x, y = dice.between(-0.5, 0.5) * wide, dice.between(-0.5, 0.5) * deep
-        paint = plain(dice.vivid(0.05, 0.95), 0.1)
-        kind = dice.count(0, 2)
+        paint, kind = plain(dice.vivid(0.05, 0.95), 0.1), dice.count(0, 2)
         if kind == 0:
             size = (dice.between(0.08, 0.35), dice.between(0.08, 0.3), dice.between(0.03, 0.28))
-            spot.box(x, y, 0, size, paint, yaw_rad=dice.between(-0.6, 0.6))
+            spot.at(x, y, dice.between(-0.6, 0.6)).box(0, 0, 0, size, paint)
         elif kind == 1:
             size_m = dice.between(0.06, 0.13)
             spot.round(x, y, 0, (size_m, size_m, dice.between(0.08, 0.32)), paint, top=dice.between(0.4, 1.1))

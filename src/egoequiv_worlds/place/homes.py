@@ -1,37 +1,25 @@
 """Rooms to live in: kitchen, bedroom and living room."""
 
-from __future__ import annotations
-
 from math import pi
 
 from egoequiv_worlds.place import furniture
-from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, make_room, pictures, rug, some_floor
-from egoequiv_worlds.render.paints import Paint, grid, plain, scaled
+from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, make_room, pictures, rug
 from egoequiv_worlds.render.scene import Scene
-from egoequiv_worlds.render.solids import Spot
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.render.solids import Paint, Spot, grid, plain, scaled
+from egoequiv_worlds.things import Dice
 
 
 def kitchen(dice: Dice) -> Scene:
     """Cupboards and worktops along the walls, with stove, sink and fridge."""
-    room = make_room(
-        dice,
-        (dice.between(3.0, 5.5), dice.between(2.4, 2.8), dice.between(3.2, 5.0)),
-        some_floor(dice),
-        (0.18, 0.4),
-        (0.5, 0.6),
-    )
+    size_m = (dice.between(3.0, 5.5), dice.between(2.4, 2.8), dice.between(3.2, 5.0))
+    room = make_room(dice, size_m, (0.18, 0.4), (0.5, 0.6))
     base = furniture.wood(dice).color if dice.chance(0.6) else dice.gray(0.4, 0.85, 0.3)
-    dark = scaled(base, 0.35)
-    doors = grid(base, dark, dice.between(0.4, 0.6), 0.8, 0.05, 0.06)
+    doors = grid(base, scaled(base, 0.35), dice.between(0.4, 0.6), 0.8, 0.05, 0.06)
     top = plain(dice.gray(0.05, 0.7), 0.3)
     tiles = grid(dice.gray(0.4, 0.85, 0.3), dice.gray(0.3, 0.7), 0.15, 0.15, 0.07)
-    walls = dice.one_of(((BACK,), (BACK, LEFT), (BACK, RIGHT), (BACK, LEFT, RIGHT), (LEFT, RIGHT)))
-    for name in walls:
+    for name in dice.one_of(((BACK,), (BACK, LEFT), (BACK, RIGHT), (BACK, LEFT, RIGHT), (LEFT, RIGHT))):
         _worktop(room, dice, name, doors, top, tiles)
-    side = dice.side()
-    fridge = room.wall(BACK, side * (0.5 * room.width_m - 0.4))
-    steel = plain(dice.gray(0.5, 0.9), 0.05)
+    fridge, steel = room.wall(BACK, dice.side() * (0.5 * room.width_m - 0.4)), plain(dice.gray(0.5, 0.9), 0.05)
     fridge.box(0, 0.36, 0, (0.72, 0.72, dice.between(1.5, 1.95)), steel)
     fridge.box(0, 0.73, 1.1, (0.7, 0.01, 0.015), plain((0.1, 0.1, 0.1), 0.0), casts=False)
     fridge.box(0.28, 0.76, 1.2, (0.03, 0.04, 0.35), plain((0.3, 0.3, 0.3), 0.1), casts=False)
@@ -57,8 +45,7 @@ def _worktop(room: Room, dice: Dice, name: str, doors: Paint, top: Paint, tiles:
     spot.box(0, 0.0, 0.92, (long, 0.03, 0.5), tiles, casts=False)
     x = -0.5 * long
     while x < 0.5 * long - 0.3:  # cupboards on the wall, with gaps for windows and hoods
-        wide = dice.between(0.6, 1.4)
-        wide = min(wide, 0.5 * long - x)
+        wide = min(dice.between(0.6, 1.4), 0.5 * long - x)
         kind = dice.one_of(("cupboard", "cupboard", "cupboard", "window", "hood", "shelf"))
         here = spot.at(x + 0.5 * wide, 0)
         if kind == "cupboard":
@@ -94,16 +81,22 @@ def _stove(spot: Spot, dice: Dice) -> None:
 def bedroom(dice: Dice) -> Scene:
     """A bed with what stands around it."""
     size_m = (dice.between(3.4, 5.5), dice.between(2.4, 2.9), dice.between(3.6, 5.2))
-    room = make_room(dice, size_m, some_floor(dice), (0.02, 0.25), (0.46, 0.58))
-    wide = dice.one_of((1.0, 1.5, 1.9))
-    name = dice.one_of((BACK, BACK, BACK, LEFT, RIGHT))
+    room = make_room(dice, size_m, (0.02, 0.25), (0.46, 0.58))
+    wide, name = dice.one_of((1.0, 1.5, 1.9)), dice.one_of((BACK, BACK, BACK, LEFT, RIGHT))
     head = room.wall(name, dice.between(-0.5, 0.5) * max(0.1, room.span_m(name) - wide - 1.4))
     if dice.chance(0.5):
         rug(room, dice)
     wood = furniture.wood(dice)
     furniture.bed(head.at(0, 0.05), dice, wide)
     room.look_at(head.at(0, 1.0), dice)
-    _bedside_tables(head, dice, wide, wood)
+    glow = dice.one_of((0.0, 0.0, 2.5))
+    for side in (-1, 1):
+        if dice.chance(0.75):  # a bedside table
+            spot = head.at(side * (0.5 * wide + 0.35), 0.25)
+            spot.box(0, 0, 0, (0.45, 0.4, 0.52), wood)
+            spot.box(0, 0.2, 0.25, (0.4, 0.02, 0.02), plain((0.05, 0.05, 0.05), 0.0), casts=False)
+            if dice.chance(0.8):
+                furniture.lamp(spot.at(0, 0, z=0.52), dice, dice.between(0.25, 0.4), glow)
     others = [wall for wall in (BACK, LEFT, RIGHT) if wall != name]
     lit = dice.one_of(others)
     for _ in range(dice.count(1, 2)):
@@ -113,28 +106,17 @@ def bedroom(dice: Dice) -> Scene:
     _closet(room.wall(closet, dice.side() * dice.between(0.2, 0.35) * room.span_m(closet)), dice, wood)
     pictures(room, dice, dice.count(0, 4))
     if dice.chance(0.3):
-        x = dice.between(-0.3, 0.3) * room.width_m
-        furniture.chair(room.scene.spot(x, 0.5 * room.depth_m, dice.between(0, 6)), wood)
+        middle = room.scene.spot(dice.between(-0.3, 0.3) * room.width_m, 0.5 * room.depth_m, dice.between(0, 6))
+        furniture.chair(middle, wood)
     return room.scene
-
-
-def _bedside_tables(head: Spot, dice: Dice, bed_m: float, wood: Paint) -> None:
-    glow = dice.one_of((0.0, 0.0, 2.5))
-    for side in (-1, 1):
-        if dice.chance(0.75):
-            spot = head.at(side * (0.5 * bed_m + 0.35), 0.25)
-            spot.box(0, 0, 0, (0.45, 0.4, 0.52), wood)
-            spot.box(0, 0.2, 0.25, (0.4, 0.02, 0.02), plain((0.05, 0.05, 0.05), 0.0), casts=False)
-            if dice.chance(0.8):
-                furniture.lamp(spot.at(0, 0, z=0.52), dice, dice.between(0.25, 0.4), glow)
 
 
 def _closet(spot: Spot, dice: Dice, wood: Paint) -> None:
     """A wardrobe, or a chest of drawers below a mirror."""
     lines = scaled(wood.color, 0.4)
     if dice.chance(0.6):
-        doors = grid(wood.color, lines, 0.5, 2.0, 0.03, 0.05)
-        spot.box(0, 0.3, 0, (dice.between(1.0, 2.0), 0.6, dice.between(1.9, 2.2)), doors)
+        size = (dice.between(1.0, 2.0), 0.6, dice.between(1.9, 2.2))
+        spot.box(0, 0.3, 0, size, grid(wood.color, lines, 0.5, 2.0, 0.03, 0.05))
         return
     spot.box(0, 0.25, 0, (1.2, 0.5, 0.85), grid(wood.color, lines, 0.6, 0.26, 0.04, 0.05))
     furniture.clutter(spot.at(0, 0.25, z=0.85), dice, 1.0, 0.3, 5)
@@ -144,10 +126,20 @@ def _closet(spot: Spot, dice: Dice, wood: Paint) -> None:
 def living_room(dice: Dice) -> Scene:
     """Sofas around a low table."""
     size_m = (dice.between(4.0, 7.0), dice.between(2.4, 3.2), dice.between(4.0, 6.0))
-    room = make_room(dice, size_m, some_floor(dice), (0.08, 0.3), (0.4, 0.54))
+    room = make_room(dice, size_m, (0.08, 0.3), (0.4, 0.54))
     if dice.chance(0.7):
         rug(room, dice)
-    _seats(room, dice)
+    paint, first = furniture.cloth(dice), dice.one_of((BACK, LEFT, RIGHT))
+    spot = room.somewhere(dice, first, 0.2).at(0, 0.55)
+    furniture.sofa(spot, dice, dice.between(1.6, 2.4), paint)
+    room.look_at(spot, dice)
+    if dice.chance(0.6):
+        second = dice.one_of([wall for wall in (BACK, LEFT, RIGHT) if wall != first])
+        furniture.sofa(room.somewhere(dice, second, 0.25).at(0, 0.6), dice, dice.between(1.4, 2.0), paint)
+    for _ in range(dice.count(0, 2)):
+        x, y = dice.side() * dice.between(0.2, 0.35) * room.width_m, dice.between(0.3, 0.6) * room.depth_m
+        other = paint if dice.chance(0.5) else furniture.cloth(dice)
+        furniture.sofa(room.scene.spot(x, y, dice.between(-2.5, 2.5)), dice, 0.85, other)
     x, y = dice.between(-0.15, 0.15) * room.width_m, dice.between(0.5, 0.62) * room.depth_m
     if dice.chance(0.85):
         middle = room.scene.spot(x, y, dice.between(-0.3, 0.3))
@@ -163,21 +155,6 @@ def living_room(dice: Dice) -> Scene:
     if dice.chance(0.5):
         furniture.potted_plant(room.scene.spot(-corner, room.depth_m - 0.45), dice, dice.between(0.8, 1.7))
     return room.scene
-
-
-def _seats(room: Room, dice: Dice) -> None:
-    paint = furniture.cloth(dice)
-    first = dice.one_of((BACK, LEFT, RIGHT))
-    spot = room.somewhere(dice, first, 0.2).at(0, 0.55)
-    furniture.sofa(spot, dice, dice.between(1.6, 2.4), paint)
-    room.look_at(spot, dice)
-    if dice.chance(0.6):
-        second = dice.one_of([wall for wall in (BACK, LEFT, RIGHT) if wall != first])
-        furniture.sofa(room.somewhere(dice, second, 0.25).at(0, 0.6), dice, dice.between(1.4, 2.0), paint)
-    for _ in range(dice.count(0, 2)):
-        x, y = dice.side() * dice.between(0.2, 0.35) * room.width_m, dice.between(0.3, 0.6) * room.depth_m
-        other = paint if dice.chance(0.5) else furniture.cloth(dice)
-        furniture.sofa(room.scene.spot(x, y, dice.between(-2.5, 2.5)), dice, 0.85, other)
 
 
 def _living_room_wall(room: Room, dice: Dice, name: str) -> None:

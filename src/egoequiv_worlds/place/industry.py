@@ -1,33 +1,22 @@
 """Industry: sheds, tanks, chimneys, pipes, cooling towers and cranes."""
 
-from __future__ import annotations
-
 from math import pi
 
-from egoequiv_worlds.place.outdoors import ground, in_view, start
-from egoequiv_worlds.render.paints import Paint, grid, mottled, plain, scaled, stripes
-from egoequiv_worlds.render.scene import Camera, Scene
-from egoequiv_worlds.render.solids import Spot
+from egoequiv_worlds.place.outdoors import ground, in_view, start, view
+from egoequiv_worlds.render.scene import Scene
+from egoequiv_worlds.render.solids import Spot, grid, mottled, plain, scaled, stripes
+from egoequiv_worlds.things import Dice
 from egoequiv_worlds.things.buildings import front, wall_color
-from egoequiv_worlds.things.dice import Dice
-from egoequiv_worlds.things.street_furniture import fence
-from egoequiv_worlds.things.vehicles import car
+from egoequiv_worlds.things.streets import car, fence
 
 
 def industrial(dice: Dice) -> Scene:
     """Sheds, tanks, chimneys, pipes and pylons."""
-    camera = Camera(
-        z=dice.one_of((1.7, 3.0, 12.0)),
-        yaw_rad=dice.between(-pi, pi),
-        horizon=dice.between(0.5, 0.9),
-        tilt=dice.between(-0.02, 0.02),
-        width=dice.between(0.35, 0.6),
-    )
+    camera = view(dice, 0.0, dice.one_of((1.7, 3.0, 12.0)), pi, (0.5, 0.9), (0.35, 0.6))
     scene = start(dice, camera, dice.between(600, 4000), shadow_m=60.0)
     floor = dice.near(dice.one_of(((0.2, 0.2, 0.19), (0.12, 0.13, 0.06), (0.3, 0.27, 0.22))), 0.4)
     ground(scene, mottled(floor, scaled(floor, 0.5), dice.between(2.0, 10.0), 1.0))
-    kinds = (_shed, _tank, _tank, _chimney, _pipes, _cooling_tower, _crane)
-    favourites = [dice.one_of(kinds) for _ in range(3)]
+    favourites = [dice.one_of((_shed, _tank, _tank, _chimney, _pipes, _cooling_tower, _crane)) for _ in range(3)]
     for _ in range(dice.count(5, 16)):
         build = dice.one_of(favourites)
         build(in_view(scene, dice, NEAREST_M.get(build, 40.0), 200.0, 0.9, dice.between(0, pi)), dice)
@@ -40,20 +29,18 @@ def industrial(dice: Dice) -> Scene:
     return scene
 
 
-def _metal(dice: Dice) -> Paint:
-    color = dice.gray(0.2, 0.7, 0.4)
-    return stripes(color, scaled(color, 0.7), dice.between(0.4, 1.2), 0.4)
-
-
 def _shed(spot: Spot, dice: Dice) -> None:
     wide, deep, tall = dice.between(20.0, 50.0), dice.between(15.0, 30.0), dice.between(7.0, 14.0)
-    paint = _metal(dice) if dice.chance(0.7) else front(dice)
+    if dice.chance(0.7):  # of corrugated iron
+        color = dice.gray(0.2, 0.7, 0.4)
+        paint = stripes(color, scaled(color, 0.7), dice.between(0.4, 1.2), 0.4)
+    else:
+        paint = front(dice)
     spot.box(0, 0, 0, (wide, deep, tall), paint)
-    roof = plain(dice.gray(0.1, 0.5), 0.2)
-    teeth = dice.one_of((1, 4))
+    roof, teeth = plain(dice.gray(0.1, 0.5), 0.2), dice.one_of((1, 4))
     for k in range(teeth):
-        x = ((k + 0.5) / teeth - 0.5) * wide
-        spot.box(x, 0, tall, (wide / teeth, deep, dice.between(2.0, 3.5)), roof, top=(0.05, 1.0))
+        size = (wide / teeth, deep, dice.between(2.0, 3.5))
+        spot.box(((k + 0.5) / teeth - 0.5) * wide, 0, tall, size, roof, top=(0.05, 1.0))
 
 
 def _tank(spot: Spot, dice: Dice) -> None:
@@ -72,21 +59,18 @@ def _tank(spot: Spot, dice: Dice) -> None:
 
 
 def _chimney(spot: Spot, dice: Dice) -> None:
-    tall, thick = dice.between(25.0, 75.0), dice.between(2.5, 5.0)
-    color = wall_color(dice)
+    tall, thick, color = dice.between(25.0, 75.0), dice.between(2.5, 5.0), wall_color(dice)
     rings = stripes(color, (0.6, 0.15, 0.1) if dice.chance(0.4) else color, 12.0, 0.5, lying=True)
     spot.round(0, 0, 0, (thick, thick, tall), rings, top=0.65)
     if dice.chance(0.6):
-        smoke = plain((dice.between(0.4, 0.9),) * 3, 0.3)
-        drift = dice.between(0, 2 * pi)
+        smoke, drift = plain((dice.between(0.4, 0.9),) * 3, 0.3), dice.between(0, 2 * pi)
         for k in range(8):
             size = 3.0 + 2.2 * k
             spot.at(0, 0, drift).ball(3.0 * k, 0, tall + 2.2 * k - 1.0, (1.6 * size, size, size), smoke, ragged=0.9)
 
 
 def _pipes(spot: Spot, dice: Dice) -> None:
-    length, tall = dice.between(20.0, 50.0), dice.between(5.0, 14.0)
-    steel = plain(dice.gray(0.25, 0.6, 0.3), 0.2)
+    length, tall, steel = dice.between(20.0, 50.0), dice.between(5.0, 14.0), plain(dice.gray(0.25, 0.6, 0.3), 0.2)
     for level in range(dice.count(1, 3)):
         for k in range(4):
             spot.box(0, 0.9 * k, tall * (0.5 + 0.25 * level), (length, 0.5, 0.5), steel)
@@ -95,13 +79,8 @@ def _pipes(spot: Spot, dice: Dice) -> None:
             spot.box(6.0 * k - length / 2 + 2.0, y, 0, (0.35, 0.35, tall * 1.1), steel)
     for _ in range(dice.count(2, 6)):
         thick = dice.between(1.2, 3.5)
-        spot.round(
-            dice.between(-0.5, 0.5) * length,
-            dice.between(4.0, 9.0),
-            0,
-            (thick, thick, dice.between(1.0, 3.0) * tall),
-            steel,
-        )
+        x, y = dice.between(-0.5, 0.5) * length, dice.between(4.0, 9.0)
+        spot.round(x, y, 0, (thick, thick, dice.between(1.0, 3.0) * tall), steel)
 
 
 def _cooling_tower(spot: Spot, dice: Dice) -> None:

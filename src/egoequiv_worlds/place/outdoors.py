@@ -1,22 +1,19 @@
 """What all places outdoors have in common: a view, weather, ground or land, and trees on it."""
 
-from __future__ import annotations
-
-from functools import cache
 from math import atan2, pi
 
 import numpy as np
 
-from egoequiv_worlds.render.arrays import Array
+from egoequiv_worlds.render import Array
 from egoequiv_worlds.render.noise import textures
-from egoequiv_worlds.render.paints import Paint
 from egoequiv_worlds.render.scene import Camera, Scene
-from egoequiv_worlds.render.solids import Spot
-from egoequiv_worlds.things.dice import Dice
-from egoequiv_worlds.things.plants import broadleaf, conifer, leaf_paint
-from egoequiv_worlds.things.weather import finish, weather
+from egoequiv_worlds.render.solids import Paint, Spot
+from egoequiv_worlds.things import Dice
+from egoequiv_worlds.things.nature import broadleaf, conifer, finish, leaf_paint, weather
 
 CELLS = 224
+NUMBERS = np.arange(CELLS) - CELLS / 2
+Range = tuple[float, float]
 
 
 def hills(dice: Dice, stride: int = 1, rough: bool = False) -> Array:
@@ -36,44 +33,27 @@ def ridges(dice: Dice, stride: int) -> Array:
 
 def around(cell_m: float) -> tuple[Array, Array]:
     """The x and y of the cells of a land relative to its middle."""
-    x, y = _numbers()
-    return cell_m * x, cell_m * y
-
-
-@cache
-def _numbers() -> tuple[Array, Array]:
-    own = np.arange(CELLS) - CELLS / 2
-    x, y = np.meshgrid(own, own)
+    x, y = np.meshgrid(cell_m * NUMBERS, cell_m * NUMBERS)
     return x, y
 
 
-def height_at(heights_m: Array, cell_m: float, x: float, y: float) -> float:
-    """The height of the land at a place relative to its middle."""
-    last = len(heights_m) - 2
-    gx, gy = (min(max(value / cell_m + len(heights_m) / 2, 0.0), float(last)) for value in (x, y))
-    i, k = int(gx), int(gy)
-    near = heights_m[k, i] * (1 - gx + i) + heights_m[k, i + 1] * (gx - i)
-    far = heights_m[k + 1, i] * (1 - gx + i) + heights_m[k + 1, i + 1] * (gx - i)
-    return float(near * (1 - gy + k) + far * (gy - k))
+def view(
+    dice: Dice, x: float, z: float, yaw: float, horizon: Range, width: Range = (0.4, 0.65), tilt: float = 0.02
+) -> Camera:
+    """A camera at a height, turned by up to some angle, with the horizon between two shares of the picture."""
+    yaw_rad, line, slope = dice.between(-yaw, yaw), dice.between(*horizon), dice.between(-tilt, tilt)
+    return Camera(x, 0.0, z, yaw_rad, horizon=line, tilt=slope, width=dice.between(*width))
 
 
 def look(dice: Dice, z: float, low: float = 0.3, high: float = 0.7) -> Camera:
-    """A camera somewhere at a height, with the horizon anywhere between two shares of the picture."""
-    return Camera(
-        z=z,
-        yaw_rad=dice.between(-pi, pi),
-        horizon=dice.between(low, high),
-        tilt=dice.between(-0.03, 0.03),
-        width=dice.between(0.32, 0.62),
-    )
+    """A camera that looks anywhere."""
+    return view(dice, 0.0, z, pi, (low, high), (0.32, 0.62), 0.03)
 
 
-def start(
-    dice: Dice, camera: Camera, haze_m: float, shadow_m: float = 40.0, brightness: tuple[float, float] = (0.42, 0.56)
-) -> Scene:
-    """An empty scene under some weather."""
+def start(dice: Dice, camera: Camera, haze_m: float, shadow_m: float = 40.0, mean: Range = (0.42, 0.56)) -> Scene:
+    """An empty scene under some weather, and a picture of it whose mean is between two shares of white."""
     sky, light = weather(dice, shadow_m=shadow_m, haze_m=haze_m)
-    return Scene(camera, sky, light, finish(dice, *brightness))
+    return Scene(camera, sky, light, finish(dice, *mean))
 
 
 def ground(scene: Scene, paint: Paint, z: float = 0.0) -> None:
@@ -83,11 +63,10 @@ def ground(scene: Scene, paint: Paint, z: float = 0.0) -> None:
 
 def in_view(scene: Scene, dice: Dice, near_m: float, far_m: float, spread: float = 1.0, yaw_rad: float = 0.0) -> Spot:
     """A spot in view on the ground, nearer ones as likely on the picture as further ones."""
-    distance = near_m * (far_m / near_m) ** dice.between(0.0, 1.0)
-    half = 1.82 * scene.camera.width * spread
+    distance, half = near_m * (far_m / near_m) ** dice.between(0.0, 1.0), 1.82 * scene.camera.width * spread
     bearing = scene.camera.yaw_rad + atan2(dice.between(-half, half), 1.0)
     x, y = -distance * np.sin(bearing), distance * np.cos(bearing)
-    z = 0.0 if scene.land is None else height_at(scene.land.heights_m, scene.land.cell_m, x, y) - 0.2
+    z = 0.0 if scene.land is None else scene.land.height_at(x, y) - 0.2
     return scene.spot(scene.camera.x + x, scene.camera.y + y, yaw_rad, z)
 
 

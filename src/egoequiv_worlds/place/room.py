@@ -1,25 +1,21 @@
 """An empty room: walls, floor, ceiling, light, and the camera in it."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
 from math import atan2, pi
+from typing import NamedTuple
 
 from egoequiv_worlds.place import furniture
-from egoequiv_worlds.render.arrays import vector
-from egoequiv_worlds.render.camera import towards
-from egoequiv_worlds.render.paints import Paint, grid, mottled, plain, scaled, stripes
-from egoequiv_worlds.render.scene import Camera, Lamp, Light, Scene, Sky
-from egoequiv_worlds.render.solids import Spot
-from egoequiv_worlds.things.dice import Dice
-from egoequiv_worlds.things.weather import finish
+from egoequiv_worlds.render import vector
+from egoequiv_worlds.render.scene import Camera, Lamp, Light, Scene, Sky, towards
+from egoequiv_worlds.render.solids import Paint, Size, Spot, grid, mottled, plain, scaled, stripes
+from egoequiv_worlds.things import Dice
+from egoequiv_worlds.things.nature import finish
 
 BACK, LEFT, RIGHT = "back", "left", "right"
+Range = tuple[float, float]
 BEHIND_M = 8.0  # how far the room goes on behind the camera
 
 
-@dataclass(frozen=True)
-class Room:
+class Room(NamedTuple):
     """An empty room, as wide as x goes from -width / 2 to width / 2, as deep as y goes from 0."""
 
     scene: Scene
@@ -41,40 +37,34 @@ class Room:
     def look_at(self, spot: Spot, dice: Dice) -> None:
         """Turn the camera to about where a spot is."""
         camera = self.scene.camera
-        bearing = atan2(camera.x - spot.x, spot.y - camera.y)
-        self.scene.camera = replace(camera, yaw_rad=bearing + dice.between(-0.25, 0.25))
+        yaw_rad = atan2(camera.x - spot.x, spot.y - camera.y) + dice.between(-0.25, 0.25)
+        self.scene.camera = camera._replace(yaw_rad=yaw_rad)
 
     def span_m(self, name: str) -> float:
         """The length of a wall."""
         return self.width_m if name == BACK else self.depth_m
 
 
-def make_room(
-    dice: Dice,
-    size_m: tuple[float, float, float],
-    floor: Paint,
-    horizon: tuple[float, float],
-    brightness: tuple[float, float],
-    ceiling: Paint | None = None,
-) -> Room:
+def make_room(dice: Dice, size: Size, horizon: Range, mean: Range, ceiling: Paint | None = None) -> Room:
     """A room with walls, a camera in its front part that keeps the horizon between two shares, and light."""
-    width_m, height_m, depth_m = size_m
-    camera = Camera(
-        x=dice.between(-0.38, 0.38) * width_m,
-        z=dice.between(1.2, 1.9),
-        y=dice.between(0.02, 0.12) * depth_m,
-        horizon=dice.between(*horizon),
-        tilt=dice.between(-0.02, 0.02),
-        width=dice.between(0.5, 0.72),
+    (width_m, height_m, depth_m), floor = size, _some_floor(dice)
+    x, z, y = dice.between(-0.38, 0.38) * width_m, dice.between(1.2, 1.9), dice.between(0.02, 0.12) * depth_m
+    line, tilt, width = dice.between(*horizon), dice.between(-0.02, 0.02), dice.between(0.5, 0.72)
+    camera = Camera(x, y, z, 1.2 * x / depth_m + dice.between(-0.22, 0.22), 0.0, line, tilt, width)
+    bright, warm = dice.between(0.25, 0.7), dice.between(0.75, 1.0)
+    above, direct = (bright, bright * (0.5 + 0.5 * warm), bright * warm), dice.between(0.15, 0.9)
+    lamps: tuple[Lamp, ...] = ()
+    if dice.chance(0.6):
+        place = (dice.between(-0.3, 0.3) * width_m, dice.between(0.3, 0.8) * depth_m, height_m - 0.4)
+        lamps = (Lamp(*place, (0.9, 0.8 * warm, 0.75 * warm), dice.between(0.5, 1.4)),)
+    sun, softness = vector(towards(dice.between(0.0, 360.0), dice.between(43.0, 80.0))), dice.between(1.5, 3.5)
+    sunlight, reach_m = (direct, direct * (0.5 + 0.5 * warm), direct * warm), max(width_m, depth_m) * 0.75
+    low, high = (-width_m / 2, -100.0, 0.0), (width_m / 2, depth_m, height_m)
+    light = Light(
+        sun, sunlight, scaled(above, 0.8), above, softness=softness, shadow_m=reach_m, low=low, high=high, corners=0.35
     )
-    inwards = 1.2 * camera.x / depth_m
-    camera = replace(camera, yaw_rad=inwards + dice.between(-0.22, 0.22))
-    sky = Sky((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
-    light, lamps = _room_light(dice, width_m, height_m, depth_m)
-    scene = Scene(camera, sky, light, finish(dice, *brightness), lamps=lamps)
-    room = Room(scene, width_m, height_m, depth_m)
-    middle = scene.spot(0, depth_m / 2)
-    color = dice.gray(0.4, 0.8, 0.3)
+    scene = Scene(camera, Sky((0.5, 0.5, 0.5), (0.5, 0.5, 0.5)), light, finish(dice, *mean), lamps=lamps)
+    room, middle, color = Room(scene, *size), scene.spot(0, depth_m / 2), dice.gray(0.4, 0.8, 0.3)
     wall = plain(color, 0.06)
     if dice.chance(0.15):
         wall = stripes(color, dice.near(color, 0.3), dice.between(0.1, 0.5), 0.5)
@@ -90,38 +80,15 @@ def make_room(
     return room
 
 
-def _room_light(dice: Dice, width_m: float, height_m: float, depth_m: float) -> tuple[Light, tuple[Lamp, ...]]:
-    bright, warm = dice.between(0.25, 0.7), dice.between(0.75, 1.0)
-    above = (bright, bright * (0.5 + 0.5 * warm), bright * warm)
-    direct = dice.between(0.15, 0.9)
-    spots = []
-    if dice.chance(0.6):
-        place = (dice.between(-0.3, 0.3) * width_m, dice.between(0.3, 0.8) * depth_m, height_m - 0.4)
-        spots.append(Lamp(*place, (0.9, 0.8 * warm, 0.75 * warm), dice.between(0.5, 1.4)))
-    light = Light(
-        sun=vector(towards(dice.between(0.0, 360.0), dice.between(43.0, 80.0))),
-        sunlight=(direct, direct * (0.5 + 0.5 * warm), direct * warm),
-        above=(0.8 * above[0], 0.8 * above[1], 0.8 * above[2]),
-        below=above,
-        softness=dice.between(1.5, 3.5),
-        shadow_m=max(width_m, depth_m) * 0.75,
-        low=(-width_m / 2, -100.0, 0.0),
-        high=(width_m / 2, depth_m, height_m),
-        corners=0.35,
-    )
-    return light, tuple(spots)
-
-
-def some_floor(dice: Dice) -> Paint:
+def _some_floor(dice: Dice) -> Paint:
     """Parquet, tiles, carpet or lino."""
     kind = dice.count(0, 3)
     if kind == 0:
         base = furniture.wood(dice).color
         return grid(base, scaled(base, 0.5), 0.14, 1.2, 0.05, 0.25)
     if kind == 1:
-        return grid(
-            dice.gray(0.2, 0.8, 0.3), dice.gray(0.2, 0.6), dice.between(0.25, 0.5), dice.between(0.25, 0.5), 0.05
-        )
+        colors = (dice.gray(0.2, 0.8, 0.3), dice.gray(0.2, 0.6))
+        return grid(*colors, dice.between(0.25, 0.5), dice.between(0.25, 0.5), 0.05)
     color = dice.vivid(0.1, 0.6)
     return mottled(color, scaled(color, 0.8), dice.between(0.1, 0.5), 1.0)
 
@@ -136,15 +103,13 @@ def rug(room: Room, dice: Dice) -> None:
 def pictures(room: Room, dice: Dice, count: int) -> None:
     """Pictures on the walls."""
     for _ in range(count):
-        name = dice.one_of((BACK, LEFT, RIGHT))
-        spot = room.wall(name, dice.between(-0.38, 0.38) * room.span_m(name))
+        spot = room.somewhere(dice, dice.one_of((BACK, LEFT, RIGHT)), 0.38)
         furniture.picture(spot, dice, dice.between(1.3, 1.6))
 
 
 def ceiling_lights(room: Room, dice: Dice) -> None:
     glow = plain((0.95, 0.96, 1.0), 0.0).glowing(dice.between(1.0, 4.0))
-    long = dice.chance(0.5)
-    size = (0.3, 1.3, 0.03) if long else (0.6, 0.6, 0.03)
+    size = (0.3, 1.3, 0.03) if dice.chance(0.5) else (0.6, 0.6, 0.03)
     for x in (-0.25, 0.25):
         for k in range(int(room.depth_m / 2.0)):
             room.scene.spot(x * room.width_m, 1.2 + 2.0 * k).box(0, 0, room.height_m - 0.02, size, glow, casts=False)

@@ -1,33 +1,22 @@
 """Rooms to work in: office, corridor and store."""
 
-from __future__ import annotations
-
-from dataclasses import replace
 from math import pi
 
 from egoequiv_worlds.place import furniture
-from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, Room, ceiling_lights, make_room, pictures, some_floor
-from egoequiv_worlds.render.paints import Paint, blotches, goods, grid, plain, scaled
+from egoequiv_worlds.place.room import BACK, LEFT, RIGHT, ceiling_lights, make_room, pictures
 from egoequiv_worlds.render.scene import Lamp, Scene
-from egoequiv_worlds.render.solids import Spot
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.render.solids import Paint, Spot, blotches, goods, grid, plain, scaled
+from egoequiv_worlds.things import Dice
 
 
 def office(dice: Dice) -> Scene:
     """Desks with screens, chairs and shelves of files."""
     panels = grid((0.75, 0.75, 0.73), (0.5, 0.5, 0.5), 0.6, 0.6, 0.04, 0.05)
-    room = make_room(
-        dice,
-        (dice.between(3.5, 8.0), dice.between(2.5, 3.0), dice.between(3.5, 7.0)),
-        some_floor(dice),
-        (0.12, 0.34),
-        (0.46, 0.58),
-        panels,
-    )
+    size_m = (dice.between(3.5, 8.0), dice.between(2.5, 3.0), dice.between(3.5, 7.0))
+    room = make_room(dice, size_m, (0.12, 0.34), (0.46, 0.58), panels)
     ceiling_lights(room, dice)
     board, seat = furniture.wood(dice), plain(dice.vivid(0.03, 0.4), 0.2)
-    walls = dice.one_of(((BACK,), (LEFT, RIGHT), (BACK, LEFT), (BACK, RIGHT)))
-    for name in walls:
+    for name in dice.one_of(((BACK,), (LEFT, RIGHT), (BACK, LEFT), (BACK, RIGHT))):
         along = -0.5 * room.span_m(name) + dice.between(0.8, 1.3)
         while along < 0.5 * room.span_m(name) - 0.7:
             desk(room.wall(name, along).at(0, 0.4), dice, board, seat)
@@ -59,17 +48,15 @@ def desk(spot: Spot, dice: Dice, board: Paint, seat: Paint) -> None:
     """A desk at which somebody sits on its +y side."""
     wide = dice.between(1.2, 1.6)
     furniture.table(spot, board, (wide, 0.75, 0.74))
-    side = dice.side()
     drawers = grid(board.color, (0.05, 0.05, 0.05), 0.42, 0.22, 0.06, 0.03)
-    spot.box(side * (0.5 * wide - 0.24), 0, 0, (0.42, 0.6, 0.68), drawers)
+    spot.box(dice.side() * (0.5 * wide - 0.24), 0, 0, (0.42, 0.6, 0.68), drawers)
     for x in (-0.3, 0.3) if dice.chance(0.3) else (dice.between(-0.2, 0.2),):
         furniture.monitor(spot.at(x, -0.15), dice, 0.74)
     spot.box(0, 0.18, 0.74, (0.44, 0.15, 0.025), plain(dice.gray(0.03, 0.7), 0.2))
     furniture.clutter(spot.at(0, 0, z=0.74), dice, 0.95 * wide, 0.6, dice.count(2, 10))
     for _ in range(dice.count(0, 2)):
-        spot.box(
-            dice.between(-0.5, 0.5), dice.between(-0.1, 0.25), 0.74, (0.21, 0.3, 0.01), plain((0.85, 0.85, 0.83), 0.05)
-        )
+        x, y = dice.between(-0.5, 0.5), dice.between(-0.1, 0.25)
+        spot.box(x, y, 0.74, (0.21, 0.3, 0.01), plain((0.85, 0.85, 0.83), 0.05))
     if dice.chance(0.85):
         furniture.swivel_chair(spot.at(dice.between(-0.25, 0.25), 0.75, -(pi + dice.between(-0.7, 0.7))), seat)
 
@@ -78,9 +65,9 @@ def corridor(dice: Dice) -> Scene:
     """A long passage with doors on both sides."""
     size_m = (dice.between(1.5, 3.6), dice.between(2.4, 3.2), dice.between(10.0, 35.0))
     panels = grid((0.75, 0.75, 0.73), (0.55, 0.55, 0.55), 0.6, 0.6, 0.04, 0.05) if dice.chance(0.5) else None
-    room = make_room(dice, size_m, some_floor(dice), (0.4, 0.58), (0.52, 0.66), panels)
+    room = make_room(dice, size_m, (0.4, 0.58), (0.52, 0.66), panels)
     yaw, width = dice.between(-0.22, 0.22), dice.between(0.4, 0.75)
-    room.scene.camera = replace(room.scene.camera, yaw_rad=yaw, y=dice.between(0.2, 2.0), width=width)
+    room.scene.camera = room.scene.camera._replace(yaw_rad=yaw, y=dice.between(0.2, 2.0), width=width)
     wood, dado = furniture.wood(dice), plain(dice.vivid(0.1, 0.6), 0.1)
     gap, striped = dice.between(1.8, 4.5), dice.chance(0.4)
     kinds = dice.one_of((("door",), ("door", "locker"), ("door", "picture"), ("door", "window"), ("window",)))
@@ -95,7 +82,14 @@ def corridor(dice: Dice) -> Scene:
         furniture.door(room.wall(BACK), dice, wood, 1.5)
     elif dice.chance(0.6):
         furniture.window(room.wall(BACK), dice, 0.6 * room.width_m, 0.3, 2.2, curtains=False)
-    _corridor_lamps(room, dice)
+    glow = plain((0.97, 0.97, 1.0), 0.0).glowing(dice.between(1.0, 5.0))
+    size = dice.one_of(((0.3, 1.2, 0.05), (0.3, 1.2, 0.05), (0.6, 0.6, 0.05)))
+    step, reach = dice.between(2.2, 5.0), dice.between(0.5, 0.9)
+    places = [1.0 + step * k for k in range(int(room.depth_m / step))]
+    for y in places:
+        room.scene.spot(0, y).box(0, 0, room.height_m - 0.03, size, glow, casts=False)
+    room.scene.lamps = tuple(Lamp(0.0, y, room.height_m - 0.3, (0.8, 0.8, 0.8), reach) for y in places[:6])
+    room.scene.light = room.scene.light._replace(sunlight=(0.1, 0.1, 0.1))
     return room.scene
 
 
@@ -103,57 +97,43 @@ def _corridor_bay(spot: Spot, dice: Dice, kind: str, wide: float, wood: Paint, d
     if kind == "door":
         furniture.door(spot, dice, wood)
     elif kind == "locker":
-        lockers = grid(dado.color, (0.03, 0.03, 0.03), 0.35, 1.8, 0.05, 0.1)
-        spot.box(0, 0.2, 0, (0.8 * wide, 0.4, 1.8), lockers)
+        spot.box(0, 0.2, 0, (0.8 * wide, 0.4, 1.8), grid(dado.color, (0.03, 0.03, 0.03), 0.35, 1.8, 0.05, 0.1))
     elif kind == "picture":
         furniture.picture(spot, dice, 1.4)
     else:
         furniture.window(spot, dice, 0.6 * wide, 0.9, 2.1, curtains=False)
 
 
-def _corridor_lamps(room: Room, dice: Dice) -> None:
-    glow = plain((0.97, 0.97, 1.0), 0.0).glowing(dice.between(1.0, 5.0))
-    size = dice.one_of(((0.3, 1.2, 0.05), (0.3, 1.2, 0.05), (0.6, 0.6, 0.05)))
-    step, reach = dice.between(2.2, 5.0), dice.between(0.5, 0.9)
-    lamps = []
-    for k in range(int(room.depth_m / step)):
-        spot = room.scene.spot(0, 1.0 + step * k)
-        spot.box(0, 0, room.height_m - 0.03, size, glow, casts=False)
-        lamps.append(Lamp(spot.x, spot.y, room.height_m - 0.3, (0.8, 0.8, 0.8), reach))
-    room.scene.lamps = tuple(lamps[:6])
-    room.scene.light = room.scene.light._replace(sunlight=(0.1, 0.1, 0.1))
-
-
 def store(dice: Dice) -> Scene:
     """Shelves full of goods, or stalls of fruit."""
     panels = grid((0.7, 0.7, 0.7), (0.5, 0.5, 0.5), 1.2, 0.6, 0.04, 0.05)
     width, depth = dice.between(7.0, 14.0), dice.between(8.0, 16.0)
-    room = make_room(dice, (width, dice.between(2.8, 4.0), depth), some_floor(dice), (0.3, 0.5), (0.4, 0.5), panels)
+    room = make_room(dice, (width, dice.between(2.8, 4.0), depth), (0.3, 0.5), (0.4, 0.5), panels)
     ceiling_lights(room, dice)
     ware = dice.between(0.08, 0.3)
     for name in (BACK, LEFT, RIGHT):
         _rack(room.wall(name), dice, room.span_m(name), dice.between(1.8, 2.4), ware)
     aisle = dice.between(2.2, 3.5)
     x0 = dice.between(-0.5, 0.5) * aisle
-    turn = 0.0 if dice.chance(0.7) else pi / 2
-    market = dice.chance(0.4)
+    ahead, market = dice.chance(0.7), dice.chance(0.4)
     for k in range(-3, 4):
         x = x0 + k * aisle
-        if turn == 0.0:
-            if abs(x - room.scene.camera.x) < 0.8 or abs(x) > 0.5 * width - 1.0:
-                continue
-            spot = room.scene.spot(x, 0.55 * depth, -(pi / 2))
-            length = 0.62 * depth
-        else:
-            if k < 0:
-                continue
-            spot = room.scene.spot(0, 3.5 + k * aisle)
-            length = 0.6 * width
+        if abs(x - room.scene.camera.x) < 0.8 or abs(x) > 0.5 * width - 1.0 if ahead else k < 0:
+            continue
+        spot = room.scene.spot(x, 0.55 * depth, -pi / 2) if ahead else room.scene.spot(0, 3.5 + k * aisle)
+        length = 0.62 * depth if ahead else 0.6 * width
         if market:
-            _stall(spot, dice, length)
+            spot.box(0, 0, 0, (length, 1.2, 0.75), furniture.wood(dice))
+            count = int(length / 0.9)
+            for x in [((j + 0.5) / count - 0.5) * length for j in range(count)]:  # a crate with a heap of fruit
+                color = dice.vivid(0.3, 0.9)
+                spot.box(x, 0, 0.75, (0.85, 1.15, 0.16), plain((0.3, 0.25, 0.18), 0.2))
+                heap = blotches(color, scaled(color, 0.35), dice.between(0.15, 0.3), 0.15)
+                for y in (-0.3, 0.3):
+                    spot.ball(x, y, 0.72, (0.8, 0.6, 0.42), heap)
         else:
             tall = dice.between(1.2, 2.1)
-            _rack(spot.at(0, 0.0), dice, length, tall, ware)
+            _rack(spot, dice, length, tall, ware)
             _rack(spot.at(0, 0.0, -pi), dice, length, tall, ware)
     for _ in range(dice.count(0, 5)):
         sign = grid(dice.vivid(0.3, 0.9), dice.vivid(0.05, 0.9), 0.5, 0.25, 0.3, 0.1)
@@ -163,32 +143,11 @@ def store(dice: Dice) -> Scene:
 
 
 def _rack(spot: Spot, dice: Dice, length: float, tall: float, ware: float) -> None:
-    frame = dice.gray(0.5, 0.85)
-    x = -0.5 * length
+    frame, x = dice.gray(0.5, 0.85), -0.5 * length
     while x < 0.5 * length - 0.2:
         wide = min(dice.between(1.0, 3.0), 0.5 * length - x)
-        shelf = dice.between(0.25, 0.5)
-        paint = goods(
-            dice.vivid(0.5, 1.0),
-            frame,
-            ware * dice.between(0.6, 1.6),
-            shelf,
-            dice.between(0.7, 1.0),
-            dice.between(0.4, 0.9),
-        )
+        shelf, color, item = dice.between(0.25, 0.5), dice.vivid(0.5, 1.0), ware * dice.between(0.6, 1.6)
+        paint = goods(color, frame, item, shelf, dice.between(0.7, 1.0), dice.between(0.4, 0.9))
         spot.box(x + 0.5 * wide, 0.22, 0.1, (wide, 0.44, tall), paint)
         x += wide
     spot.box(0, 0.26, 0, (length, 0.52, 0.12), plain(frame, 0.1))
-
-
-def _stall(spot: Spot, dice: Dice, length: float) -> None:
-    spot.box(0, 0, 0, (length, 1.2, 0.75), furniture.wood(dice))
-    count = int(length / 0.9)
-    for k in range(count):
-        x = ((k + 0.5) / count - 0.5) * length
-        color = dice.vivid(0.3, 0.9)
-        crate = plain((0.3, 0.25, 0.18), 0.2)
-        spot.box(x, 0, 0.75, (0.85, 1.15, 0.16), crate)
-        heap = blotches(color, scaled(color, 0.35), dice.between(0.15, 0.3), 0.15)
-        for y in (-0.3, 0.3):
-            spot.ball(x, y, 0.72, (0.8, 0.6, 0.42), heap)

@@ -1,23 +1,21 @@
 """Solids and land into the z-buffer: boxes and prisms as polygons, balls exactly, leaves with ragged rims."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.compiled import compiled, inlined
+from egoequiv_worlds.render import Array, Numbers, Singles, Vector
 from egoequiv_worlds.render import solids as s
-from egoequiv_worlds.render.arrays import Array, Numbers, Singles, Vector
-from egoequiv_worlds.render.camera import View
+from egoequiv_worlds.render.fragments import turned
 from egoequiv_worlds.render.noise import Texture
-from egoequiv_worlds.render.patterns import sample
+from egoequiv_worlds.render.patterns import difference, dot, plus, sample, triple
 from egoequiv_worlds.render.raster import NEAR_M, fill_polygon, seen_from
-from egoequiv_worlds.render.vectors import dot, triple
+from egoequiv_worlds.render.scene import View
 
 SIDES, THIN_SIDES, THIN_M = 14, 7, 0.5  # of the prism that stands for a cylinder or a cone, and for a thin one
 NEAREST_BALL_M = 0.3  # a ball whose middle is nearer than this is outside the picture
-# The corners of a box's faces; corner k is at +x if it has bit 1, at +y with bit 2 and at the top with bit 4.
-CORNERS = np.array([[2, 0, 4, 6], [1, 3, 7, 5], [0, 1, 5, 4], [3, 2, 6, 7], [2, 3, 1, 0], [4, 5, 7, 6]])
+SQUARE = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))  # the foot of a box
+SQUARE_FACES = (2, 1, 3, 0)  # the faces along its sides
 
 
 @compiled
@@ -25,13 +23,10 @@ def draw(view: View, rows: Array, order: NDArray[np.int64], fine: Texture, nearn
     """Write solids into the z-buffer in an order: from near to far, so that most of what is hidden costs little."""
     corners, seen, pixels = np.empty((SIDES, 3)), np.empty((2 * SIDES, 3)), np.empty((SIDES + 2, 3))
     for k in order:
-        kind = rows[k, s.KIND]
-        if kind == s.BALL:
+        if rows[k, s.KIND] == s.BALL:
             draw_ball(view, rows, k, fine, nearness, codes)
-        elif kind == s.BOX:
-            draw_box(view, rows, k, nearness, codes, corners, seen, pixels)
-        elif kind == s.ROUND:
-            draw_round(view, rows, k, nearness, codes, corners, seen, pixels)
+        elif rows[k, s.KIND] != s.LAND:
+            draw_prism(view, rows, k, nearness, codes, corners, seen, pixels)
 
 
 @inlined
@@ -55,36 +50,18 @@ def placed_point(rows: Array, k: int, x: float, y: float, z: float) -> Vector:
 
 
 @compiled
-def draw_box(
+def draw_prism(
     view: View, rows: Array, k: int, nearness: Singles, codes: Numbers, corners: Array, seen: Array, pixels: Array
 ) -> None:
-    """Write the faces of a box whose top may be smaller than its foot."""
-    for corner in range(8):
-        high = corner >= 4
-        x = rows[k, s.HALF_X] * (1.0 if corner & 1 else -1.0) * (rows[k, s.TOP_X] if high else 1.0)
-        x += rows[k, s.LEAN] if high else 0.0
-        y = rows[k, s.HALF_Y] * (1.0 if corner & 2 else -1.0) * (rows[k, s.TOP_Y] if high else 1.0)
-        point = placed_point(rows, k, x, y, rows[k, s.HALF_Z] if high else -rows[k, s.HALF_Z])
-        seen[corner, 0], seen[corner, 1], seen[corner, 2] = seen_from(view, point)
-    for face in range(6):
-        for corner in range(4):
-            for axis in range(3):
-                corners[corner, axis] = seen[CORNERS[face, corner], axis]
-        if facing(view, corners):
-            fill_polygon(view, corners, 4, k * s.FACES + face, nearness, codes, pixels)
-
-
-@compiled
-def draw_round(
-    view: View, rows: Array, k: int, nearness: Singles, codes: Numbers, corners: Array, seen: Array, pixels: Array
-) -> None:
-    """Write a cylinder or a cone as a prism; its light is that of a round one."""
-    sides = THIN_SIDES if rows[k, s.HALF_X] < THIN_M else SIDES
+    """Write the faces of a box, or of a prism for a cylinder or a cone, whose light is that of a round one."""
+    is_box = rows[k, s.KIND] == s.BOX
+    sides = 4 if is_box else (THIN_SIDES if rows[k, s.HALF_X] < THIN_M else SIDES)
     for side in range(sides):
         turn = 2.0 * np.pi * side / sides
-        x, y = rows[k, s.HALF_X] * np.cos(turn), rows[k, s.HALF_Y] * np.sin(turn)
-        low = placed_point(rows, k, x, y, -rows[k, s.HALF_Z])
-        high = placed_point(rows, k, x * rows[k, s.TOP_X], y * rows[k, s.TOP_X], rows[k, s.HALF_Z])
+        way = SQUARE[side] if is_box else (np.cos(turn), np.sin(turn))
+        x, y, z = rows[k, s.HALF_X] * way[0], rows[k, s.HALF_Y] * way[1], rows[k, s.HALF_Z]
+        low, high_x = placed_point(rows, k, x, y, -z), x * rows[k, s.TOP_X] + rows[k, s.LEAN]
+        high = placed_point(rows, k, high_x, y * rows[k, s.TOP_Y], z)
         seen[side, 0], seen[side, 1], seen[side, 2] = seen_from(view, low)
         seen[side + sides, 0], seen[side + sides, 1], seen[side + sides, 2] = seen_from(view, high)
     for side in range(sides + 2):
@@ -95,7 +72,9 @@ def draw_round(
                 source = (side + (1 if corner in (1, 2) else 0)) % sides + (sides if corner >= 2 else 0)
             for axis in range(3):
                 corners[corner, axis] = seen[source, axis]
-        face = s.ROUND_FACE if side < sides else (s.BOTTOM if side == sides else s.TOP)
+        face = s.BOTTOM if side == sides else s.TOP
+        if side < sides:
+            face = SQUARE_FACES[side] if is_box else s.ROUND_FACE
         if facing(view, corners):
             fill_polygon(view, corners, count, k * s.FACES + face, nearness, codes, pixels)
 
@@ -107,10 +86,8 @@ def span(view: View, at: float, reach: float, deep: float, half: float, middle: 
     if not view.parallel:
         if deep - half < 0.2:
             return 0, last
-        low, high = (
-            low / (deep - half if low < 0.0 else deep + half),
-            high / (deep + half if high < 0.0 else deep - half),
-        )
+        low /= deep - half if low < 0.0 else deep + half
+        high /= deep + half if high < 0.0 else deep - half
     low, high = middle + view.focal_px * low, middle + view.focal_px * high
     return int(min(max(low, 0.0), 1e6)), int(max(min(high, last), -1.0))
 
@@ -118,25 +95,22 @@ def span(view: View, at: float, reach: float, deep: float, half: float, middle: 
 @inlined
 def extent(rows: Array, k: int, way: Vector) -> float:
     """How far an ellipsoid reaches from its middle along a direction of the world."""
-    c, n = rows[k, s.COS], rows[k, s.SIN]
-    x, y = (c * way[0] + n * way[1]) * rows[k, s.HALF_X], (c * way[1] - n * way[0]) * rows[k, s.HALF_Y]
-    z = way[2] * rows[k, s.HALF_Z]
+    x, y, z = turned(rows, k, way)
+    x, y, z = x * rows[k, s.HALF_X], y * rows[k, s.HALF_Y], z * rows[k, s.HALF_Z]
     return float(np.sqrt(x * x + y * y + z * z))
 
 
 @inlined
 def in_shares(rows: Array, k: int, way: Vector) -> Vector:
     """A vector of the world along the axes of a ball, in shares of its halves."""
-    c, n = rows[k, s.COS], rows[k, s.SIN]
-    x, y = c * way[0] + n * way[1], c * way[1] - n * way[0]
-    return x / rows[k, s.HALF_X], y / rows[k, s.HALF_Y], way[2] / rows[k, s.HALF_Z]
+    x, y, z = turned(rows, k, way)
+    return x / rows[k, s.HALF_X], y / rows[k, s.HALF_Y], z / rows[k, s.HALF_Z]
 
 
 @compiled
 def draw_ball(view: View, rows: Array, k: int, fine: Texture, nearness: Singles, codes: Numbers) -> None:
     """Write an ellipsoid; the rim of leaves is frayed by noise."""
-    at = seen_from(view, triple(rows, k, s.X))
-    offset = (rows[k, s.X] - view.eye[0], rows[k, s.Y] - view.eye[1], rows[k, s.Z] - view.eye[2])
+    at, offset = seen_from(view, triple(rows, k, s.X)), difference(triple(rows, k, s.X), view.eye)
     to, ahead = in_shares(rows, k, offset), in_shares(rows, k, view.forward)
     across, up = in_shares(rows, k, view.right), in_shares(rows, k, view.up)
     size = max(rows[k, s.HALF_X], rows[k, s.HALF_Y], rows[k, s.HALF_Z])
@@ -154,18 +128,13 @@ def draw_ball(view: View, rows: Array, k: int, fine: Texture, nearness: Singles,
         rise = (view.middle[1] - row - 0.5) * pixel
         # where the ray of a pixel meets the ball, t solves a t^2 - 2 h t + c = 0; all three follow the column
         if view.parallel:
-            base = (to[0] - rise * up[0], to[1] - rise * up[1], to[2] - rise * up[2])
+            base = plus(to, up, -rise)
             a0, a1, a2, h0, h1 = dot(ahead, ahead), 0.0, 0.0, dot(ahead, base), -dot(ahead, across)
             c0, c1, c2 = dot(base, base) - 1.0, -2.0 * dot(base, across), dot(across, across)
         else:
-            ray = (ahead[0] + rise * up[0], ahead[1] + rise * up[1], ahead[2] + rise * up[2])
-            a0, a1, a2, h0, h1 = (
-                dot(ray, ray),
-                2.0 * dot(ray, across),
-                dot(across, across),
-                dot(ray, to),
-                dot(across, to),
-            )
+            ray = plus(ahead, up, rise)
+            a0, a1, a2 = dot(ray, ray), 2.0 * dot(ray, across), dot(across, across)
+            h0, h1 = dot(ray, to), dot(across, to)
             c0, c1, c2 = dot(to, to) - 1.0, 0.0, 0.0
         for column in range(left, right + 1):
             if nearness[row, column] >= closest:
@@ -198,7 +167,7 @@ def draw_land(view: View, points: Array, code: int, nearness: Singles, codes: Nu
         for j in range(points.shape[1] - 1):
             for corner in range(4):
                 row, column = i + (1 if corner in (2, 3) else 0), j + (1 if corner in (1, 2) else 0)
-                point = (points[row, column, 0], points[row, column, 1], points[row, column, 2])
+                point = triple(points[row], column)
                 corners[corner, 0], corners[corner, 1], corners[corner, 2] = seen_from(view, point)
             fill_polygon(view, corners, 4, code, nearness, codes, pixels)
 

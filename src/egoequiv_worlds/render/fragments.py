@@ -1,15 +1,13 @@
 """What a pixel sees of a surface: where it is, how it is turned, and which piece of its pattern shows."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
 from egoequiv.compiled import inlined
+from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.render import solids as s
-from egoequiv_worlds.render.arrays import Array, Vector
-from egoequiv_worlds.render.vectors import dot
+from egoequiv_worlds.render.patterns import difference, dot, triple
 
 
 class Fragment(NamedTuple):
@@ -38,7 +36,7 @@ def turned(rows: Array, k: int, way: Vector) -> Vector:
 @inlined
 def solid_fragment(rows: Array, k: int, face: int, at: Vector, ray: Vector, distance_m: float, wide: float) -> Fragment:
     """The piece of a solid's face at a place; `wide` is the width of a pixel there."""
-    x, y, z = turned(rows, k, (at[0] - rows[k, s.X], at[1] - rows[k, s.Y], at[2] - rows[k, s.Z]))
+    x, y, z = turned(rows, k, difference(at, triple(rows, k, s.X)))
     hx, hy, hz = rows[k, s.HALF_X], rows[k, s.HALF_Y], rows[k, s.HALF_Z]
     sign = 1.0 if face % 2 else -1.0
     nx, ny, nz, u, v, long_u, long_v = 0.0, 0.0, 0.0, x, z + hz, 2.0 * hx, 2.0 * hz

@@ -1,12 +1,12 @@
 """Periodic noise for textures, in several degrees of blur, so that it can be sampled without flicker."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from egoequiv_worlds.render import Array
 
 Texture = NDArray[np.float32]  # (levels, side, side), from 0 to 1, each level more blurred
 
@@ -27,36 +27,33 @@ class Textures(NamedTuple):
 @lru_cache(maxsize=1)
 def textures() -> Textures:
     """The textures that all scenes share, made once a process."""
-    fine, cloud = _blurred(_spectrum(0, 0.55, SIDE)), _blurred(_spectrum(1, 1.35, SIDE))
-    return Textures(fine, cloud, _unit(_from_spectrum(_spectrum(2, 1.95, LAND_SIDE)), 3.0))
+    return Textures(_blurred(0, 0.55), _blurred(1, 1.35), _unit(_filtered(*_spectrum(2, 1.95, LAND_SIDE)), 3.0))
 
 
-def _frequency(side: int) -> NDArray[np.float64]:
+def _spectrum(number: int, falloff: float, side: int) -> tuple[NDArray[np.complex128], Array]:
+    """Noise as its spectrum, and the frequencies of that."""
     own = np.fft.fftfreq(side) * side
-    frequency: NDArray[np.float64] = np.hypot(own[:, None], own[None, : side // 2 + 1])
-    return frequency
-
-
-def _spectrum(number: int, falloff: float, side: int) -> NDArray[np.complex128]:
+    frequency = np.hypot(own[:, None], own[None, : side // 2 + 1])
     white = np.fft.rfft2(np.random.default_rng((_SEED, number)).standard_normal((side, side)))
-    shaped: NDArray[np.complex128] = white * np.maximum(_frequency(side), 1.0) ** -falloff
+    shaped = white * np.maximum(frequency, 1.0) ** -falloff
     shaped[0, 0] = 0.0
-    return shaped
+    return shaped, frequency
 
 
-def _from_spectrum(spectrum: NDArray[np.complex128]) -> NDArray[np.float64]:
-    return np.fft.irfft2(spectrum, (len(spectrum), len(spectrum)))
+def _filtered(spectrum: NDArray[np.complex128], frequency: Array, level: int = 0) -> Array:
+    """The noise of a spectrum, more blurred at each level from 1 on."""
+    side = len(spectrum)
+    low_pass = np.exp(-2.0 * (np.pi * 0.45 * 2.0**level * frequency / side) ** 2) if level else 1.0
+    return np.fft.irfft2(spectrum * low_pass, (side, side))
 
 
-def _unit(values: NDArray[np.float64], sigmas: float, deviation: float | None = None) -> NDArray[np.float32]:
+def _unit(values: Array, sigmas: float, deviation: float | None = None) -> NDArray[np.float32]:
     """From 0 to 1, with `sigmas` standard deviations to either side of 0.5."""
     spread = values.std() if deviation is None else deviation
     return np.clip(0.5 + values / (2.0 * sigmas * spread), 0.0, 1.0).astype(np.float32)
 
 
-def _blurred(spectrum: NDArray[np.complex128]) -> Texture:
-    sharp, levels = _from_spectrum(spectrum), []
-    for level in range(1, LEVELS):
-        low_pass = np.exp(-2.0 * (np.pi * 0.45 * 2.0**level * _frequency(SIDE) / SIDE) ** 2)
-        levels.append(_from_spectrum(spectrum * low_pass))
-    return np.stack([_unit(level, 2.5, float(sharp.std())) for level in (sharp, *levels)])
+def _blurred(number: int, falloff: float) -> Texture:
+    noise = _spectrum(number, falloff, SIDE)
+    deviation = float(_filtered(*noise).std())
+    return np.stack([_unit(_filtered(*noise, level), 2.5, deviation) for level in range(LEVELS)])

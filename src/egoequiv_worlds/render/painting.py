@@ -1,17 +1,13 @@
 """The colours of surfaces: the patterns of all paints, averaged over the width of a pixel."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from egoequiv.compiled import inlined
-from egoequiv_worlds.render import paints as p
+from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.render import solids as s
-from egoequiv_worlds.render.arrays import Array, Vector
 from egoequiv_worlds.render.fragments import Fragment
-from egoequiv_worlds.render.noise import Texture
-from egoequiv_worlds.render.patterns import chance, pulses, ramp, sample, step, stripe
-from egoequiv_worlds.render.vectors import mixed, product, scaled, triple
+from egoequiv_worlds.render.noise import Textures
+from egoequiv_worlds.render.patterns import chance, mixed, product, pulses, ramp, sample, scaled, step, stripe, triple
 
 TEXELS = 24.0  # of a noise texture in the size that a paint names
 WHITE = (1.0, 1.0, 1.0)
@@ -19,64 +15,71 @@ Painted = tuple[Vector, float]  # a colour, and how much light it sends out
 
 
 @inlined
-def painted(here: Fragment, rows: Array, k: int, fine: Texture, cloud: Texture) -> Painted:
+def painted(here: Fragment, rows: Array, k: int, noise: Textures) -> Painted:
     """The colour and the glow of a surface."""
     material, seed = rows[k, s.MATERIAL], rows[k, s.SEED]
     color, other, glow = triple(rows, k, s.RED), triple(rows, k, s.RED_B), rows[k, s.GLOW]
-    width = 1.4 * min(here.print_u, here.print_v)
-    if material == p.MOTTLED:
-        return mixed(color, other, mottle(here, rows, k, fine, cloud, width)), glow
-    if material == p.ROAD:
-        return lanes(here, rows, k, color, other, fine, cloud, width), glow
-    if material == p.HILLSIDE:
-        return hillside(here, rows, k, color, other, fine, cloud, width), glow
+    width, level = 1.4 * min(here.print_u, here.print_v), here.face in (s.BOTTOM, s.TOP)
+    if material == s.MOTTLED:
+        return mixed(color, other, mottle(here, rows, k, noise, width)), glow
+    if material == s.ROAD:
+        return lanes(here, rows, k, color, other, noise, width), glow
+    if material == s.HILLSIDE:
+        return hillside(here, rows, k, color, other, noise, width), glow
     dirt = 1.0
     if width < 0.5:
-        rough = rows[k, s.SHARE_U] if material == p.PLAIN else 0.1
-        dirt += rough * (sample(fine, 60.0 * here.u + seed, 60.0 * here.v + 2.0 * seed, 60.0 * width) - 0.5)
-    if material == p.PLAIN:
+        rough = rows[k, s.SHARE_U] if material == s.PLAIN else 0.1
+        dirt += rough * (sample(noise.fine, 60.0 * here.u + seed, 60.0 * here.v + 2.0 * seed, 60.0 * width) - 0.5)
+    if material == s.PLAIN:
         return scaled(color, dirt), glow
-    scale, level = TEXELS / rows[k, s.SCALE_U], here.face in (s.BOTTOM, s.TOP)
-    if material == p.GLOSS:
+    if material == s.GLOSS:
         return color, glow
-    if material == p.PANES:
+    if material == s.PANES:
         return cabin(here, rows[k, s.SHARE_U], color, other), glow
-    if material == p.FACADE:
-        return (scaled(color, dirt), 0.0) if level else walls(here, rows, k, color, other, cloud, dirt)
-    if material == p.GOODS and not level:
+    if material == s.FACADE:
+        return (scaled(color, dirt), 0.0) if level else walls(here, rows, k, color, other, noise, dirt)
+    if material == s.GOODS and not level:
         return shelves(here, rows, k, color, other), glow
-    if material == p.OUTSIDE and not level:
-        return view_out(here, rows, k, color, other, cloud)
-    shade = 0.0
-    if material == p.STRIPES:
-        along, reach = (here.v, here.print_v) if rows[k, s.SHARE_V] > 0.5 else (here.u, here.print_u)
-        shade = pulses(along / rows[k, s.SCALE_U], 0.0, rows[k, s.SHARE_U], reach / rows[k, s.SCALE_U])
-    elif material == p.ROOF:
-        if abs(here.normal[2]) < 0.3:
-            return scaled(other, dirt), glow
-        dirt = 0.75 + 0.4 * pulses(here.v / 0.4, 0.3, 1.0, here.print_v / 0.4)
-        dirt += 0.5 * (sample(cloud, 9.0 * here.u + seed, 9.0 * here.v, 9.0 * width) - 0.5)
-    elif material == p.GRID:
-        shade, dirt = cells(here, rows, k, dirt)
-    elif material == p.BLOTCHES:
-        near = sample(cloud, scale * here.u + seed, scale * here.v, scale * width)
-        shade = ramp(near, 0.5 - rows[k, s.SHARE_U], 0.5 + rows[k, s.SHARE_U])
-    elif material == p.WATER:
-        rough, flat = rows[k, s.SHARE_U], TEXELS / rows[k, s.SCALE_V]
-        waves = sample(fine, scale * here.u, flat * here.v, flat * width)
-        shade, dirt = ramp(waves, 0.95 - 0.4 * rough, 1.1 - 0.3 * rough), 0.6 + 0.8 * waves
+    if material == s.OUTSIDE and not level:
+        return view_out(here, rows, k, color, other, noise)
+    shade, dirt = shaded(here, rows, k, noise, width, dirt)
     return scaled(mixed(color, other, shade), dirt), glow
 
 
 @inlined
-def mottle(here: Fragment, rows: Array, k: int, fine: Texture, cloud: Texture, width: float) -> float:
+def shaded(here: Fragment, rows: Array, k: int, noise: Textures, width: float, dirt: float) -> tuple[float, float]:
+    """The share of the second colour in a pattern of two, and its brightness."""
+    material, seed, size, share = rows[k, s.MATERIAL], rows[k, s.SEED], rows[k, s.SCALE_U], rows[k, s.SHARE_U]
+    scale = TEXELS / size
+    if material == s.STRIPES:
+        along, reach = (here.v, here.print_v) if rows[k, s.SHARE_V] > 0.5 else (here.u, here.print_u)
+        return pulses(along / size, 0.0, share, reach / size), dirt
+    if material == s.ROOF:
+        if abs(here.normal[2]) < 0.3:
+            return 1.0, dirt
+        dirt = 0.75 + 0.4 * pulses(here.v / 0.4, 0.3, 1.0, here.print_v / 0.4)
+        return 0.0, dirt + 0.5 * (sample(noise.cloud, 9.0 * here.u + seed, 9.0 * here.v, 9.0 * width) - 0.5)
+    if material == s.GRID:
+        return cells(here, rows, k, dirt)
+    if material == s.BLOTCHES:
+        near = sample(noise.cloud, scale * here.u + seed, scale * here.v, scale * width)
+        return ramp(near, 0.5 - share, 0.5 + share), dirt
+    if material == s.WATER:
+        flat = TEXELS / rows[k, s.SCALE_V]
+        waves = sample(noise.fine, scale * here.u, flat * here.v, flat * width)
+        return ramp(waves, 0.95 - 0.4 * share, 1.1 - 0.3 * share), 0.6 + 0.8 * waves
+    return 0.0, dirt
+
+
+@inlined
+def mottle(here: Fragment, rows: Array, k: int, noise: Textures, width: float) -> float:
     """Two octaves of noise, stretched by the paint's contrast, and close by a third."""
     scale = TEXELS / rows[k, s.SCALE_U]
     u, v = here.u * scale + rows[k, s.SEED], here.v * scale
-    wide, small = sample(cloud, u, v, width * scale), sample(fine, 2.7 * u, 2.7 * v, 2.7 * width * scale)
+    wide, small = sample(noise.cloud, u, v, width * scale), sample(noise.fine, 2.7 * u, 2.7 * v, 2.7 * width * scale)
     shade = 0.5 + rows[k, s.SHARE_U] * (1.2 * (wide - 0.5) + 1.0 * (small - 0.5))
     if width < 0.3:
-        shade += 0.5 * (sample(fine, 9.0 * here.u, 9.0 * here.v, 9.0 * width) - 0.5)
+        shade += 0.5 * (sample(noise.fine, 9.0 * here.u, 9.0 * here.v, 9.0 * width) - 0.5)
     return float(min(max(shade, 0.0), 1.0))
 
 
@@ -93,27 +96,24 @@ def cells(here: Fragment, rows: Array, k: int, dirt: float) -> tuple[float, floa
 
 
 @inlined
-def hillside(
-    here: Fragment, rows: Array, k: int, color: Vector, other: Vector, fine: Texture, cloud: Texture, width: float
-) -> Vector:
+def hillside(here: Fragment, rows: Array, k: int, color: Vector, top: Vector, noise: Textures, width: float) -> Vector:
     """The second colour above a height, where the slope is not too steep."""
     scale, blend, line_m = TEXELS / rows[k, s.SCALE_U], rows[k, s.SHARE_U], rows[k, s.SCALE_V]
     u, v = here.u * scale, here.v * scale
-    wide, small = sample(cloud, u, v, width * scale), sample(fine, 3.1 * u, 3.1 * v, 3.1 * width * scale)
+    wide, small = sample(noise.cloud, u, v, width * scale), sample(noise.fine, 3.1 * u, 3.1 * v, 3.1 * width * scale)
     high = ramp(here.at[2] + 2.5 * blend * (wide - 0.5), line_m - blend, line_m + blend)
     gentle = ramp(here.normal[2] + 0.35 * (small - 0.5), 0.55, 0.75)
-    near = sample(fine, 4.0 * here.u, 4.0 * here.v, 4.0 * width) if width < 16.0 else 0.5
+    near = sample(noise.fine, 4.0 * here.u, 4.0 * here.v, 4.0 * width) if width < 16.0 else 0.5
     dirt = (0.35 + 0.75 * wide + 0.55 * small) * (0.75 + 0.5 * near)
-    return scaled(mixed(color, other, high * gentle), dirt)
+    return scaled(mixed(color, top, high * gentle), dirt)
 
 
 @inlined
-def lanes(
-    here: Fragment, rows: Array, k: int, color: Vector, other: Vector, fine: Texture, cloud: Texture, width: float
-) -> Vector:
+def lanes(here: Fragment, rows: Array, k: int, color: Vector, other: Vector, noise: Textures, width: float) -> Vector:
     """Asphalt with grain, patches and tracks of wheels; lines at its edges, and dashes between its lanes."""
     lane, dash, x, y = rows[k, s.SCALE_U], rows[k, s.SCALE_V], here.at[0], here.at[1]
-    grain, patch = sample(fine, 14.0 * x, 14.0 * y, 14.0 * width), sample(cloud, 6.0 * x, 6.0 * y, 6.0 * width)
+    grain = sample(noise.fine, 14.0 * x, 14.0 * y, 14.0 * width)
+    patch = sample(noise.cloud, 6.0 * x, 6.0 * y, 6.0 * width)
     track = abs(abs(here.u / lane - np.floor(here.u / lane) - 0.5) - 0.22)
     dirt = 1.0 + 0.6 * (grain - 0.5) + 0.6 * (patch - 0.5) - 0.07 * max(0.0, 1.0 - track / 0.1)
     asphalt = scaled(color, dirt)
@@ -141,10 +141,10 @@ def cabin(here: Fragment, rim: float, body: Vector, glass: Vector) -> Vector:
 
 
 @inlined
-def walls(here: Fragment, rows: Array, k: int, color: Vector, glass: Vector, cloud: Texture, dirt: float) -> Painted:
+def walls(here: Fragment, rows: Array, k: int, color: Vector, glass: Vector, noise: Textures, dirt: float) -> Painted:
     """A wall whose windows fit its length and height, each with its own brightness, over shops or a plinth."""
     base, seed, lit_share = rows[k, s.BASE], rows[k, s.SEED] + here.face, rows[k, s.GLOW]
-    patches = sample(cloud, 12.0 * here.u + seed, 12.0 * here.v, 12.0 * here.print_u)
+    patches = sample(noise.cloud, 12.0 * here.u + seed, 12.0 * here.v, 12.0 * here.print_u)
     wall = scaled(color, dirt * (0.85 + 0.3 * patches))
     bays = max(1.0, np.rint(here.long_u / rows[k, s.SCALE_U]))
     floors = max(1.0, np.rint((here.long_v - base) / rows[k, s.SCALE_V]))
@@ -162,8 +162,7 @@ def walls(here: Fragment, rows: Array, k: int, color: Vector, glass: Vector, clo
     inside = pulses(x, 0.5 - wide / 2, 0.5 + wide / 2, fine_x) * pulses(y, low, low + tall, fine_y)
     rim = min(0.5, wide / 2 + 0.03)
     around = pulses(x, 0.5 - rim, 0.5 + rim, fine_x) * pulses(y, low - 0.04, low + tall + 0.04, fine_y)
-    bar = 0.7 * pulses(2.0 * x, 0.46, 0.54, 2.0 * fine_x)
-    frame = (0.7, 0.7, 0.69)
+    bar, frame = 0.7 * pulses(2.0 * x, 0.46, 0.54, 2.0 * fine_x), (0.7, 0.7, 0.69)
     outer = mixed(wall, frame, 0.75 * max(0.0, around - inside) + 0.3 * pulses(y, 0.0, 0.05, fine_y))
     sign = mixed((0.5, 0.12, 0.1), (0.1, 0.22, 0.4), hue) if hue < 0.6 else (0.65, 0.6, 0.4)
     sharp = min(max(1.6 - max(fine_x, fine_y), 0.0), 1.0)
@@ -195,11 +194,11 @@ def shelves(here: Fragment, rows: Array, k: int, color: Vector, back: Vector) ->
 
 
 @inlined
-def view_out(here: Fragment, rows: Array, k: int, above: Vector, below: Vector, cloud: Texture) -> Painted:
+def view_out(here: Fragment, rows: Array, k: int, above: Vector, below: Vector, noise: Textures) -> Painted:
     """Sky above a dark line of trees or houses, behind the bars of a window."""
     seed, pane_m, scale = rows[k, s.SEED], rows[k, s.SCALE_U], 30.0
-    edge = sample(cloud, scale * here.u + seed, 3.0, scale * here.print_u)
-    dark = 0.5 + sample(cloud, 2.0 * scale * here.u, 2.0 * scale * here.v + seed, 2.0 * scale * here.print_u)
+    edge = sample(noise.cloud, scale * here.u + seed, 3.0, scale * here.print_u)
+    dark = 0.5 + sample(noise.cloud, 2.0 * scale * here.u, 2.0 * scale * here.v + seed, 2.0 * scale * here.print_u)
     line = rows[k, s.SHARE_U] + 0.6 * (edge - 0.5)
     seen = mixed(scaled(below, dark), above, ramp(here.v / here.long_v, line - 0.03, line + 0.03))
     rim = min(0.5 * here.long_u - abs(here.u), here.v, here.long_v - here.v)

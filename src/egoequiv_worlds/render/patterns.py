@@ -1,19 +1,68 @@
-"""Noise, stripes, edges and chance: what textures are made of, averaged over a footprint so that nothing flickers."""
+"""What compiled code computes with: vectors and colours, and the noise, stripes and chance of which textures are made.
 
-from __future__ import annotations
+Patterns are averaged over a footprint, so that nothing flickers.
+"""
 
 import numpy as np
 
 from egoequiv.compiled import inlined
+from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.render.noise import LEVELS, SIDE, Texture
+
+
+@inlined
+def triple(table: Array, k: int, first: int = 0) -> Vector:
+    """Three numbers of a row of a table."""
+    return table[k, first], table[k, first + 1], table[k, first + 2]
+
+
+@inlined
+def dot(a: Vector, b: Vector) -> float:
+    """The scalar product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inlined
+def difference(a: Vector, b: Vector) -> Vector:
+    """From b to a."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@inlined
+def scaled(a: Vector, by: float) -> Vector:
+    """A vector made longer or shorter."""
+    return a[0] * by, a[1] * by, a[2] * by
+
+
+@inlined
+def plus(a: Vector, b: Vector, times: float) -> Vector:
+    """A vector and some times another one."""
+    return a[0] + times * b[0], a[1] + times * b[1], a[2] + times * b[2]
+
+
+@inlined
+def blend(weights: Vector, a: Vector, b: Vector, c: Vector) -> Vector:
+    """What lies between three corners."""
+    return dot(weights, (a[0], b[0], c[0])), dot(weights, (a[1], b[1], c[1])), dot(weights, (a[2], b[2], c[2]))
+
+
+@inlined
+def mixed(a: Vector, b: Vector, share: float) -> Vector:
+    """From one colour to another."""
+    return plus(a, difference(b, a), share)
+
+
+@inlined
+def product(a: Vector, b: Vector, share: float) -> Vector:
+    """The product of two colours and a share."""
+    return share * a[0] * b[0], share * a[1] * b[1], share * a[2] * b[2]
 
 
 @inlined
 def pulse_sum(x: float, low: float, high: float) -> float:
     """The integral from 0 to x of a train of pulses of period 1 that are on from `low` to `high`."""
     whole = np.floor(x)
-    total: float = whole * (high - low) + min(max(x - whole - low, 0.0), high - low)
-    return total
+    return float(whole * (high - low) + min(max(x - whole - low, 0.0), high - low))
 
 
 @inlined
@@ -48,8 +97,7 @@ def ramp(value: float, low: float, high: float) -> float:
 def chance(i: float, j: float, seed: float) -> float:
     """A number from 0 to 1 that looks random and depends only on its arguments."""
     mess = np.sin(i * 12.9898 + j * 78.233 + seed * 37.719) * 43758.5453
-    share: float = mess - np.floor(mess)
-    return share
+    return float(mess - np.floor(mess))
 
 
 @inlined
@@ -65,5 +113,4 @@ def sample(texture: Texture, u: float, v: float, reach: float) -> float:
     i2, k2 = (i + 1) & mask, (k + 1) & mask
     near = (1.0 - a) * texture[level, k, i] + a * texture[level, k, i2]
     far = (1.0 - a) * texture[level, k2, i] + a * texture[level, k2, i2]
-    between: float = (1.0 - b) * near + b * far
-    return between
+    return float((1.0 - b) * near + b * far)

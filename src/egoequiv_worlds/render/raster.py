@@ -1,14 +1,12 @@
 """The one z-buffer: which triangle or solid each pixel sees, from a camera or from a light."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from egoequiv.compiled import compiled, inlined
-from egoequiv_worlds.render.arrays import Array, Numbers, Singles, Vector
-from egoequiv_worlds.render.camera import View
+from egoequiv_worlds.render import Array, Numbers, Singles, Vector
 from egoequiv_worlds.render.mesh import Triangles
-from egoequiv_worlds.render.vectors import difference, dot
+from egoequiv_worlds.render.patterns import difference, dot, triple
+from egoequiv_worlds.render.scene import View
 
 NOTHING = -1e9  # the nearness of a pixel that sees nothing
 UNSEEN = -1  # its code
@@ -38,8 +36,7 @@ def project(vertices: Array, view: View) -> Array:
     """Columns, rows and nearness of vertices (V, 3), all of them before the camera."""
     seen = np.empty_like(vertices)
     for k in range(len(vertices)):
-        point = (vertices[k, 0], vertices[k, 1], vertices[k, 2])
-        seen[k, 0], seen[k, 1], seen[k, 2] = pixel_of(view, seen_from(view, point))
+        seen[k, 0], seen[k, 1], seen[k, 2] = pixel_of(view, seen_from(view, triple(vertices, k)))
     return seen
 
 
@@ -85,8 +82,7 @@ def fill(a: Vector, b: Vector, c: Vector, code: int, nearness: Singles, codes: N
             if wide and start + (column - low) * more <= nearness[row, column]:
                 continue  # hidden, most likely, which costs less to find out than where the triangle ends
             x = column + 0.5
-            wa = (x - bx) * (cy - by) - (cx - bx) * (y - by)
-            wb = (x - cx) * (ay - cy) - (ax - cx) * (y - cy)
+            wa, wb = (x - bx) * (cy - by) - (cx - bx) * (y - by), (x - cx) * (ay - cy) - (ax - cx) * (y - cy)
             wc = area - wa - wb
             if wa >= 0.0 and wb >= 0.0 and wc >= 0.0:
                 near = np.float32(wa * za + wb * zb + wc * zc)
@@ -102,12 +98,10 @@ def rasterise(seen: Array, triangles: Triangles, size: int) -> tuple[Singles, Nu
     Nearness (the third column of `seen`) must be linear across the image and larger for what is in front.
     Triangles that face away are left out.
     """
-    nearness = np.full((size, size), NOTHING, np.float32)
-    faces = np.full((size, size), UNSEEN, np.int32)
+    nearness, faces = np.full((size, size), NOTHING, np.float32), np.full((size, size), UNSEEN, np.int32)
     for t in range(len(triangles)):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        corner_a, corner_b = (seen[a, 0], seen[a, 1], seen[a, 2]), (seen[b, 0], seen[b, 1], seen[b, 2])
-        fill(corner_a, corner_b, (seen[c, 0], seen[c, 1], seen[c, 2]), t, nearness, faces)
+        fill(triple(seen, a), triple(seen, b), triple(seen, c), t, nearness, faces)
     return nearness, faces
 
 
@@ -135,5 +129,4 @@ def fill_polygon(
             pixels[found, 0], pixels[found, 1], pixels[found, 2] = pixel_of(view, point)
             found += 1
     for k in range(1, found - 1):
-        a, b = (pixels[0, 0], pixels[0, 1], pixels[0, 2]), (pixels[k, 0], pixels[k, 1], pixels[k, 2])
-        fill(a, b, (pixels[k + 1, 0], pixels[k + 1, 1], pixels[k + 1, 2]), code, nearness, codes)
+        fill(triple(pixels, 0), triple(pixels, k), triple(pixels, k + 1), code, nearness, codes)

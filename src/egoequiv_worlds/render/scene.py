@@ -1,15 +1,76 @@
-"""A composed scene: camera, solids, land, sky and light, everything a picture is drawn from."""
+"""A composed scene, everything a picture is drawn from: solids, land, sky, light, and cameras; lights are cameras too.
 
-from __future__ import annotations
+z is up, and a view is a few plain numbers that compiled code accepts.
+"""
 
 import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from egoequiv_worlds.render.arrays import Array, Vector
-from egoequiv_worlds.render.camera import View, look
-from egoequiv_worlds.render.paints import Paint, Rgb
-from egoequiv_worlds.render.solids import Solids, Spot
+import numpy as np
+
+from egoequiv_worlds.render import Array, Vector, vector
+from egoequiv_worlds.render.solids import Paint, Rgb, Solids, Spot
+
+DISTANCE = 7.0  # in radii of the toy
+FILL = 0.88  # the share of the picture's width that the ball around a toy takes up
+
+
+class View(NamedTuple):
+    """A pinhole camera, or parallel rays, such as those of the sun, through a square of pixels."""
+
+    eye: Vector
+    right: Vector
+    up: Vector
+    forward: Vector
+    focal_px: float  # pixels to a unit of length, at depth 1 or, if parallel, at any depth
+    middle: tuple[float, float]  # column and row of the principal point
+    width: int
+    height: int
+    parallel: bool = False
+
+
+def look(eye: Vector, angles_rad: Vector, focal_px: float, width: int, height: int, horizon: float = 0.5) -> View:
+    """The view from a place at angles (roll, pitch, yaw) as in the OXTS convention.
+
+    `horizon` is where a level camera has the horizon, in shares from the top: the picture is shifted, not tilted.
+    """
+    (roll, pitch, yaw), cos, sin = angles_rad, np.cos, np.sin
+    about_z = np.array([[cos(yaw), -sin(yaw), 0.0], [sin(yaw), cos(yaw), 0.0], [0.0, 0.0, 1.0]])
+    about_y = np.array([[cos(pitch), 0.0, sin(pitch)], [0.0, 1.0, 0.0], [-sin(pitch), 0.0, cos(pitch)]])
+    about_x = np.array([[1.0, 0.0, 0.0], [0.0, cos(roll), -sin(roll)], [0.0, sin(roll), cos(roll)]])
+    forward, left, up = (about_z @ about_y @ about_x).T
+    return View(eye, vector(-left), vector(up), vector(forward), focal_px, (width / 2, height * horizon), width, height)
+
+
+def orbit(centre: Array, elevation_deg: float, azimuth_deg: float, size: int, shift: Array) -> View:
+    """Look at a toy of radius 1 from a position on the sphere around it.
+
+    A higher elevation raises the camera; a higher azimuth moves it to its own right. A camera that does not move sees
+    the same when the table turns clockwise. `shift` moves the picture, in shares of its width.
+    """
+    outwards, azimuth = towards(azimuth_deg, elevation_deg), np.radians(azimuth_deg)
+    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+    focal_px = float(FILL * size / 2 * np.sqrt(DISTANCE**2 - 1.0))
+    column, row = size * (0.5 + shift)
+    eye, up = vector(centre + DISTANCE * outwards), vector(np.cross(outwards, right))
+    return View(eye, vector(right), up, vector(-outwards), focal_px, (float(column), float(row)), size, size)
+
+
+def from_light(towards: Array | Vector, centre: Array | Vector, cells_a_unit: float, cells: int) -> View:
+    """Look from a distant light at a square around a centre, for a map of what it reaches."""
+    away = np.asarray(towards)
+    right = np.cross((0.0, 0.0, 1.0), away)
+    right /= np.linalg.norm(right)
+    up, middle = np.cross(away, right), (cells / 2.0, cells / 2.0)
+    return View(vector(centre), vector(right), vector(up), vector(-away), cells_a_unit, middle, cells, cells, True)
+
+
+def towards(azimuth_deg: float, elevation_deg: float) -> Array:
+    """The unit vector that points to an azimuth about z and an elevation above the ground."""
+    azimuth, elevation = np.radians(azimuth_deg), np.radians(elevation_deg)
+    level = np.cos(elevation)
+    return np.array([level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)])
 
 
 class Sky(NamedTuple):
@@ -42,8 +103,7 @@ class Light(NamedTuple):
     corners: float = 0.25  # the share of the light that a corner takes
 
 
-@dataclass(frozen=True)
-class Lamp:
+class Lamp(NamedTuple):
     """A light at a point, without shadows."""
 
     x: float
@@ -53,8 +113,7 @@ class Lamp:
     reach_m: float
 
 
-@dataclass(frozen=True)
-class Camera:
+class Camera(NamedTuple):
     """A pinhole camera whose picture is shifted, not tilted, so that uprights stay upright unless it pitches."""
 
     x: float = 0.0
@@ -73,17 +132,30 @@ class Camera:
         return look((self.x, self.y, self.z), angles, focal_px, width, height, self.horizon)
 
 
-@dataclass(frozen=True)
-class Land:
+class Land(NamedTuple):
     """Heights over a square, (N, N) in metres, its middle at the camera; rows run along y."""
 
     heights_m: Array
     cell_m: float
     paint: Paint
 
+    def height_at(self, x: float, y: float) -> float:
+        """The height at a place relative to its middle; beyond the rim, that of the rim."""
+        middle, last = len(self.heights_m) / 2, float(len(self.heights_m) - 2)
+        inside = (min(max(value / self.cell_m + middle, 0.0), last) for value in (x, y))
+        return float(between(self.heights_m, *(np.asarray(value) for value in inside)))
 
-@dataclass(frozen=True)
-class Finish:
+
+def between(heights_m: Array, column: Array, row: Array) -> Array:
+    """Heights between the points of a net (N, N)."""
+    i, j = column.astype(np.int64), row.astype(np.int64)
+    fx, fy = column - i, row - j
+    near = heights_m[j, i] * (1 - fx) + heights_m[j, i + 1] * fx
+    far = heights_m[j + 1, i] * (1 - fx) + heights_m[j + 1, i + 1] * fx
+    return np.asarray(near * (1 - fy) + far * fy)
+
+
+class Finish(NamedTuple):
     """What the camera does to the light: brightness, contrast, blur and noise."""
 
     brightness: float = 0.4  # the mean of the picture that the exposure aims at, 0 to 1

@@ -1,32 +1,27 @@
 """One picture of a drive: from its scene, built once in each process, and a moment to gray levels or colours."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.render.camera import View, from_light, look
+from egoequiv_worlds.render import Array, Vector
 from egoequiv_worlds.render.drawing import visible
-from egoequiv_worlds.render.pictures import Map, draw_light, sun_map
-from egoequiv_worlds.render.scene import Finish, Light, Sky
-from egoequiv_worlds.render.sensor import LUMA, develop
+from egoequiv_worlds.render.pictures import LUMA, Map, develop, draw_light, sun_map
+from egoequiv_worlds.render.scene import Finish, Light, Sky, from_light, look
 from egoequiv_worlds.render.shading import FINENESS
 from egoequiv_worlds.render.solids import Solids, X, Y, placed
-from egoequiv_worlds.street.areas import Drive
-from egoequiv_worlds.street.motion import bumps, motion, track
+from egoequiv_worlds.street import Drive
+from egoequiv_worlds.street.motion import moving, track
 from egoequiv_worlds.street.roads import lay
 from egoequiv_worlds.street.roadside import Site
-from egoequiv_worlds.street.route import AHEAD_M, Route, route
+from egoequiv_worlds.street.route import AHEAD_M, route
 from egoequiv_worlds.street.scenery import furnish
 from egoequiv_worlds.street.sensors import CAMERA_AHEAD_M, CAMERA_UP_M, focal_px
-from egoequiv_worlds.street.traffic import moving
-from egoequiv_worlds.things.dice import Dice
-from egoequiv_worlds.things.vehicles import vehicle
-from egoequiv_worlds.things.weather import weather
+from egoequiv_worlds.things import Dice
+from egoequiv_worlds.things.nature import weather
+from egoequiv_worlds.things.streets import vehicle
 
 HAZE_M = {"campus": 480.0, "city": 380.0, "residential": 440.0, "road": 600.0}  # where it takes two thirds of a colour
 RIDGE = {"campus": 0.035, "city": 0.06, "residential": 0.04, "road": 0.022}  # how high the far horizon is
@@ -36,8 +31,7 @@ LONGEST_CAR_M, FARTHEST_CAR_M = 10.0, 400.0
 CHUNK_M, SHADOW_M, SHADOW_CELLS = 64.0, 120.0, 480  # the sun's map of a square covers what is around it
 
 
-@dataclass(frozen=True, eq=False)
-class Street:
+class Street(NamedTuple):
     """All of a street that does not move, and the weather."""
 
     rows: Array
@@ -49,7 +43,9 @@ class Street:
 @lru_cache(maxsize=8)
 def scene(drive: Drive) -> Street:
     """Build the scene of a drive."""
-    way, solids, dice = _seen_route(drive), Solids(), Dice(drive.generator(50))
+    way, driven, solids, dice = route(drive), track(drive), Solids(), Dice(drive.generator(50))
+    last_m = np.interp(driven.lengths_at(np.asarray(drive.seconds)), driven.lane.lengths_m, way.middle.lengths_m)
+    way = way.until(float(last_m) + AHEAD_M[drive.area])  # what can be seen
     lay(solids, drive, way)
     furnish(Site(drive, way, solids, Dice(drive.generator(40))))
     sky, light = weather(dice)
@@ -58,13 +54,6 @@ def scene(drive: Drive) -> Street:
     falling = np.mean(light.above) + 0.6 * light.sun[2] * np.mean(light.sunlight)
     exposure = EXPOSURE[drive.area] * dice.between(0.93, 1.07) / float(np.sqrt(falling))
     return Street(solids.array(), sky, light, Finish(contrast=1.5, noise_levels=NOISE_LEVELS, exposure=exposure))
-
-
-def _seen_route(drive: Drive) -> Route:
-    """The part of the route that is visible in the drive."""
-    way, driven = route(drive), track(drive)
-    own_m = float(driven.lengths_at(np.asarray(drive.seconds)))
-    return way.until(float(np.interp(own_m, driven.lane.lengths_m, way.middle.lengths_m)) + AHEAD_M[drive.area])
 
 
 @lru_cache(maxsize=8)
@@ -76,61 +65,22 @@ def shadows(drive: Drive, column: int, row: int) -> Map:
     return sun_map(street.rows[near], view, street.light)
 
 
-def picture(drive: Drive, time_s: float, width: int, height: int, color: bool) -> NDArray[np.uint8]:
-    """The camera's picture at a time since the drive began: (height, width) gray or (height, width, 3) colour."""
-    now = motion(drive, np.array([time_s]))
-    roll, pitch, yaw = float(now.roll_rad[0]), float(now.pitch_rad[0]), float(now.yaw_rad[0])
-    view = _eye(now.places_m[0], (roll, pitch, yaw), width, height)
-    return _picture_from(drive, time_s, view, color, (90, round(time_s * 1e4)))
-
-
-def picture_along(
-    drive: Drive, time_s: float, ahead_m: float, turn_rad: float, width: int, height: int, color: bool, number: int
+def picture(
+    drive: Drive, time_s: float, place_m: Array, angles_rad: Vector, size: tuple[int, int], color: bool, *purpose: int
 ) -> NDArray[np.uint8]:
-    """The picture from another place of the lane than the car's own at a time, turned to the left of the lane.
+    """The picture from a car at a place with a roll, pitch and yaw, as the traffic is at a time since the drive began.
 
-    Args:
-        drive: The scene; its traffic is as at the time.
-        time_s: Since the drive began.
-        ahead_m: How far along the lane from where the car is, negative behind it.
-        turn_rad: From the direction of the lane to the left.
-        width: In pixels.
-        height: In pixels.
-        color: Whether it has colours.
-        number: Of the picture, for the noise of the sensor.
+    It is (height, width) gray or (height, width, 3) colour for a size (width, height); the purpose decides its noise.
     """
-    driven = track(drive)
-    length_m = driven.lengths_at(np.array([time_s])) + ahead_m
-    (place,), (heading,) = driven.lane.at(length_m)
-    pitch, roll = bumps(drive, length_m)
-    view = _eye(place, (float(roll[0]), float(pitch[0]), float(heading) + turn_rad), width, height)
-    return _picture_from(drive, time_s, view, color, (91, round(time_s * 1e4), number))
-
-
-def _eye(place_m: Array, angles: tuple[float, float, float], width: int, height: int) -> View:
-    """The view of the camera by roll, pitch and yaw of a car at a place; it is on its axis, before the GPS/IMU."""
-    x, y = place_m + CAMERA_AHEAD_M * np.array([np.cos(angles[2]), np.sin(angles[2])])
-    width, height = FINENESS * width, FINENESS * height
-    return look((float(x), float(y), CAMERA_UP_M), angles, focal_px(width), width, height)
-
-
-def _picture_from(drive: Drive, time_s: float, view: View, color: bool, purpose: tuple[int, ...]) -> NDArray[np.uint8]:
-    """The picture of a view at a time; `purpose` decides the noise of the sensor."""
-    street = scene(drive)
-    near = visible(view, street.rows, 1.6 * street.light.haze_m)
-    rows = np.concatenate([street.rows[near], *_traffic(drive, time_s, view)])
-    sun = shadows(drive, *(int(np.floor(place / CHUNK_M)) for place in view.eye[:2]))
-    light = draw_light(view, rows, street.sky, street.light, sun)
-    return develop(light if color else light @ LUMA, street.finish, drive.generator(*purpose))
-
-
-def _traffic(drive: Drive, time_s: float, view: View) -> list[Array]:
-    """The cars that move, where they are at a time, without those out of sight."""
-    cars, slope = [], 0.55 * view.width / view.focal_px
-    for kind, paint, place, heading in moving(drive, time_s):
+    x, y = place_m + CAMERA_AHEAD_M * np.array([np.cos(angles_rad[2]), np.sin(angles_rad[2])])
+    width, height = FINENESS * size[0], FINENESS * size[1]
+    view, street = look((float(x), float(y), CAMERA_UP_M), angles_rad, focal_px(width), width, height), scene(drive)
+    parts, slope = [street.rows[visible(view, street.rows, 1.6 * street.light.haze_m)]], 0.55 * width / view.focal_px
+    for kind, paint, place, heading in moving(drive, time_s):  # without cars that are out of sight
         x, y = place[0] - view.eye[0], place[1] - view.eye[1]
-        ahead_m = view.forward[0] * x + view.forward[1] * y
-        aside_m = abs(view.right[0] * x + view.right[1] * y)
+        ahead_m, aside_m = view.forward[0] * x + view.forward[1] * y, abs(view.right[0] * x + view.right[1] * y)
         if -LONGEST_CAR_M < ahead_m < FARTHEST_CAR_M and aside_m < slope * abs(ahead_m) + 2 * LONGEST_CAR_M:
-            cars.append(placed(vehicle(kind, paint), float(place[0]), float(place[1]), heading))
-    return cars
+            parts.append(placed(vehicle(kind, paint), float(place[0]), float(place[1]), heading))
+    sun = shadows(drive, *(int(np.floor(place / CHUNK_M)) for place in view.eye[:2]))
+    light = draw_light(view, np.concatenate(parts), street.sky, street.light, sun)
+    return develop(light if color else light @ LUMA, street.finish, drive.generator(*purpose))

@@ -3,24 +3,22 @@
 Everything is flat and lies in layers a little above each other, so that where roads meet asphalt covers pavements.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import atan2, hypot, pi
 
 import numpy as np
 
-from egoequiv_worlds.render.paints import Paint, grid, mottled, plain, road, scaled, stripes
-from egoequiv_worlds.render.solids import Solids, Spot
-from egoequiv_worlds.street.areas import MEDIAN_M, Drive
+from egoequiv_worlds.render.solids import Paint, Rgb, Solids, Spot, grid, mottled, plain, road, scaled, stripes
+from egoequiv_worlds.street import MEDIAN_M, Drive
 from egoequiv_worlds.street.route import EASE_M, Line, Route
-from egoequiv_worlds.things.dice import Dice
+from egoequiv_worlds.things import Dice
 
 LAWN_Z, FIELD_Z, WALK_Z, KERB_Z, STREET_Z, LINES_Z = -0.06, -0.05, -0.04, -0.02, -0.004, 0.004  # asphalt is at 0
 WHITE = (0.66, 0.66, 0.63)
 CROPS = ((0.42, 0.36, 0.18), (0.30, 0.24, 0.17), (0.2, 0.24, 0.08), (0.15, 0.2, 0.06))
 LONGEST_M, SHARPEST_RAD = 40.0, 0.03  # of a straight piece, and of the bend in it
 PLAIN_M = 16_000.0
+Piece = tuple[Spot, float, float]  # a spot with its y axis along the road, its length, and where it begins
 
 
 def lay(solids: Solids, drive: Drive, way: Route) -> None:
@@ -31,12 +29,10 @@ def lay(solids: Solids, drive: Drive, way: Route) -> None:
     grass = scaled((0.15, 0.2, 0.06), dice.between(0.8, 1.2))
     lawn = mottled(scaled(grass, 1.3), scaled(grass, 0.5), 2.5, 1.6)
     plaza = grid(dice.near((0.32, 0.31, 0.29)), (0.2, 0.2, 0.19), 0.8, 0.8, 0.06, 0.1)
-    middle = way.middle.points[len(way.middle.points) // 2]
-    beyond = plaza if drive.area == "city" else lawn
+    middle, beyond = way.middle.points[len(way.middle.points) // 2], plaza if drive.area == "city" else lawn
     _slab(Spot(solids, *middle), PLAIN_M, PLAIN_M, LAWN_Z, beyond)
     slabs, kerb = grid(walk, scaled(walk, 0.6), 1.2, 1.2, 0.05, 0.1), plain((0.42, 0.41, 0.40), 0.2)
-    bare = road(asphalt, WHITE, style.lane_m, 9.0, -1.0)
-    half = style.half_width_m
+    bare, half = road(asphalt, WHITE, style.lane_m, 9.0, -1.0), style.half_width_m
     for line in (way.middle, *way.streets):
         z = 0.0 if line is way.middle else STREET_Z
         for spot, long, _ in pieces(solids, line, half + style.pavement_m):
@@ -46,8 +42,7 @@ def lay(solids: Solids, drive: Drive, way: Route) -> None:
                 _slab(spot, 2 * (half + style.pavement_m), long, WALK_Z, slabs)
     centre = 1.0 if drive.area == "city" else dice.one_of((0.0, 0.0, 0.8))
     if style.lanes_each_way > 1:
-        _highway(solids, drive, way, asphalt, lawn)
-        _fields(solids, dice, way, half)
+        _highway(solids, dice, drive, way, asphalt, lawn)
         return
     parked = 0.8 if half > 1.76 * style.lane_m else 0.0
     for spot, long, start_m in pieces(solids, way.middle, 0.0, _painted(drive, way)):
@@ -64,10 +59,8 @@ def _slab(spot: Spot, wide: float, long: float, top_z: float, paint: Paint) -> N
     spot.box(0, 0, top_z - 0.2, (wide, long, 0.2), paint, casts=False)
 
 
-def pieces(
-    solids: Solids, line: Line, half_m: float, wanted: np.ndarray | None = None
-) -> Iterator[tuple[Spot, float, float]]:
-    """Straight pieces of a line, overlapping in bends: a spot with its y axis along it, its length, where it begins."""
+def pieces(solids: Solids, line: Line, half_m: float, wanted: np.ndarray | None = None) -> Iterator[Piece]:
+    """Straight pieces of a line, overlapping in bends."""
     k, last = 0, len(line.points) - 1
     while k < last:
         n = k + 1
@@ -104,25 +97,20 @@ def _crossings(drive: Drive, way: Route) -> Iterator[float]:
         yield junction.end_m - margin + 1.5 + walk / 2
 
 
-def _highway(solids: Solids, drive: Drive, way: Route, asphalt: tuple[float, float, float], lawn: Paint) -> None:
-    """The lanes of both directions, and grass between them."""
-    style = drive.style
-    wide = style.lanes_each_way * style.lane_m + 0.7
+def _highway(solids: Solids, dice: Dice, drive: Drive, way: Route, asphalt: Rgb, lawn: Paint) -> None:
+    """The lanes of both directions, grass between them, and crops in strips along the road."""
+    style, lanes_m = drive.style, drive.style.lanes_each_way * drive.style.lane_m
     for side in (-1.0, 1.0):
-        lanes = way.middle.beside(side * (MEDIAN_M + style.lanes_each_way * style.lane_m / 2))
-        for spot, long, start_m in pieces(solids, lanes, wide / 2):
-            _slab(spot, wide, long, LINES_Z, road(asphalt, WHITE, style.lane_m, 18.0, 1.0, start_m))
+        lanes = way.middle.beside(side * (MEDIAN_M + lanes_m / 2))
+        for spot, long, start_m in pieces(solids, lanes, (lanes_m + 0.7) / 2):
+            _slab(spot, lanes_m + 0.7, long, LINES_Z, road(asphalt, WHITE, style.lane_m, 18.0, 1.0, start_m))
     for spot, long, _ in pieces(solids, way.middle, MEDIAN_M):
         _slab(spot, 2 * MEDIAN_M - 0.6, long, 0.05, lawn)
-
-
-def _fields(solids: Solids, dice: Dice, way: Route, half_m: float) -> None:
-    """Crops in strips along the road."""
     for side in (-1.0, 1.0):
         for at_m in np.arange(0.0, way.middle.lengths_m[-1], 90.0):
             (x, y), heading = way.middle.at(np.asarray(at_m + 45.0))
             ripe = dice.near(dice.one_of(CROPS), 0.2)
             drilled, broadcast = stripes(ripe, scaled(ripe, 0.75), 1.6, 0.4), mottled(ripe, scaled(ripe, 0.6), 4.0)
-            crop = drilled if dice.chance(0.4) else broadcast
-            spot = Spot(solids, float(x), float(y), float(heading) - pi / 2).at(side * (half_m + 8.0 + 80.0), 0)
-            _slab(spot, 160.0, 90.0, FIELD_Z, crop)
+            spot = Spot(solids, float(x), float(y), float(heading) - pi / 2)
+            spot = spot.at(side * (style.half_width_m + 8.0 + 80.0), 0)
+            _slab(spot, 160.0, 90.0, FIELD_Z, drilled if dice.chance(0.4) else broadcast)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.street.areas import Area, Drive
+from egoequiv_worlds.render import Array
+from egoequiv_worlds.street import Area, Drive
 
 STEP_M = 0.5  # between the points of a line
 EASE_M = 5.0  # over which curvature comes and goes
@@ -18,8 +18,7 @@ STREET_M = 95.0  # how far a side street leads away
 NO_TURN = 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Line:
+class Line(NamedTuple):
     """A smooth curve in the plane, sampled in steps of STEP_M or nearly so."""
 
     points: Array  # (M, 2)
@@ -41,17 +40,16 @@ class Line:
         steps = np.diff(points, axis=0)
         lengths = np.concatenate([[0.0], np.cumsum(np.hypot(steps[:, 0], steps[:, 1]))])
         headings = np.unwrap(np.arctan2(np.gradient(points[:, 1]), np.gradient(points[:, 0])))
-        return Line(points, headings + _whole_turns(self.headings_rad[0] - headings[0]), lengths)
+        whole_turns = 2 * np.pi * np.rint((self.headings_rad[0] - headings[0]) / (2 * np.pi))
+        return Line(points, headings + whole_turns, lengths)
 
     @property
     def curvatures(self) -> Array:
         """Curvature (M,) in 1/m, positive to the left."""
-        curvature: Array = np.gradient(self.headings_rad) / np.maximum(np.gradient(self.lengths_m), 1e-6)
-        return curvature
+        return np.asarray(np.gradient(self.headings_rad) / np.maximum(np.gradient(self.lengths_m), 1e-6))
 
 
-@dataclass(frozen=True)
-class Junction:
+class Junction(NamedTuple):
     """A place along the route where streets meet it, or where the road only bends."""
 
     begin_m: float  # where the turn begins, or the middle of a junction the route crosses
@@ -60,8 +58,7 @@ class Junction:
     turns: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Route:
+class Route(NamedTuple):
     """The road of a drive and the streets that branch off; `middle` begins BEHIND_M before the car does."""
 
     middle: Line
@@ -70,8 +67,7 @@ class Route:
 
     def until(self, length_m: float) -> Route:
         """The route up to a length."""
-        middle = self.middle
-        end = int(np.searchsorted(middle.lengths_m, length_m)) + 1
+        middle, end = self.middle, int(np.searchsorted(self.middle.lengths_m, length_m)) + 1
         junctions = tuple(junction for junction in self.junctions if junction.begin_m < length_m)
         streets = 2 * sum(junction.has_streets for junction in junctions)
         near = Line(middle.points[:end], middle.headings_rad[:end], middle.lengths_m[:end])
@@ -86,10 +82,13 @@ def route(drive: Drive) -> Route:
     pieces, junctions = _pieces(drive, wanted_m)
     curvature = np.concatenate([np.full(round(length / STEP_M), bend) for length, bend in pieces])
     ease = round(EASE_M / STEP_M) | 1
-    padded = np.pad(curvature, ease // 2, mode="edge")
-    curvature = np.convolve(padded, np.full(ease, 1.0 / ease), mode="valid")
-    start_rad = drive.generator(10).uniform(-np.pi, np.pi)
-    middle = _line(curvature, start_rad)
+    curvature = np.convolve(np.pad(curvature, ease // 2, mode="edge"), np.full(ease, 1.0 / ease), mode="valid")
+    turned = np.concatenate([[0.0], np.cumsum(curvature[:-1] + curvature[1:]) / 2 * STEP_M])
+    headings = drive.generator(10).uniform(-np.pi, np.pi) + turned
+    halfway = (headings[:-1] + headings[1:]) / 2
+    steps = STEP_M * np.stack([np.cos(halfway), np.sin(halfway)], axis=1)
+    points = np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
+    middle = Line(points, headings, np.arange(len(points), dtype=np.float64) * STEP_M)
     streets = [street for junction in junctions if junction.has_streets for street in _streets(middle, junction, style)]
     return Route(middle, tuple(junctions), tuple(streets))
 
@@ -100,37 +99,21 @@ def _pieces(drive: Drive, wanted_m: float) -> tuple[list[tuple[float, float]], l
     The heading stays within a quarter turn of where it began, so that a route never crosses itself.
     """
     rng, style = drive.generator(11), drive.style
-    pieces = [(BEHIND_M, NO_TURN)]
-    junctions = []
+    pieces, junctions, share = [(BEHIND_M, NO_TURN)], [], 0.5  # the first block is half as long
     gone_m, heading_deg, sway_deg = BEHIND_M, 0.0, 100.0
-    first = True
     while gone_m < wanted_m:
-        block = rng.uniform(*style.block_m) * (0.5 if first else 1.0)
-        first = False
-        pieces.append((block, NO_TURN))
-        gone_m += block
+        block, share = rng.uniform(*style.block_m) * share, 1.0
         turns, bends = rng.random() < style.turn_share, rng.random() < style.bend_share
-        has_streets = not (turns and bends)
-        angle_deg = rng.uniform(*style.bend_deg) if bends else 90.0
-        left = rng.random() < 0.5
+        angle_deg, left = rng.uniform(*style.bend_deg) if bends else 90.0, rng.random() < 0.5
         if abs(heading_deg + (angle_deg if left else -angle_deg)) > sway_deg:
             left = not left
         radius = rng.uniform(*style.turn_radius_m)
         length = np.radians(angle_deg) * radius if turns else 2.0 * style.half_width_m
-        junctions.append(Junction(gone_m, gone_m + length, has_streets, turns))
-        if turns:
-            heading_deg += angle_deg if left else -angle_deg
-        pieces.append((length, (1.0 if left else -1.0) / radius if turns else NO_TURN))
-        gone_m += length
+        heading_deg += (angle_deg if left else -angle_deg) if turns else 0.0
+        pieces += [(block, NO_TURN), (length, (1.0 if left else -1.0) / radius if turns else NO_TURN)]
+        begin_m, gone_m = gone_m + block, gone_m + block + length
+        junctions.append(Junction(begin_m, gone_m, has_streets=not (turns and bends), turns=turns))
     return pieces, junctions
-
-
-def _line(curvature: Array, start_rad: float) -> Line:
-    headings = start_rad + np.concatenate([[0.0], np.cumsum(curvature[:-1] + curvature[1:]) / 2 * STEP_M])
-    halfway = (headings[:-1] + headings[1:]) / 2
-    steps = STEP_M * np.stack([np.cos(halfway), np.sin(halfway)], axis=1)
-    points = np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
-    return Line(points, headings, np.arange(len(points), dtype=np.float64) * STEP_M)
 
 
 def _streets(middle: Line, junction: Junction, style: Area) -> list[Line]:
@@ -141,12 +124,9 @@ def _streets(middle: Line, junction: Junction, style: Area) -> list[Line]:
         corner, across = place.mean(axis=0), np.array([-along_in[1], along_in[0]])
         return [straight(corner, corner + across * STREET_M), straight(corner, corner - across * STREET_M)]
     reach = np.linalg.solve(np.stack([along_in, -along_out], axis=1), place[1] - place[0])
-    corner = place[0] + reach[0] * along_in
-    back_m = style.half_width_m + 4.0
-    return [
-        straight(corner - back_m * along_in, corner + STREET_M * along_in),
-        straight(corner + back_m * along_out, corner - STREET_M * along_out),
-    ]
+    corner, back_m = place[0] + reach[0] * along_in, style.half_width_m + 4.0
+    ends = (corner - back_m * along_in, corner + STREET_M * along_in)
+    return [straight(*ends), straight(corner + back_m * along_out, corner - STREET_M * along_out)]
 
 
 def straight(start: Array, end: Array) -> Line:
@@ -156,8 +136,3 @@ def straight(start: Array, end: Array) -> Line:
     heading = np.arctan2(end[1] - start[1], end[0] - start[0])
     points = start + (end - start) * (lengths / length)[:, None]
     return Line(points, np.full(len(points), heading), lengths)
-
-
-def _whole_turns(angle_rad: float) -> float:
-    """The nearest multiple of a full turn."""
-    return float(2 * np.pi * np.rint(angle_rad / (2 * np.pi)))

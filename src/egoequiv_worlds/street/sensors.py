@@ -1,13 +1,11 @@
 """What the car carries: its camera, and a GPS/IMU that measures with noise."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from egoequiv.sources.oxts import EARTH_RADIUS_M, FIELDS
-from egoequiv_worlds.render.arrays import Array
-from egoequiv_worlds.street.areas import Drive
+from egoequiv.sources.oxts import EARTH_RADIUS_M
+from egoequiv_worlds.render import Array
+from egoequiv_worlds.street import Drive
 from egoequiv_worlds.street.motion import Motion
 
 CAMERA_UP_M = 1.65  # above the road
@@ -24,8 +22,8 @@ ANGLE_DRIFT_RAD, ANGLE_JITTER_RAD = 0.0007, 0.0003
 SPEED_JITTER_MPS = 0.03
 RATE_JITTER = 0.004  # radians a second
 SHAKE_MPS2 = 0.12
-ACCURACY = {"posacc": 0.03, "velacc": 0.015}
-STATUS = {"navstat": 4, "numsats": 9, "posmode": 6, "velmode": 6, "orimode": 6}
+ACCURACY = (0.03, 0.015)  # of positions and velocities
+STATUS = (4, 9, 6, 6, 6)  # of the sensor, the number of satellites, and three modes
 
 
 def focal_px(width: int) -> float:
@@ -41,60 +39,32 @@ def packet_text(packet: Array) -> str:
 def packets(drive: Drive, motion: Motion) -> Array:
     """What the sensor measures of a motion: packets (N, 30), each number as it is written to its file."""
     rng, count = drive.generator(30), len(motion.yaw_rad)
-    places = motion.places_m - motion.places_m[0]
     error = np.stack([_drift(rng, count, DRIFT_M) + JITTER_M * rng.standard_normal(count) for _ in range(3)], axis=1)
     start_deg = np.array(ORIGIN_DEG) + drive.generator(31).uniform(-0.02, 0.02, 2)
-    lat, lon = latitude_longitude(places + error[:, :2], start_deg)
-    angles = [
-        true + _drift(rng, count, ANGLE_DRIFT_RAD) + ANGLE_JITTER_RAD * rng.standard_normal(count)
-        for true in (motion.roll_rad, motion.pitch_rad, motion.yaw_rad)
-    ]
-    forward, left, up = motion.speed_mps + SPEED_JITTER_MPS * rng.standard_normal(count), *_noise(rng, 2, count, 0.02)
-    yaw = angles[2]
-    shake = _noise(rng, 3, count, SHAKE_MPS2)
-    pull = motion.speed_mps * motion.yaw_rate
-    rates = _noise(rng, 3, count, RATE_JITTER)
-    columns: dict[str, Array | float] = {
-        "lat": lat,
-        "lon": lon,
-        "alt": ALTITUDE_M + 2.0 * error[:, 2],
-        "roll": angles[0],
-        "pitch": angles[1],
-        "yaw": (yaw + np.pi) % (2 * np.pi) - np.pi,
-        "vn": forward * np.sin(yaw) + left * np.cos(yaw),
-        "ve": forward * np.cos(yaw) - left * np.sin(yaw),
-        "vf": forward,
-        "vl": left,
-        "vu": up,
-        **dict(zip(("ax", "ay", "az"), _in_the_car(motion, pull, shake), strict=True)),
-        "af": motion.acceleration_mps2 + shake[0],
-        "al": pull + shake[1],
-        "au": GRAVITY_MPS2 + shake[2],
-        **{name: rates[k] + (motion.yaw_rate if k == 2 else 0.0) for k, name in enumerate(("wx", "wy", "wz"))},
-        **{name: rates[k] + (motion.yaw_rate if k == 2 else 0.0) for k, name in enumerate(("wf", "wl", "wu"))},
-        **ACCURACY,
-        **STATUS,
-    }
-    exact = np.stack([np.broadcast_to(np.asarray(columns[name], np.float64), count) for name in FIELDS], axis=1)
-    return np.array([[float(word) for word in packet_text(packet).split()] for packet in exact])
-
-
-def latitude_longitude(places_m: Array, start_deg: Array) -> tuple[Array, Array]:
-    """Degrees of places (N, 2) east and north of a start, by KITTI's Mercator projection at the start's scale."""
+    # by KITTI's Mercator projection, at the scale of the start
+    east, north = (motion.places_m - motion.places_m[0] + error[:, :2]).T
     radius = EARTH_RADIUS_M * np.cos(np.radians(start_deg[0]))
-    lon = start_deg[1] + np.degrees(places_m[:, 0] / radius)
-    start_north = np.log(np.tan(np.radians(90.0 + start_deg[0]) / 2))
-    lat = np.degrees(2 * np.arctan(np.exp(start_north + places_m[:, 1] / radius))) - 90.0
-    return lat, lon
-
-
-def _in_the_car(motion: Motion, pull: Array, shake: Array) -> tuple[Array, Array, Array]:
-    """What the accelerometers measure along the car's own axes: with pitch and roll they measure part of gravity."""
-    return (
+    lon, start_north = start_deg[1] + np.degrees(east / radius), np.log(np.tan(np.radians(90.0 + start_deg[0]) / 2))
+    lat = np.degrees(2 * np.arctan(np.exp(start_north + north / radius))) - 90.0
+    true = (motion.roll_rad, motion.pitch_rad, motion.yaw_rad)
+    angles = [a + _drift(rng, count, ANGLE_DRIFT_RAD) + ANGLE_JITTER_RAD * rng.standard_normal(count) for a in true]
+    forward, left, up = motion.speed_mps + SPEED_JITTER_MPS * rng.standard_normal(count), *_noise(rng, 2, count, 0.02)
+    yaw, pull = angles[2], motion.speed_mps * motion.yaw_rate
+    shake, rates = _noise(rng, 3, count, SHAKE_MPS2), _noise(rng, 3, count, RATE_JITTER)
+    rates[2] += motion.yaw_rate
+    level = (motion.acceleration_mps2 + shake[0], pull + shake[1], GRAVITY_MPS2 + shake[2])
+    in_car = (  # with pitch and roll, the car's own axes have part of gravity
         motion.acceleration_mps2 - GRAVITY_MPS2 * np.sin(motion.pitch_rad) + shake[0],
         pull + GRAVITY_MPS2 * np.sin(motion.roll_rad) + shake[1],
         GRAVITY_MPS2 * np.cos(motion.pitch_rad) * np.cos(motion.roll_rad) + shake[2],
     )
+    columns = (  # as FIELDS names them
+        lat, lon, ALTITUDE_M + 2.0 * error[:, 2], angles[0], angles[1], (yaw + np.pi) % (2 * np.pi) - np.pi,
+        forward * np.sin(yaw) + left * np.cos(yaw), forward * np.cos(yaw) - left * np.sin(yaw), forward, left, up,
+        *in_car, *level, *rates, *rates, *ACCURACY, *STATUS,
+    )  # fmt: skip
+    exact = np.stack([np.broadcast_to(np.asarray(column, np.float64), count) for column in columns], axis=1)
+    return np.array([[float(word) for word in packet_text(packet).split()] for packet in exact])
 
 
 def _drift(rng: np.random.Generator, count: int, size: float) -> Array:

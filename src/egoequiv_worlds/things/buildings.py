@@ -1,21 +1,12 @@
 """Buildings; the spot is at the foot of the front wall, which looks towards -y, and the building is behind it."""
 
-from __future__ import annotations
+from egoequiv_worlds.render.solids import Paint, Rgb, Spot, facade, grid, panes, plain, roof, scaled, stripes
+from egoequiv_worlds.things import Dice
 
-from egoequiv_worlds.render.paints import Paint, Rgb, facade, grid, panes, plain, roof, scaled, stripes
-from egoequiv_worlds.render.solids import Spot
-from egoequiv_worlds.things.dice import Dice
-
-PLASTERS: tuple[Rgb, ...] = (
-    (0.68, 0.64, 0.55),
-    (0.72, 0.7, 0.66),
-    (0.6, 0.52, 0.4),
-    (0.55, 0.46, 0.42),
-    (0.5, 0.53, 0.52),
-)
-BRICKS: tuple[Rgb, ...] = ((0.40, 0.20, 0.15), (0.46, 0.29, 0.21), (0.36, 0.25, 0.21), (0.50, 0.40, 0.30))
-CONCRETES: tuple[Rgb, ...] = ((0.55, 0.55, 0.53), (0.62, 0.60, 0.56), (0.46, 0.47, 0.48), (0.66, 0.66, 0.67))
-TILES: tuple[Rgb, ...] = ((0.34, 0.15, 0.10), (0.26, 0.17, 0.14), (0.17, 0.17, 0.18), (0.40, 0.22, 0.14))
+PLASTERS = ((0.68, 0.64, 0.55), (0.72, 0.7, 0.66), (0.6, 0.52, 0.4), (0.55, 0.46, 0.42), (0.5, 0.53, 0.52))
+BRICKS = ((0.40, 0.20, 0.15), (0.46, 0.29, 0.21), (0.36, 0.25, 0.21), (0.50, 0.40, 0.30))
+CONCRETES = ((0.55, 0.55, 0.53), (0.62, 0.60, 0.56), (0.46, 0.47, 0.48), (0.66, 0.66, 0.67))
+TILES = ((0.34, 0.15, 0.10), (0.26, 0.17, 0.14), (0.17, 0.17, 0.18), (0.40, 0.22, 0.14))
 GLASS: Rgb = (0.06, 0.075, 0.09)
 FRAME = plain((0.75, 0.74, 0.7), 0.05)
 
@@ -27,8 +18,7 @@ def wall_color(dice: Dice) -> Rgb:
 
 def front(dice: Dice, lit: float = 0.0, tall: bool = False) -> Paint:
     """A wall with windows in some style: single ones, wide ones, bands or all glass."""
-    base = dice.one_of((0.8, 4.0, 4.0))
-    style = dice.count(0, 3 if tall else 1)
+    base, style = dice.one_of((0.8, 4.0, 4.0)), dice.count(0, 3 if tall else 1)
     if style == 0:
         window = (dice.between(0.36, 0.5), dice.between(0.48, 0.62))
         return facade(wall_color(dice), GLASS, dice.between(1.8, 3.2), dice.between(2.9, 3.6), window, lit, base)
@@ -44,8 +34,7 @@ def front(dice: Dice, lit: float = 0.0, tall: bool = False) -> Paint:
 def block(spot: Spot, dice: Dice, wide: float, deep: float, tall: float, paint: Paint) -> None:
     """A town house: a cornice or something on its flat roof, or a steep roof with dormers."""
     spot.box(0, deep / 2, 0, (wide, deep, tall), paint)
-    wall = plain(scaled(paint.color, 0.9), 0.2)
-    style = dice.count(0, 3)
+    wall, style = plain(scaled(paint.color, 0.9), 0.2), dice.count(0, 3)
     if style == 1:
         spot.box(0, deep / 2, tall, (0.5 * wide, 0.4 * deep, 2.5), wall)
     elif style == 2 and tall < 30.0:
@@ -78,13 +67,11 @@ def tower(spot: Spot, dice: Dice, tall: float, wide: float, deep: float, lit: fl
 
 def hall(spot: Spot, dice: Dice, wide: float, deep: float) -> None:
     """A low wide building of a campus: bands of windows, a flat roof with a rim, an entrance of glass."""
-    floor_m, floors = dice.between(3.5, 4.2), dice.count(1, 3)
-    tall = 0.5 + floors * floor_m
+    floor_m = dice.between(3.5, 4.2)
+    tall = 0.5 + dice.count(1, 3) * floor_m
     color = dice.near(dice.one_of(CONCRETES if dice.chance(0.6) else BRICKS), 0.15)
-    window = (dice.between(0.86, 0.97), dice.between(0.36, 0.5))
-    spot.box(
-        0, deep / 2, 0, (wide, deep, tall), facade(color, GLASS, dice.between(2.5, 5.0), floor_m, window, 0.0, 0.5)
-    )
+    window, bay_m = (dice.between(0.86, 0.97), dice.between(0.36, 0.5)), dice.between(2.5, 5.0)
+    spot.box(0, deep / 2, 0, (wide, deep, tall), facade(color, GLASS, bay_m, floor_m, window, 0.0, 0.5))
     rim = plain(dice.near(dice.one_of(CONCRETES), 0.1), 0.2)
     spot.box(0, deep / 2, tall, (wide + 1.0, deep + 1.0, 0.6), rim)
     porch = spot.at(dice.between(-0.3, 0.3) * wide, 0)
@@ -102,7 +89,11 @@ def gabled(spot: Spot, dice: Dice, wide: float, deep: float) -> None:
     wall = facade(color, GLASS, dice.between(2.4, 3.2), 2.7, window, 0.0, 0.3)
     if dice.chance(0.3):  # boards instead of bays: windows stand alone
         wall = stripes(color, scaled(color, 0.8), 0.25, 0.2, lying=True)
-        _windows(spot, dice, wide, tall)
+        glass, count = grid((0.07, 0.08, 0.09), (0.7, 0.7, 0.68), 0.55, 0.6, 0.09, 0.5), max(1, int(wide / 3.2))
+        for k in range(count * int(tall / 2.7)):
+            x, z, size = ((k % count + 0.5) / count - 0.5) * wide, 0.9 + 2.75 * (k // count), dice.between(0.9, 1.5)
+            spot.box(x, 0, z - 0.08, (size + 0.25, 0.06, 1.36), FRAME, casts=False)
+            spot.box(x, 0, z, (size, 0.1, 1.2), glass, casts=False)
     spot.box(0, deep / 2, 0, (wide, deep, tall), wall)
     along = dice.chance(0.5)
     top = (dice.one_of((1.0, 1.0, 0.6)), 0.02) if along else (0.02, 1.0)
@@ -138,14 +129,6 @@ HOUSES = (gabled, gabled, gabled, gabled, gabled, flat_roofed)
 def house(spot: Spot, dice: Dice, wide: float, deep: float) -> None:
     """A detached house of one of the kinds."""
     dice.one_of(HOUSES)(spot, dice, wide, deep)
-
-
-def _windows(spot: Spot, dice: Dice, wide: float, tall: float) -> None:
-    glass, count = grid((0.07, 0.08, 0.09), (0.7, 0.7, 0.68), 0.55, 0.6, 0.09, 0.5), max(1, int(wide / 3.2))
-    for k in range(count * int(tall / 2.7)):
-        x, z, size = ((k % count + 0.5) / count - 0.5) * wide, 0.9 + 2.75 * (k // count), dice.between(0.9, 1.5)
-        spot.box(x, 0, z - 0.08, (size + 0.25, 0.06, 1.36), FRAME, casts=False)
-        spot.box(x, 0, z, (size, 0.1, 1.2), glass, casts=False)
 
 
 def garage(spot: Spot, dice: Dice) -> None:

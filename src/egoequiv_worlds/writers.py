@@ -1,9 +1,9 @@
-"""Drives of the driving world as files in the raw layout of KITTI."""
+"""Worlds as files: drives in the raw layout of KITTI, and labelled pictures in a folder for each part and class."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 from PIL import Image as PillowImage
@@ -14,7 +14,7 @@ from egoequiv.sources.recording import Source
 from egoequiv_worlds.drive import DATE, DriveRecording
 from egoequiv_worlds.street.sensors import CAMERA_AHEAD_M, CAMERA_UP_M, focal_px, packet_text
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], None]  # pictures done, pictures in total
 
 FORMAT = """\
 lat:   latitude of the oxts-unit (deg)
@@ -62,14 +62,9 @@ def write_kitti_raw(source: Source, folder: Path, on_progress: Progress | None =
     folder = Path(folder)
     recordings = [recording for recording in source.recordings if isinstance(recording, DriveRecording)]
     if not recordings or len(recordings) != len(source.recordings):
-        raise ConfigError(
-            f"source {source.name!r} has no GPS/IMU packets to write: use the source that drive() returns"
-        )
-    empty = folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir())
-    if folder.exists() and not empty:
-        raise DataError(f"{folder} is not empty: choose another name for the KITTI files")
-    total, done = source.frame_count, 0
-    with new_folder(folder, overwrite=empty) as temporary:
+        raise ConfigError(f"source {source.name!r} has no GPS/IMU packets to write: use what drive() returns")
+    count_one = _counter(source, on_progress)
+    with new_folder(folder, overwrite=_is_empty(folder)) as temporary:
         try:
             date = temporary / DATE.replace("-", "_")
             date.mkdir()
@@ -77,12 +72,57 @@ def write_kitti_raw(source: Source, folder: Path, on_progress: Progress | None =
             rows = ["drive,location", *(f"{each.name},{each.attributes['location']}" for each in recordings)]
             _write_lines(temporary / "locations.csv", rows)
             for recording in recordings:
-                for _ in _write_drive(date / f"{recording.name}_sync", recording):
-                    done += 1
-                    if on_progress is not None:
-                        on_progress(done, total)
+                _write_drive(date / f"{recording.name}_sync", recording, count_one)
         except OSError as problem:
             raise cannot_write(folder, problem) from problem
+
+
+def write_class_folders(source: Source, folder: str | Path, on_progress: Progress | None = None) -> None:
+    """Write every picture as FOLDER/PART/CLASS/0000.png, without loss, all or nothing.
+
+    The part is the recording's attribute "part", the class the picture's label.
+    """
+    folder = Path(folder)
+    _check_labels(source)
+    count_one, written = _counter(source, on_progress), Counter[tuple[str, str]]()
+    with new_folder(folder, overwrite=_is_empty(folder)) as temporary:
+        for recording in source.recordings:
+            part = recording.attributes["part"]
+            for frame, label in enumerate(recording.labels or ()):
+                path = temporary / part / label / f"{written[part, label]:04d}.png"
+                written[part, label] += 1
+                try:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    PillowImage.fromarray(recording.image(frame)).save(path)
+                except OSError as problem:
+                    raise cannot_write(path, problem) from problem
+                count_one()
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether a folder exists that may be replaced, because nothing is in it; refuse one with something in it."""
+    exists = folder.is_dir() and not folder.is_symlink()
+    if exists and any(folder.iterdir()):
+        raise DataError(f"{folder} exists already and is not empty: choose another name")
+    return exists
+
+
+def _counter(source: Source, on_progress: Progress | None) -> Callable[[], None]:
+    """What to call after each picture."""
+    numbers = count(1)
+    return lambda: None if on_progress is None else on_progress(next(numbers), source.frame_count)
+
+
+def _check_labels(source: Source) -> None:
+    if not source.frame_count:
+        raise DataError(f"source {source.name!r} has no frames")
+    for recording in source.recordings:
+        if recording.labels is None or "part" not in recording.attributes:
+            needed = "only labelled pictures can be written as class folders"
+            raise DataError(f"{recording.name} has no labels or no part: {needed}")
+        for name in {recording.attributes["part"], *recording.labels}:
+            if not name or name in (".", "..") or "/" in name or "\0" in name:
+                raise DataError(f"{recording.name}: {name!r} cannot be the name of a folder")
 
 
 def stamp_text(stamp_ns: int) -> str:
@@ -94,15 +134,11 @@ def stamp_text(stamp_ns: int) -> str:
 
 def calibration_text(values: Mapping[str, Sequence[float] | str]) -> str:
     """A calibration file: a name, a colon and numbers in each line."""
-    lines = []
-    for name, value in values.items():
-        text = value if isinstance(value, str) else " ".join(f"{number:.6e}" for number in value)
-        lines.append(f"{name}: {text}\n")
-    return "".join(lines)
+    texts = (value if isinstance(value, str) else " ".join(f"{n:.6e}" for n in value) for value in values.values())
+    return "".join(f"{name}: {text}\n" for name, text in zip(values, texts, strict=True))
 
 
-def _write_drive(folder: Path, recording: DriveRecording) -> Iterator[None]:
-    """Write one drive, pausing after each frame."""
+def _write_drive(folder: Path, recording: DriveRecording, count_one: Callable[[], None]) -> None:
     camera, oxts = folder / ("image_02" if recording.color else "image_00"), folder / "oxts"
     for stream in (camera, oxts):
         (stream / "data").mkdir(parents=True)
@@ -111,26 +147,19 @@ def _write_drive(folder: Path, recording: DriveRecording) -> Iterator[None]:
     for frame, packet in enumerate(recording.packets):
         PillowImage.fromarray(recording.image(frame)).save(camera / "data" / f"{frame:010d}.png")
         _write_lines(oxts / "data" / f"{frame:010d}.txt", [packet_text(packet)])
-        yield
+        count_one()
 
 
 def _write_calibration(folder: Path, recording: DriveRecording) -> None:
     """The camera's lens and the positions of camera, laser scanner and GPS/IMU; the scanner only connects the two."""
-    width, height = float(recording.width), float(recording.height)
-    focal = focal_px(recording.width)
+    width, height, focal = float(recording.width), float(recording.height), focal_px(recording.width)
     lens = (focal, 0.0, (width - 1) / 2, 0.0, focal, (height - 1) / 2, 0.0, 0.0, 1.0)  # the first pixel is 0
     cameras: dict[str, Sequence[float] | str] = {"calib_time": "01-May-2031 06:00:00", "corner_dist": (0.0995,)}
+    projection = (*lens[:3], 0.0, *lens[3:6], 0.0, *lens[6:], 0.0)
+    own = {"S": (width, height), "K": lens, "D": (0.0,) * 5, "R": UNIT, "T": (0.0,) * 3}
+    rectified = {"S_rect": (width, height), "R_rect": UNIT, "P_rect": projection}
     for number in range(4):
-        cameras |= {
-            f"S_{number:02d}": (width, height),
-            f"K_{number:02d}": lens,
-            f"D_{number:02d}": (0.0,) * 5,
-            f"R_{number:02d}": UNIT,
-            f"T_{number:02d}": (0.0,) * 3,
-            f"S_rect_{number:02d}": (width, height),
-            f"R_rect_{number:02d}": UNIT,
-            f"P_rect_{number:02d}": (*lens[:3], 0.0, *lens[3:6], 0.0, *lens[6:], 0.0),
-        }
+        cameras |= {f"{name}_{number:02d}": values for name, values in (own | rectified).items()}
     time = {"calib_time": "01-May-2031 06:00:00"}
     to_scanner = time | {"R": UNIT, "T": (0.0, 0.0, IMU_UP_M - VELODYNE_UP_M)}
     to_camera = time | {"R": TO_CAMERA, "T": (0.0, CAMERA_UP_M - VELODYNE_UP_M, -CAMERA_AHEAD_M)}
