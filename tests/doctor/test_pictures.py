@@ -242,3 +242,16 @@ def test_short_stops_of_log_and_pictures_are_not_frozen(street: Kept) -> None:
     found = {one.check: one for one in check_recording(goes, DRIVING_POSES, look(goes))}
     assert found["frozen"].can_tell
     assert not found["frozen"].is_fault
+
+
+@pytest.mark.parametrize(("jumps", "hesitations", "is_fault"), [(3, 0, False), (4, 0, True), (8, 5, False)])
+def test_three_jumps_may_be_chance(
+    street: Kept, monkeypatch: pytest.MonkeyPatch, jumps: int, hesitations: int, is_fault: bool
+) -> None:
+    ratio = np.zeros(len(street) - 1)
+    ratio[:jumps], ratio[jumps : jumps + hesitations] = 0.4, -0.4
+    ratio[115:] = np.nan  # 2.5 % of 115 steps are fewer than four
+    monkeypatch.setattr("egoequiv.doctor.dropped.jump_ratio", lambda watched: ratio)
+    found = findings(street)["dropped"]
+    assert found.score == pytest.approx((jumps - hesitations) / 4)
+    assert found.is_fault == is_fault
