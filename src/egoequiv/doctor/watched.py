@@ -37,6 +37,7 @@ class Watched:
     speed: Array | None  # (N - 1,) how far the log says the camera moved in each step, in any unit; NaN: not known
     log_frames: NDArray[np.int64] | None = None  # (N,) numbers of the frames in the log, if some were left out
     steady: Array | None = None  # (N - 1,) speed without the noise of a log that stands still
+    exchanged: tuple[NDArray[np.int64], Array] | None = None  # with the next frame, see `exchanged_frames`
 
     def __len__(self) -> int:
         return len(self.glances)
