@@ -72,7 +72,7 @@ def better_orders(watched: Watched) -> list[Place]:
 
 
 def _shows_order(watched: Watched) -> bool:
-    """Whether thumbnails change enough, and not too much, for their path to say anything."""
+    """Whether thumbnails change enough, and not too much, so that their path says something."""
     changes = len(watched) >= 6 and watched.usual_change >= 2 * watched.still_level
     return changes and not watched.steps_are_large
 
