@@ -16,7 +16,7 @@ from egoequiv.doctor.evidence import Comparison
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.frames_of_reference import axes_in_words, frame_of_reference, rotations_of_axes
 from egoequiv.doctor.logged import LoggedMotion, logged_motion
-from egoequiv.doctor.offset import clock_drift, clock_offset, estimate_offset, wider
+from egoequiv.doctor.offset import clock_drift, clock_offset, estimate_offset, own_fit, wider
 from egoequiv.odometry.steps import VisualSteps
 from egoequiv.pose import CAMERA_POSES
 from egoequiv.pose.conventions import axes_matrix
@@ -253,6 +253,29 @@ def test_frames_dropped_without_a_trace() -> None:
 def test_a_motion_that_has_nothing_to_do_with_the_pictures() -> None:
     found = faults(compared().with_motion(compared(seed=9).motion))
     assert "agreement" in found
+
+
+def test_an_offset_that_cannot_be_told_does_not_make_a_wrong_log_agree() -> None:
+    """One turn to the left in the log, and one in the pictures at another time: at some offset they overlap."""
+    times = np.arange(0, 7.5, 1 / HZ)
+
+    def turned(begin_s: float, end_s: float) -> Array:
+        poses = np.zeros((len(times), 7))
+        yaw = 25 * np.interp(times, [begin_s, end_s], [0, end_s - begin_s])
+        poses[:, 0] = times
+        poses[:, 3:] = Rotation.from_rotvec(yaw[:, None] * np.array([0, 0, 1]), degrees=True).as_quat()
+        return poses
+
+    motion = logged_motion(Logged(turned(0.0, 2.2), times), CAMERA_POSES)  # type: ignore[arg-type]
+    wrong = Comparison("walk", seen(turned(2.0, 5.0)), motion)
+    checked = check_motion(wrong)
+    offset, agrees = (
+        next(one for one in checked.findings if one.check == name) for name in ("clock offset", "agreement")
+    )
+    assert not offset.can_tell
+    assert agrees.is_fault
+    shares = [dict(agreement(wrong, shift_s).values)["share"] for shift_s in (0.0, own_fit(wrong)[2])]
+    assert shares[0] < 0.1 < 0.5 < shares[1]
 
 
 def test_pictures_that_turn_while_the_log_does_not() -> None:

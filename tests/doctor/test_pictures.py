@@ -242,3 +242,27 @@ def test_short_stops_of_log_and_pictures_are_not_frozen(street: Kept) -> None:
     found = {one.check: one for one in check_recording(goes, DRIVING_POSES, look(goes))}
     assert found["frozen"].can_tell
     assert not found["frozen"].is_fault
+
+
+@pytest.mark.parametrize("hz", [30.0, 10.0])
+def test_a_pose_that_comes_twice_is_a_stop_of_a_slow_camera_only(street: Kept, hz: float) -> None:
+    rows = np.arange(100, 190)
+    rows[30:60] = 130  # 30 pictures are one
+    speed = np.ones(len(rows) - 1)
+    speed[::3] = 0.0  # every third pose is that of the frame before
+    made = changed(street, rows=rows, frames=np.arange(len(rows)))
+    found = check_pictures("r", look(made), np.arange(len(rows)) / hz, speed, steady=np.ones(len(speed)))
+    assert next(one for one in found if one.check == "frozen").is_fault == (hz > 10)
+
+
+@pytest.mark.parametrize(("jumps", "hesitations", "is_fault"), [(3, 0, False), (4, 0, True), (8, 5, False)])
+def test_three_jumps_may_be_chance(
+    street: Kept, monkeypatch: pytest.MonkeyPatch, jumps: int, hesitations: int, is_fault: bool
+) -> None:
+    ratio = np.zeros(len(street) - 1)
+    ratio[:jumps], ratio[jumps : jumps + hesitations] = 0.4, -0.4
+    ratio[115:] = np.nan  # 2.5 % of 115 steps are fewer than four
+    monkeypatch.setattr("egoequiv.doctor.dropped.jump_ratio", lambda watched: ratio)
+    found = findings(street)["dropped"]
+    assert found.score == pytest.approx((jumps - hesitations) / 4)
+    assert found.is_fault == is_fault

@@ -12,7 +12,7 @@ from doctor.test_motion import HZ, Logged, seen
 from egoequiv.doctor.evidence import Comparison
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.logged import logged_motion
-from egoequiv.doctor.step_lengths import step_lengths
+from egoequiv.doctor.step_lengths import _longer_and_shorter, step_lengths
 from egoequiv.pose import CAMERA_POSES
 
 Array = NDArray[np.float64]
@@ -49,6 +49,22 @@ def test_lost_frames_by_hand() -> None:
     assert three.is_fault
     assert {moment.first for moment in three.moments} == {19, 48, 77}  # the last picture before each gap
     assert "after frame 19" in three.text
+
+
+def test_lost_frames_that_follow_each_other() -> None:
+    row = step_lengths(lost(30, 32))  # frame 31 is between them: two long steps in a row
+    assert (values(row)["longer"], values(row)["shorter"]) == (2, 0)
+    near = step_lengths(lost(30, 33))  # one step between two long ones is not too short
+    assert (values(near)["longer"], values(near)["shorter"]) == (2, 0)
+    ends = np.full(12, 0.0)
+    ends[[3, 8]] = 0.7, -0.7  # five steps in a row are another speed, not lost frames
+    assert len(_longer_and_shorter(ends, 0.3)[0]) == 0
+    ends[6] = np.nan
+    ends[[8, 9]] = 0.0, -0.7
+    assert len(_longer_and_shorter(ends, 0.3)[0]) == 0  # nor is what cannot be told
+    ends[[6, 9]] = -0.7, 0.0
+    assert _longer_and_shorter(ends, 0.3)[0].tolist() == [3, 4, 5]
+    assert _longer_and_shorter(-ends, 0.3)[1] == 3
 
 
 def test_a_log_that_says_so_and_frames_that_hesitate_are_no_fault() -> None:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from egoequiv.catalog import open_source
+from egoequiv.doctor.logged import logged_motion
+from egoequiv.doctor.offset import _fix
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
 from egoequiv.pose import DRIVING_POSES, PlanarSpace
 from egoequiv.sources import Source, kitti
@@ -24,6 +26,7 @@ from helpers import data_error
 from kitti_files import (
     DRIVE,
     GRAY,
+    NORTH_STEP_M,
     SPEED,
     START_NS,
     STEP_NS,
@@ -94,7 +97,8 @@ def test_every_picture_has_the_pose_and_time_of_its_packet(drive: DriveFiles, ro
     assert recording.labels == ["city"] * 6
     assert recording.poses[:, 7] == pytest.approx(SPEED * 0.1 * np.arange(6))
     assert recording.poses[:, 8] == pytest.approx([90] * 6)
-    assert dict(source.settings) == {"path": str(root), "camera": 0, "drives": "all", "pose_of": "imu"}
+    settings = {"path": str(root), "camera": 0, "drives": "all", "pose_of": "imu", "offset_s": 0.0}
+    assert dict(source.settings) == settings
 
 
 def test_packets_alone(drive: DriveFiles, root: Path) -> None:
@@ -261,6 +265,25 @@ def test_a_drive_that_is_not_chosen_is_not_looked_at(drive: DriveFiles, root: Pa
     assert kitti(root, drives=DRIVE).notes == ()
 
 
+@pytest.mark.parametrize("offset_s", [0.02, -0.03, 0.2])
+def test_an_offset_is_added_to_the_times_of_packets(drive: DriveFiles, root: Path, offset_s: float) -> None:
+    sound, moved = only(kitti(root)), only(kitti(root, offset_s=offset_s))
+    frames = np.array(frame_numbers(moved))
+    packets = frames + (0.007 - offset_s) / 0.1  # an image is 7 ms after its packet, a frame 100 ms after the last
+    assert list(frames) == [k for k in range(6) if 0 <= k + (0.007 - offset_s) / 0.1 <= 5]
+    np.testing.assert_allclose(moved.poses[:, 1], NORTH_STEP_M * packets, atol=1e-3)
+    np.testing.assert_allclose(moved.poses[:, 2], packets, atol=1e-6)
+    np.testing.assert_allclose(moved.poses[:, 7], SPEED * 0.1 * packets, atol=1e-6)
+    np.testing.assert_allclose(moved.times_s, sound.times_s[frames])
+    assert "later, interpolated at each image" in kitti(root, offset_s=offset_s).convention
+
+
+def test_what_the_doctor_says_of_the_clock_of_a_drive_can_be_typed(drive: DriveFiles, root: Path) -> None:
+    source = kitti(root)
+    motion = logged_motion(only(source), source.pose_columns, source.settings)
+    assert _fix(motion, 0.04) == "--read offset_s=-0.040"
+
+
 def test_settings_may_be_strings_and_bad_ones_are_named(drive: DriveFiles, root: Path) -> None:
     assert open_source("kitti", root, camera="0", pose_of="imu").settings["camera"] == 0
     assert not open_source("kitti", root, camera="none").has_images
@@ -269,6 +292,9 @@ def test_settings_may_be_strings_and_bad_ones_are_named(drive: DriveFiles, root:
             open_source("kitti", root, camera=camera)
     with pytest.raises(ConfigError, match="pose_of"):
         open_source("kitti", root, pose_of="car")
+    for offset_s in ("nan", "1e300"):
+        with pytest.raises(ConfigError, match="offset_s"):
+            open_source("kitti", root, offset_s=offset_s)
     with pytest.raises(ConfigError, match="camera must be 0, 1, 2, 3 or none, found 4"):
         kitti(root, camera=4)
     with pytest.raises(ConfigError, match="pose_of must be imu or camera, found 'car'"):

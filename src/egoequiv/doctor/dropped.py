@@ -15,7 +15,7 @@ SIDES = 2  # steps on each side that a jump is compared with
 STRIPS = 4  # upright parts of the picture, most of which must jump
 JUMP = 0.25  # a jump changes the picture exp(0.25) = 1.28 times as much as the steps around it
 JUMPS = 0.025  # the share of steps from which on jumps are a fault
-LEAST_JUMPS = 3  # fewer say nothing
+LEAST_JUMPS = 4  # three, and no hesitation, happen by chance in one of eight sound recordings with so many
 LEAST_JUDGED, JUDGED_SHARE = 20, 0.25  # steps with enough change; where there are fewer, the camera mostly stands
 LEAST_CHANGE = 1.0  # gray levels: steps that change less are not judged
 SOFTENING = 0.5  # gray levels
@@ -26,7 +26,7 @@ def dropped(watched: Watched) -> Finding:
 
     Two scores, of which the larger counts: the share of frames that are missing in gaps of the stamps, divided by 2 %;
     and the share of steps in which pictures jump, less those in which they change as much too little (both are as
-    frequent if nothing is missing), divided by 2.5 % (or by three steps, if that is more).
+    frequent if nothing is missing), divided by 2.5 % (or by four steps, if that is more).
     """
     if len(watched) < 2 * SIDES + 2:
         return Finding("dropped", watched.name, np.nan, "too few pictures")

@@ -127,5 +127,5 @@ def _examined(watched: Watched, comparison: Comparison, comparisons: Sequence[Co
     recording = watched.recording
     glances = Glances.of(watched.looks)
     checked = check_motion(comparison, comparisons)
-    findings = (*checked.findings, *check_recording(recording, source.pose_columns, glances))
+    findings = (*checked.findings, *check_recording(recording, source.pose_columns, glances, comparison))
     return Examined(recording, findings, comparison, checked.corrected, checked.offset_s, watched.lens, glances)

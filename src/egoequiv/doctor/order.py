@@ -1,4 +1,4 @@
-"""Pictures in the wrong order: another order of a few of them makes their path clearly shorter."""
+"""Pictures in the wrong order: another order of a few of them makes their path, or that of the camera, shorter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Place:
 
     first: int
     last: int
-    gain: float  # the share of the path from `first - 1` to `last + 1` that is saved
+    gain: float  # the share of the path from `first - 1` to `last + 1` that is saved: of thumbnails, or of the camera
     words: str
 
 
@@ -29,15 +29,15 @@ def order(watched: Watched) -> Finding:
     """Whether some pictures are in the wrong order.
 
     Two neighbours swapped, up to eight frames reversed, and a short run moved by a few frames are tried at each place.
-    The score is the number of places where that makes the path of the thumbnails at least 20 % shorter, divided by
-    0.25 % of the frames (or by 1, if that is more).
+    The score is the number of places where that makes the path of the thumbnails at least 20 % shorter, or where the
+    camera goes to and fro (`exchanged_frames`), divided by 0.25 % of the frames (or by 1, if that is more).
     """
     check, name = "order", watched.name
-    if len(watched) < 6 or watched.usual_change < 2 * watched.still_level:
-        return Finding(check, name, np.nan, "too few pictures, or they change too little, to see their order")
-    if watched.steps_are_large:
-        return Finding(check, name, np.nan, "neighbouring pictures are too far apart to see their order")
     places = better_orders(watched)
+    if not places and (len(watched) < 6 or watched.usual_change < 2 * watched.still_level):
+        return Finding(check, name, np.nan, "too few pictures, or they change too little, to see their order")
+    if not places and watched.steps_are_large:
+        return Finding(check, name, np.nan, "neighbouring pictures are too far apart to see their order")
     if not places:
         return Finding(check, name, 0.0, "no other order of neighbouring pictures is clearly shorter")
     best = max(places, key=lambda place: place.gain)
@@ -58,6 +58,27 @@ def order(watched: Watched) -> Finding:
 
 def better_orders(watched: Watched) -> list[Place]:
     """The places where another order is clearly shorter, the best of those that overlap, in order."""
+    rows, saved = (np.empty(0, np.int64), np.empty(0)) if watched.exchanged is None else watched.exchanged
+    found = [Place(int(k), int(k) + 1, float(gain), "swapping them") for k, gain in zip(rows, saved, strict=True)]
+    if _shows_order(watched):
+        found += _shorter_orders(watched)
+    taken = np.zeros(len(watched), bool)
+    kept = []
+    for place in sorted(found, key=lambda place: (-place.gain, place.last - place.first)):
+        if not taken[place.first : place.last + 1].any():
+            kept.append(place)
+            taken[max(place.first - 1, 0) : place.last + 2] = True
+    return sorted(kept, key=lambda place: place.first)
+
+
+def _shows_order(watched: Watched) -> bool:
+    """Whether thumbnails change enough, and not too much, so that their path says something."""
+    changes = len(watched) >= 6 and watched.usual_change >= 2 * watched.still_level
+    return changes and not watched.steps_are_large
+
+
+def _shorter_orders(watched: Watched) -> list[Place]:
+    """All places where another order makes the path of the thumbnails clearly shorter; some overlap."""
     apart = [np.zeros(len(watched)), *(watched.distance(lag) for lag in range(1, LONGEST + 2))]
     found: list[Place] = []
     for size in range(2, min(LONGEST, len(watched) - 2) + 1):  # with a frame before and one after
@@ -67,13 +88,7 @@ def better_orders(watched: Watched) -> list[Place]:
             found += _where(
                 watched, size, _edges(apart, size, [0, cut]), _moved(apart, size, cut), apart, "moving one part"
             )
-    taken = np.zeros(len(watched), bool)
-    kept = []
-    for place in sorted(found, key=lambda place: (-place.gain, place.last - place.first)):
-        if not taken[place.first : place.last + 1].any():
-            kept.append(place)
-            taken[max(place.first - 1, 0) : place.last + 2] = True
-    return sorted(kept, key=lambda place: place.first)
+    return found
 
 
 def _edges(apart: list[Array], size: int, cuts: list[int] | None) -> Array:

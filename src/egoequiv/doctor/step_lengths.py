@@ -15,6 +15,7 @@ _FEWEST = 20  # steps whose length is known beside both neighbours
 _CLEAR = 4.0  # spreads of the lengths: what a lost frame adds must be more than this
 _LEAST = 2  # one lost frame alone is no fault
 _SLOW = 0.2  # of the usual way: slower steps have no length to speak of
+_IN_A_ROW = 3  # lost frames, each between two that are there
 _MOST_MOMENTS = 5
 
 
@@ -22,11 +23,12 @@ def step_lengths(comparison: Comparison) -> Finding:
     """Whether single steps of the pictures are longer than those around them, while the log moves evenly.
 
     Points that three pictures show tell how much longer one step is than the one before. A lost frame makes a step of k
-    frames (k + 1) / k times as long, and the next one as much shorter. The score is the share of frames lost so, less
-    the steps that are as much too short, divided by 2 % (or by two frames, if that is more).
+    frames (k + 1) / k times as long, and the next one as much shorter; up to three such steps may follow each other.
+    The score is the share of frames lost so, less the steps that are as much too short, divided by 2 % (or by two
+    frames, if that is more).
     """
     check, name = "step lengths", comparison.recording
-    against_last, against_next = ratios = _length_ratios(comparison)
+    against_last, _ = ratios = _length_ratios(comparison)
     judged = np.isfinite(ratios).all(axis=0)
     if judged.sum() < _FEWEST:
         return Finding(check, name, np.nan, "too few steps whose length can be told from the pictures")
@@ -35,8 +37,7 @@ def step_lengths(comparison: Comparison) -> Finding:
     spread = 1.4826 * float(np.median(np.abs(ratios[:, judged])))
     if _CLEAR * spread > lost:
         return Finding(check, name, np.nan, "the lengths of steps vary too much to see a lost frame")
-    longer = np.flatnonzero((against_last > lost / 2) & (against_next > lost / 2))
-    shorter = int(((against_last < -lost / 2) & (against_next < -lost / 2)).sum())
+    longer, shorter = _longer_and_shorter(against_last, lost / 2)
     count = max(len(longer) - shorter, 0)
     share = count / (frames * float(judged.sum()) + count)
     score = min(share / MISSING, count / _LEAST)
@@ -52,6 +53,28 @@ def step_lengths(comparison: Comparison) -> Finding:
     )
     fix = "frames were lost: match pictures and stamps again from the camera's own frame numbers"
     return Finding(check, name, score, text, fix, moments, values)
+
+
+def _longer_and_shorter(against_last: Array, least: float) -> tuple[NDArray[np.int64], int]:
+    """The steps that are longer than those on both sides by `least`, and how many are shorter by as much.
+
+    One that is longer than the last begins a row of longer steps, and the next that is shorter than its last ends it;
+    the reverse of shorter steps. Each begins or ends one row only: what is between two lost frames is not too short.
+    """
+    found: tuple[list[int], list[int]] = ([], [])
+    step = 0
+    while step < len(against_last):
+        sign = np.sign(against_last[step]) if np.abs(against_last[step]) > least else 0.0
+        after = step + 1
+        if sign:
+            row = against_last[after : after + _IN_A_ROW]
+            edges = np.flatnonzero(~(np.abs(row) <= least))  # the end, or not told
+            if len(edges) and sign * row[edges[0]] < -least:
+                after = step + 1 + int(edges[0])
+                found[0 if sign > 0 else 1].extend(range(step, after))
+                after += 1
+        step = after
+    return np.array(found[0], np.int64), len(found[1])
 
 
 def _length_ratios(comparison: Comparison) -> Array:

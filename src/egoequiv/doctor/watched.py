@@ -21,6 +21,7 @@ ALMOST_EQUAL = 0.3  # gray levels: what rounding and a video codec leave of the 
 STILL_SHARE = 0.1  # of the usual change, if that is more
 FAR_APART = 1.25  # two steps must change the picture so many times as much as one
 MOVING = 0.3  # of the usual speed: from then on the log says that the camera moves
+STEP_S = 0.1  # over which the speed of a fast camera is averaged
 MOST_MOMENTS = 5
 
 
@@ -37,6 +38,7 @@ class Watched:
     speed: Array | None  # (N - 1,) how far the log says the camera moved in each step, in any unit; NaN: not known
     log_frames: NDArray[np.int64] | None = None  # (N,) numbers of the frames in the log, if some were left out
     steady: Array | None = None  # (N - 1,) speed without the noise of a log that stands still
+    exchanged: tuple[NDArray[np.int64], Array] | None = None  # with the next frame, see `exchanged_frames`
 
     def __len__(self) -> int:
         return len(self.glances)
@@ -74,13 +76,14 @@ class Watched:
         """The steps in which the log clearly moves (N - 1,).
 
         They have 0.3 times the usual speed or more, both the step itself, or a short stop would count, and the way
-        around it, or the noise of a log that stands would.
+        around it, or the noise of a log that stands would. Of a fast camera, the step itself is 0.1 s long: a single
+        pose that comes twice is no stop.
         """
         if self.steady is None or self.speed is None:
             return np.zeros(max(len(self) - 1, 0), bool)
         least = np.finfo(float).tiny
         steady: Mask = self.steady >= max(MOVING * _usual(self.steady), least)
-        return steady & (self.speed >= max(MOVING * self.usual_speed, least))
+        return steady & (_mean_over(self.speed, self.steps_in(STEP_S, 1)) >= max(MOVING * self.usual_speed, least))
 
     @property
     def step_s(self) -> float:
@@ -157,6 +160,15 @@ def _usual(speed: Array | None) -> float:
         return np.nan
     moving = speed[speed > 0.1 * np.nanquantile(speed, 0.95)]
     return float(np.median(moving)) if len(moving) else 0.0
+
+
+def _mean_over(values: Array, width: int) -> Array:
+    """The mean of the `width` values around each one, of fewer at the ends; (N,)."""
+    if width <= 1 or not len(values):
+        return values
+    sums, counts = (np.convolve(one, np.ones(width), "full") for one in (values, np.ones(len(values))))
+    first = (width - 1) // 2
+    return np.asarray((sums / counts)[first : first + len(values)])
 
 
 def runs_of(mask: Mask) -> list[Run]:

@@ -15,6 +15,7 @@ from egoequiv.files import write_text
 from egoequiv.markdown import markdown_document
 
 TITLE = "Faults in logs, and which of them the doctor finds"
+_SHARES = ("auroc", "auroc_meant", "auroc_turning", "auroc_new", "found", "named")
 
 
 def fault_blocks(results: FaultResults) -> list[Block]:
@@ -47,10 +48,10 @@ def fault_csv(results: FaultResults) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["table", "log", "row", "metric", "value", "low", "high", "count"])
     for fault in results.faults:
-        shares = {name: getattr(fault, name) for name in ("auroc", "auroc_meant", "auroc_turning", "found", "named")}
+        shares = {name: getattr(fault, name) for name in _SHARES}
         shares |= {f"auroc, {name}": share for name, share in fault.rivals.items()}
         for name, share in shares.items():
-            count = fault.turning if name == "auroc_turning" else fault.pieces
+            count = fault.turning if name in ("auroc_turning", "auroc_new") else fault.pieces
             writer.writerow(["faults", fault.log, fault.fault, name, *_numbers(share), count])
     for alarm in results.alarms:
         writer.writerow(["false alarms", alarm.log, alarm.cut, "alarms", *_numbers(alarm.alarms), alarm.pieces])
@@ -70,6 +71,7 @@ def _faults_grid(log: str, rows: Sequence[FaultRow]) -> Grid:
         "AUROC",
         "of the check meant for it",
         "where the camera turns",
+        "without faults of the log",
         "found",
         "right check named",
         *(f"AUROC, {name}" for name in RIVALS),
@@ -81,6 +83,7 @@ def _faults_grid(log: str, rows: Sequence[FaultRow]) -> Grid:
             _share(row.auroc),
             _share(row.auroc_meant),
             Cell(_share(row.auroc_turning).line, [f"{row.turning} pieces"]),
+            _share(row.auroc_new),
             _share(row.found, percent=True),
             _share(row.named, percent=True),
             *(_share(row.rivals[name]) for name in RIVALS),
@@ -92,7 +95,9 @@ def _faults_grid(log: str, rows: Sequence[FaultRow]) -> Grid:
         "AUROC: how often a piece with the fault has a higher score than one without it (0.5 is chance). The score is "
         "the largest of all checks; a check that cannot tell counts as 0. Found: the share of pieces with a score of "
         f"at least 1. The camera turns: by {TURNS_DEG:g}° or more about one axis within the piece, by the poses of the "
-        f"log as it is; a log without angles does not count there. Brackets: 95 % intervals over {kinds}; none with "
+        f"log as it is; a log without angles does not count there. Without faults of the log: the same pieces, but for "
+        "checks that report the piece as it is, unless they are meant for the fault. "
+        f"Brackets: 95 % intervals over {kinds}; none with "
         "fewer than five, and no width where all are equal."
     ]
     where = "all logs together" if log == ALL else log

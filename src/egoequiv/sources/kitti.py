@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
-from egoequiv.pose import DRIVING_POSES, PlanarSpace, driving_poses
+from egoequiv.pose import DRIVING_POSES, ColumnTrack, PlanarSpace, PoseTrack, driving_poses
 from egoequiv.pose.camera import Lens
 from egoequiv.pose.clock import longest_increase
 from egoequiv.sources.kitti_calibration import drive_lens, t_imu_camera
 from egoequiv.sources.kitti_drives import Drive, choose_drives, find_drives
 from egoequiv.sources.kitti_locations import LOCATIONS, read_locations
 from egoequiv.sources.lenses import lens_or_note
-from egoequiv.sources.logged import PictureFiles
+from egoequiv.sources.logged import PictureFiles, Timing, values_at_frames
 from egoequiv.sources.oxts import packet_poses, parse_packet
 from egoequiv.sources.pictures import PictureRecording, open_picture
 from egoequiv.sources.recording import Source
@@ -68,31 +68,36 @@ def kitti(
     drives: str = "all",
     pose_of: PoseOf = "imu",
     locations: Path | None = None,
+    offset_s: float = 0.0,
 ) -> Source:
     """Drives in the raw layout of KITTI: a folder with dates, a date, a drive, or zip archives of them.
 
     Each image is matched to the packet whose time stamp is nearest, within half a frame; if two images are nearest to
     the same packet, the nearer one gets it. With `camera="none"` only the packets are read. `pose_of="camera"` gives
     the pose of the camera, from the calibration files, in the axes x forward, y left, z up, instead of the pose of the
-    GPS/IMU unit.
+    GPS/IMU unit. `offset_s` is added to the times of the packets; then poses are interpolated at the times of images,
+    because the nearest packet would be the same one for most offsets.
     """
     path = Path(path)
     if camera not in (0, 1, 2, 3, "none"):
         raise ConfigError(f"camera must be 0, 1, 2, 3 or none, found {camera!r}")
     if pose_of not in ("imu", "camera"):
         raise ConfigError(f"pose_of must be imu or camera, found {pose_of!r}")
+    if not abs(offset_s) < 1e9:
+        raise ConfigError(f"offset_s={offset_s}: expected seconds")
+    timing = Timing(offset_s)
     chosen = choose_drives(find_drives(path), drives, path)
     known = LOCATIONS | read_locations(path, locations)
     recordings: list[KittiRecording] = []
     notes: list[str] = []
     for drive in chosen:
         try:
-            recordings.append(_recording(drive, camera, pose_of, known, notes))
+            recordings.append(_recording(drive, camera, pose_of, known, timing, notes))
         except _LeftOutError as reason:
             notes.append(f"drive left out: {reason}")
     if not recordings:
         raise DataError(f"{path}: no drive can be used: {notes[-1]}")
-    settings = {"path": str(path), "camera": camera, "drives": drives, "pose_of": pose_of}
+    settings = {"path": str(path), "camera": camera, "drives": drives, "pose_of": pose_of, "offset_s": offset_s}
     place = "GPS/IMU unit" if pose_of == "imu" else "camera"
     return Source(
         "kitti",
@@ -102,7 +107,7 @@ def kitti(
         DRIVING_POSES,
         camera != "none",
         tuple(notes),
-        convention=f"GPS/IMU packet nearest to each image, pose of the {place} in metres, x forward, y left, z up; "
+        convention=f"{_matched(timing)}, pose of the {place} in metres, x forward, y left, z up; "
         "forward_m is the integral of the speed",
     )
 
@@ -111,8 +116,15 @@ class _LeftOutError(Exception):
     """A whole drive cannot be used; the message says why."""
 
 
+def _matched(timing: Timing) -> str:
+    """How images get their poses."""
+    if not timing.offset_s:
+        return "GPS/IMU packet nearest to each image"
+    return f"GPS/IMU packets {timing.offset_s:+g} s later, interpolated at each image"
+
+
 def _recording(
-    drive: Drive, camera: CameraNumber, pose_of: PoseOf, known: dict[str, str], notes: list[str]
+    drive: Drive, camera: CameraNumber, pose_of: PoseOf, known: dict[str, str], timing: Timing, notes: list[str]
 ) -> KittiRecording:
     packet_ns, packets = _packets(drive, notes)
     times_s = (packet_ns - packet_ns[0]) / 1e9
@@ -123,8 +135,13 @@ def _recording(
     folder = ""
     if camera != "none":
         folder = drive.below(f"image_{camera:02d}")
-        files, taken, image_ns = _images(drive, folder, packet_ns, notes)
-        poses, times_s = poses[taken], (image_ns - packet_ns[0]) / 1e9
+        files, taken, image_ns = _images(drive, folder, packet_ns, timing, notes)
+        if timing.offset_s:
+            poses, rows = _between_packets(packet_ns, poses, image_ns, timing, drive.name, notes)
+            files, image_ns = tuple(files[row] for row in rows), image_ns[rows]
+        else:
+            poses = poses[taken]
+        times_s = (image_ns - packet_ns[0]) / 1e9
     if len(poses) < 2:
         raise _LeftOutError(f"{drive.name} has {len(poses) or 'no'} usable frame, and motion needs two")
     location = known.get(drive.name)
@@ -172,14 +189,29 @@ def _packets(drive: Drive, notes: list[str]) -> tuple[NDArray[np.int64], NDArray
     return times[usable][kept], np.array(values)[kept]
 
 
+def _between_packets(
+    packet_ns: NDArray[np.int64],
+    poses: NDArray[np.float64],
+    image_ns: NDArray[np.int64],
+    timing: Timing,
+    name: str,
+    notes: list[str],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Poses of images at their own times, from those of packets (N, 9); (K, 9), and the rows of the images (K,)."""
+    rigid, rows, left_out = values_at_frames(PoseTrack(packet_ns, poses[:, :3], poses[:, 3:7]), image_ns, timing, name)
+    rest, _, _ = values_at_frames(ColumnTrack(packet_ns, poses[:, 7:], DRIVING_POSES[7:]), image_ns, timing, name)
+    notes += left_out
+    return np.hstack([rigid, rest]), rows
+
+
 def _images(
-    drive: Drive, folder: str, packet_ns: NDArray[np.int64], notes: list[str]
+    drive: Drive, folder: str, packet_ns: NDArray[np.int64], timing: Timing, notes: list[str]
 ) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.int64]]:
     """The pictures that have a packet: their files, the indices of their packets, and their times."""
     times, names = _stamped(drive, folder, (".png", ".jpg", ".jpeg"), "images", notes)
     order = np.argsort(times, kind="stable")
     times, names = times[order], [names[k] for k in order]
-    place = match_by_time(times, packet_ns, TOLERANCE_NS)
+    place = match_by_time(timing.shifted(times), packet_ns, TOLERANCE_NS)
     kept = np.flatnonzero(place >= 0)
     if len(kept) < len(names):
         first = drive.tree.where(f"{folder}/data/{names[int(np.flatnonzero(place < 0)[0])]}")

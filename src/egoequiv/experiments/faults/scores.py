@@ -53,6 +53,7 @@ class FaultRow(Plain):
     auroc_meant: Share  # of the checks that are meant for it
     turning: int  # pieces in which the camera turns by `TURNS_DEG`
     auroc_turning: Share
+    auroc_new: Share  # the same of what the doctor does not report of the piece as it is, see `_new_scores`
     found: Share  # pieces with any fault reported
     named: Share  # pieces with one of the checks meant for it reported
     rivals: dict[str, Share]  # AUROC of the plain checks
@@ -92,10 +93,13 @@ def fault_row(log: str, trial: Trial, logs: Sequence[ByTrial]) -> FaultRow | Non
     groups, kind = _groups([(number, one.recording) for number, one, _ in pairs])
     turns = np.array([one.turned_deg >= TURNS_DEG for one in sound])
 
-    def area(score: Callable[[Verdict], float], rows: NDArray[np.bool_] | None = None) -> Share:
-        rows = np.ones(len(pairs), bool) if rows is None else rows
-        values = [np.nan_to_num(np.array([score(one) for one in each])[rows]) for each in (faulty, sound)]
+    def area_of(scores: tuple[Array, Array], rows: NDArray[np.bool_]) -> Share:
+        values = [np.nan_to_num(each[rows]) for each in scores]
         return Share.of(auroc(values[0], values[1], groups[rows]))
+
+    def area(score: Callable[[Verdict], float], rows: NDArray[np.bool_] | None = None) -> Share:
+        scores = [np.array([score(one) for one in each]) for each in (faulty, sound)]
+        return area_of((scores[0], scores[1]), np.ones(len(pairs), bool) if rows is None else rows)
 
     def share(is_so: Callable[[Verdict], bool]) -> Share:
         return Share.of(group_mean(np.array([is_so(one) for one in faulty]), groups))
@@ -109,6 +113,7 @@ def fault_row(log: str, trial: Trial, logs: Sequence[ByTrial]) -> FaultRow | Non
         auroc_meant=area(lambda one: one.largest(trial.meant)),
         turning=int(turns.sum()),
         auroc_turning=area(lambda one: one.score, turns),
+        auroc_new=area_of(_new_scores(sound, faulty, trial.meant), turns),
         found=share(lambda one: one.score >= FAULT),
         named=share(lambda one: one.largest(trial.meant) >= FAULT),
         rivals={name: area(lambda one, name=name: one.rivals.get(name, 0.0)) for name in RIVALS},  # type: ignore[misc]
@@ -176,6 +181,22 @@ def auroc(faulty: Array, sound: Array, groups: NDArray[np.int64]) -> GroupEstima
         return np.asarray(total / np.square(weight.sum(axis=0)))
 
     return group_estimate(weights, weights.sum(axis=0), of)
+
+
+def _new_scores(sound: Sequence[Verdict], faulty: Sequence[Verdict], meant: Sequence[str]) -> tuple[Array, Array]:
+    """The largest score of each piece with the fault and without it, but for checks that report the piece as it is.
+
+    A log may have faults of its own, such as repeated pictures, and then a piece without the fault is not sound. The
+    checks that are meant for the fault count all the same.
+    """
+    scores = []
+    for before, after in zip(sound, faulty, strict=True):
+        reported = set(before.faults()) - set(meant)
+        scores.append(
+            [one.largest([check for check in one.scores if check not in reported]) for one in (after, before)]
+        )
+    both = np.array(scores, np.float64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
 
 
 def _pairs(by_trial: ByTrial, trial: str) -> list[tuple[Verdict, Verdict]]:

@@ -114,7 +114,7 @@ def _verdict(
     times_s = None if recording.times_s is None else np.asarray(recording.times_s)
     findings: list[Finding] = [
         *check_motion(comparison, comparisons).findings,
-        *check_recording(recording, pose_columns, seen.glances),
+        *check_recording(recording, pose_columns, seen.glances, comparison),
     ]
     offset = next(one for one in findings if one.check == "clock offset")
     return Verdict(
