@@ -278,6 +278,15 @@ def test_an_offset_is_added_to_the_times_of_packets(drive: DriveFiles, root: Pat
     assert "later, interpolated at each image" in kitti(root, offset_s=offset_s).convention
 
 
+def test_images_between_two_packets_keep_poses_of_their_own(drive: DriveFiles, root: Path) -> None:
+    """After 50 ms, two images whose stamps vary are nearest to the same packet."""
+    for row, late_ns in ((2, 9_000_000), (3, 5_000_000)):
+        edit_row(drive.image_stamps, row, stamp_text(START_NS + row * STEP_NS + late_ns))
+    moved = only(kitti(root, offset_s=0.057))
+    assert frame_numbers(moved) == [1, 2, 3, 4, 5]
+    np.testing.assert_allclose(moved.poses[:, 2], [0.5, 1.52, 2.48, 3.5, 4.5], atol=1e-6)
+
+
 def test_what_the_doctor_says_of_the_clock_of_a_drive_can_be_typed(drive: DriveFiles, root: Path) -> None:
     source = kitti(root)
     motion = logged_motion(only(source), source.pose_columns, source.settings)

@@ -135,12 +135,13 @@ def _recording(
     folder = ""
     if camera != "none":
         folder = drive.below(f"image_{camera:02d}")
-        files, taken, image_ns = _images(drive, folder, packet_ns, timing, notes)
+        image_ns, names = _stamped_images(drive, folder, notes)
         if timing.offset_s:
             poses, rows = _between_packets(packet_ns, poses, image_ns, timing, drive.name, notes)
-            files, image_ns = tuple(files[row] for row in rows), image_ns[rows]
         else:
+            rows, taken = _matched_images(drive, folder, image_ns, names, packet_ns, notes)
             poses = poses[taken]
+        files, image_ns = tuple(names[row] for row in rows), image_ns[rows]
         times_s = (image_ns - packet_ns[0]) / 1e9
     if len(poses) < 2:
         raise _LeftOutError(f"{drive.name} has {len(poses) or 'no'} usable frame, and motion needs two")
@@ -204,14 +205,23 @@ def _between_packets(
     return np.hstack([rigid, rest]), rows
 
 
-def _images(
-    drive: Drive, folder: str, packet_ns: NDArray[np.int64], timing: Timing, notes: list[str]
-) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.int64]]:
-    """The pictures that have a packet: their files, the indices of their packets, and their times."""
+def _stamped_images(drive: Drive, folder: str, notes: list[str]) -> tuple[NDArray[np.int64], list[str]]:
+    """The times and files of the pictures, in order of time."""
     times, names = _stamped(drive, folder, (".png", ".jpg", ".jpeg"), "images", notes)
     order = np.argsort(times, kind="stable")
-    times, names = times[order], [names[k] for k in order]
-    place = match_by_time(timing.shifted(times), packet_ns, TOLERANCE_NS)
+    return times[order], [names[k] for k in order]
+
+
+def _matched_images(
+    drive: Drive,
+    folder: str,
+    times: NDArray[np.int64],
+    names: list[str],
+    packet_ns: NDArray[np.int64],
+    notes: list[str],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows of the pictures that have a packet, and the indices of their packets."""
+    place = match_by_time(times, packet_ns, TOLERANCE_NS)
     kept = np.flatnonzero(place >= 0)
     if len(kept) < len(names):
         first = drive.tree.where(f"{folder}/data/{names[int(np.flatnonzero(place < 0)[0])]}")
@@ -221,7 +231,7 @@ def _images(
         )
     if len(kept) < len(packet_ns):
         notes.append(f"{drive.name}: {len(packet_ns) - len(kept)} of {len(packet_ns)} packets have no image")
-    return tuple(names[k] for k in kept), place[kept], times[kept]
+    return kept, place[kept]
 
 
 def _stamped(
