@@ -117,13 +117,20 @@ def wait(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def spent_s(child: int) -> float:
-    """Processor time that a command has taken so far; unlike the clock, it goes with the work on a busy machine."""
-    try:
-        fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def spent_s(group: int) -> float:
+    """Processor time that a command and its workers have taken; unlike the clock, it goes with the work.
+
+    Of workers that have ended, only those count that were waited for.
+    """
+    ticks = 0
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = place.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(fields[2]) == group:
+            ticks += sum(map(int, fields[11:15]))  # its own, and of children that were waited for
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def kill_at(child: int, share_s: float) -> None:
@@ -131,7 +138,7 @@ def kill_at(child: int, share_s: float) -> None:
     while spent_s(child) < share_s:
         if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
             return
-        time.sleep(0.001)
+        time.sleep(0.005)
     os.killpg(child, signal.SIGKILL)
 
 
