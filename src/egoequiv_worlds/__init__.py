@@ -6,14 +6,16 @@ What is drawn is in `toys`, `street` and `place`, and in `things` if more than o
 How to add something, each in one file:
 
 - A toy is a function that puts parts of a `Model` together, in the CATEGORY of its `toys/toy_*.py`. A new category is a
-  new file `toys/toy_NAME.py` with a CATEGORY, and is found by itself.
-- A kind of house is a function that puts solids at a spot, in the HOUSES of `things/buildings.py`; both the drive and
-  the places then have it.
+  new file `toys/toy_NAME.py` with a CATEGORY, and is found by itself. The default turntable then has it too: its counts
+  in `turntable.py`, the guide and the tests change.
+- A kind of house is a function that puts solids at a spot, in the HOUSES of `things/buildings.py`; residential streets,
+  farms and suburbs then have it.
 - A class of places is a function from dice to a scene, and its name in `place/__init__.py`.
 - A lighting of toys is a line in `render/studio.py`; a paint is a function in `render/solids.py` and its pattern in
   `render/painting.py`.
 
-A toy or a house that is added to others changes which of them a seed gives.
+A new category leaves the others as they are; a design that is added to one changes which design an instance is. A new
+house changes all that is rolled after it. After a change of any file, the first picture waits for the compiler.
 """
 
 from egoequiv_worlds.drive import DriveRecording, drive

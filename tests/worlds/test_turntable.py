@@ -142,7 +142,7 @@ def test_a_new_file_is_a_new_category_and_leaves_the_others_as_they_are(tmp_path
     (tmp_path / "egoequiv_worlds" / "toys" / "toy_ball.py").write_text(
         "from egoequiv_worlds.render.mesh import ellipsoid\n"
         "from egoequiv_worlds.toys import Category\n"
-        "CATEGORY = Category(5, (lambda toy: toy.base(ellipsoid((0, 0, 1), (1, 1, 1))),))\n"
+        f"CATEGORY = Category({len(CATEGORIES)}, (lambda toy: toy.base(ellipsoid((0, 0, 1), (1, 1, 1))),))\n"
     )
     program = (
         "from egoequiv_worlds.toys import CATEGORIES, Toy, parts\n"

@@ -1,7 +1,9 @@
 """The toys of the turntable, and what they are assembled from.
 
-A category is a file `toy_NAME.py` in this folder, and is found by itself. Its CATEGORY has a number that no other one
-has, from which its random numbers come, and its designs: functions that put the parts of a `Model` together.
+A category is a file `toy_NAME.py` in this folder, and is found by itself. Its CATEGORY has the next free number, from
+which its random numbers come, and its designs: functions that put the parts of a `Model` together, in any unit, x ahead
+and z up. The lowest point stands on the table, and the toy is scaled to the picture. Tests want closed meshes, 1,000 to
+4,000 triangles, and a share of 0.05 to 0.4 of the picture.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ class Model:
         self.base, self.light, self.dark, self.black = (partial(self.paint, albedo) for albedo in grays)
 
     def paint(self, albedo: float, *meshes: Mesh) -> None:
-        """Add parts in a gray that all toys share."""
+        """Add parts in any gray; `base`, `light`, `dark` and `black` are the toy's own."""
         self.parts += [Part(mesh, albedo) for mesh in meshes]
 
     def between(self, low: float, high: float) -> float:
@@ -111,6 +113,10 @@ def _found() -> Mapping[str, Category]:
     """The categories of all files of this folder, by their numbers."""
     files = [module.name for module in pkgutil.iter_modules(__path__) if module.name.startswith("toy_")]
     found = {name.removeprefix("toy_"): import_module(f"{__name__}.{name}").CATEGORY for name in files}
+    if len({category.number for category in found.values()}) < len(found):
+        raise ValueError(
+            f"two categories of toys have one number: { ({name: one.number for name, one in found.items()}) }"
+        )
     return dict(sorted(found.items(), key=lambda item: item[1].number))
 
 
