@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from egoequiv.evaluation import embed
 from egoequiv.evaluation.run_model import open_run_model
-from egoequiv.exporting import open_model
+from egoequiv.exporting import export_run, open_model
 from egoequiv.exporting.opening import OnnxModel
 from egoequiv.models.motion_model import MotionModel
 from egoequiv.store import FrameStore
+from exporting.exports import make_run
 
 CLOSE = 1e-5
 Run = tuple[Path, Path]
@@ -28,6 +29,14 @@ def images_of(store: FrameStore, count: int) -> NDArray[np.uint8]:
 
 def program(path: Path) -> torch.nn.Module:
     return torch.export.load(path).module()
+
+
+def test_stages_of_their_own_are_exported(small_store: FrameStore, tmp_path: Path) -> None:
+    halves = {"encoder_settings": {"own_stages": 2, "width": 8, "feature_dim": 16}}
+    run = make_run("generators", small_store, tmp_path, **halves)
+    export_run(run, tmp_path / "export")
+    images = images_of(small_store, 3)
+    np.testing.assert_allclose(open_model(tmp_path / "export", "onnx").embed(images), embed(run, images), atol=CLOSE)
 
 
 @pytest.mark.slow

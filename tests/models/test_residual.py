@@ -62,6 +62,42 @@ def test_the_full_layer_stays_small_for_images_of_every_size(
     assert weights_of(encoder) <= 1_000_000
 
 
+@pytest.mark.parametrize(("own_stages", "weights"), [(1, 798_560), (2, 856_160), (3, 874_720)])
+def test_stages_of_their_own_stay_below_a_million_weights(own_stages: int, weights: int) -> None:
+    encoder = ResidualEncoder((32, 32, 1), own_stages=own_stages)
+    assert weights_of(encoder) == weights
+    assert len(encoder.stages) == 3 - own_stages
+
+
+@pytest.mark.parametrize("own_stages", [1, 2, 3])
+def test_each_half_is_a_residual_network_on_the_shared_stages(own_stages: int) -> None:
+    torch.manual_seed(0)
+    encoder = ResidualEncoder((50, 50, 3), width=4, blocks=2, feature_dim=10, own_stages=own_stages)
+    images = torch.randn(3, 3, 50, 50)
+    expected = []
+    for half in encoder.halves:
+        plain = ResidualEncoder((50, 50, 3), width=4, blocks=2, feature_dim=5)
+        plain.stem, plain.stages = encoder.stem, encoder.stages + half[0]  # type: ignore[index]
+        plain.features = half[-1]  # type: ignore[index]
+        expected.append(plain(images))
+    assert torch.equal(encoder(images), torch.cat(expected, dim=1))
+
+
+def test_what_one_half_learns_changes_the_shared_stages_and_not_the_other_half() -> None:
+    encoder = ResidualEncoder((12, 12, 1), width=4, feature_dim=6, own_stages=2)
+    encoder(torch.randn(4, 1, 12, 12))[:, 3:].square().sum().backward()
+    moved = {name: value.grad is not None and bool(value.grad.any()) for name, value in encoder.named_parameters()}
+    assert {name for name, has in moved.items() if not has} == {n for n in moved if n.startswith("halves.0.")}
+    assert any(name.startswith("stages.0.") for name in moved)
+
+
+def test_an_odd_number_of_features_has_no_halves() -> None:
+    with pytest.raises(
+        ConfigError, match=r"^encoder.own_stages=1 .* encoder.feature_dim=7 has no half: .*even number$"
+    ):
+        ResidualEncoder((12, 12, 1), feature_dim=7, own_stages=1)
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(12, 140), st.integers(12, 140), st.sampled_from([1, 3]), st.integers(1, 2), st.integers(1, 12))
 def test_images_of_any_size_fit(height: int, width: int, channels: int, blocks: int, first: int) -> None:

@@ -65,7 +65,14 @@ SMALL_VIT = {"width": 16, "depth": 2, "feature_dim": 16}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-@pytest.mark.parametrize(("encoder", "shape"), [("residual", {"width": 8, "feature_dim": 16}), ("vit", SMALL_VIT)])
+@pytest.mark.parametrize(
+    ("encoder", "shape"),
+    [
+        ("residual", {"width": 8, "feature_dim": 16}),
+        ("residual", {"width": 8, "feature_dim": 16, "own_stages": 2}),
+        ("vit", SMALL_VIT),
+    ],
+)
 def test_newer_encoders_go_on_to_the_same_bytes(
     drives: Path, tmp_path: Path, encoder: str, shape: dict[str, int], precision: str
 ) -> None:

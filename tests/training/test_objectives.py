@@ -66,6 +66,18 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(
         assert not torch.equal(parameter, after[name]), f"{name} has learned nothing"
 
 
+def test_halves_with_stages_of_their_own_are_the_parts(small_store: FrameStore, tmp_path: Path) -> None:
+    own = {**TINY, "encoder": "residual", "iterations": 2, "method": "recording+motion"}
+    own["encoder_settings"] = {"own_stages": 2, "width": 8, "feature_dim": 16}
+    run = train(small_store.path, tmp_path / "run", **own)
+    assert run.model().spec.parts == {"invariant": 8, "equivariant": 8}
+    with pytest.raises(
+        ConfigError, match=r"^encoder.own_stages=2 .* equivariant_share=0.25 makes parts of other sizes"
+    ):
+        train(small_store.path, tmp_path / "uneven", equivariant_share=0.25, **own)
+    assert not (tmp_path / "uneven").exists()
+
+
 def test_another_seed_gives_other_changes_of_light(small_store: FrameStore) -> None:
     images = torch.zeros(2, 4, 4, 1)
 

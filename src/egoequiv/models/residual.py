@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import ceil, gcd
+from typing import Annotated
 
+import torch
+from pydantic import Field
 from torch import Tensor, nn
 
+from egoequiv.errors import ConfigError
 from egoequiv.models.encoder import Count, Encoder, ImageShape, channels_last, check_sides
 
 GROUPS = 8  # of channels that GroupNorm brings to mean 0 and variance 1 together
 STAGES = 3  # each with twice the channels of the one before
 LARGEST_MAP = 6  # cells along the shorter side of the last map: larger images are halved once more at the start
 SHORT_CELLS, LONG_CELLS = 4, 6  # along the shorter and the longer side, that the full layer reads at most
+Stages = Annotated[int, Field(ge=0, le=STAGES)]
 
 
 class ResidualEncoder(Encoder):
@@ -27,12 +32,25 @@ class ResidualEncoder(Encoder):
         width: channels of the first stage.
         blocks: residual blocks in each stage.
         feature_dim: number of features.
+        own_stages: so many of the last stages, and the full layer, are there twice, once for each half of the features.
 
     """
 
-    def __init__(self, image_shape: ImageShape, width: Count = 32, blocks: Count = 1, feature_dim: Count = 128) -> None:
+    def __init__(
+        self,
+        image_shape: ImageShape,
+        width: Count = 32,
+        blocks: Count = 1,
+        feature_dim: Count = 128,
+        own_stages: Stages = 0,
+    ) -> None:
         super().__init__()
         check_sides("residual", image_shape)
+        if own_stages and feature_dim % 2:
+            raise ConfigError(
+                f"encoder.own_stages={own_stages} gives each half of the features stages of its own, and "
+                f"encoder.feature_dim={feature_dim} has no half: choose an even number"
+            )
         self.feature_dim = feature_dim
         height, wide, channels = image_shape
         halvings = 1
@@ -40,22 +58,28 @@ class ResidualEncoder(Encoder):
             halvings += 1
         sizes = [channels] + [width] * halvings
         self.stem = nn.Sequential(*(Stem(before, after) for before, after in pairwise(sizes)))
-        self.stages = nn.Sequential()
-        before = width
-        for stage in range(STAGES):
-            after = width * 2**stage
-            for block in range(blocks):
-                self.stages.append(Block(before, after, halve=stage > 0 and block == 0))
-                before = after
+        shared = STAGES - own_stages
+        self.stages = _stages(width, blocks, range(shared))
         last = [ceil(side / 2 ** (halvings + STAGES - 1)) for side in (height, wide)]
         read = [min(cells, most) for cells, most in zip(last, _cells_read(height, wide), strict=True)]
         self.pool = nn.Identity() if read == last else nn.AdaptiveAvgPool2d((read[0], read[1]))
-        self.features = nn.Linear(before * read[0] * read[1], feature_dim)
+        inputs = width * 2 ** (STAGES - 1) * read[0] * read[1]
+        if own_stages:
+            own = range(shared, STAGES)
+            self.halves = nn.ModuleList(
+                nn.Sequential(_stages(width, blocks, own), self.pool, nn.Flatten(), nn.Linear(inputs, feature_dim // 2))
+                for _ in range(2)
+            )
+        else:
+            self.features = nn.Linear(inputs, feature_dim)
+        self.own_stages = own_stages
         channels_last(self)
 
     def forward(self, images: Tensor) -> Tensor:
-        maps = self.pool(self.stages(self.stem(images)))
-        features: Tensor = self.features(maps.flatten(1))
+        maps = self.stages(self.stem(images))
+        if self.own_stages:
+            return torch.cat([half(maps) for half in self.halves], dim=1)
+        features: Tensor = self.features(self.pool(maps).flatten(1))
         return features
 
 
@@ -91,6 +115,17 @@ class Block(nn.Module):
         inner: Tensor = self.norm1(self.conv1(maps)).relu()
         summed: Tensor = self.norm2(self.conv2(inner)) + self.shortcut(maps)
         return summed.relu()
+
+
+def _stages(width: int, blocks: int, numbers: range) -> nn.Sequential:
+    """The blocks of these stages of an encoder with so many channels in its first stage, counted from 0."""
+    made = nn.Sequential()
+    for stage in numbers:
+        before, after = width * 2 ** max(stage - 1, 0), width * 2**stage
+        for block in range(blocks):
+            made.append(Block(before, after, halve=stage > 0 and block == 0))
+            before = after
+    return made
 
 
 def _cells_read(height: int, width: int) -> tuple[int, int]:

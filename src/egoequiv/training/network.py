@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 
@@ -13,6 +14,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.losses import Equivariance, ImaginedViews
 from egoequiv.models import EgoNet, NetSpec, build_encoder, initialise
 from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
+from egoequiv.models.residual import ResidualEncoder
 from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
@@ -52,7 +54,10 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
         normalisation=config.normalise,
     )
     encoder = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings)
-    net = EgoNet(_with_heads(spec, encoder.feature_dim, config, data), encoder)
+    made = _with_heads(spec, encoder.feature_dim, config, data)
+    if made.parts and isinstance(encoder, ResidualEncoder):
+        _check_halves(encoder, made.parts, config)
+    net = EgoNet(made, encoder)
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
     found = statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)
     net.set_normalisation(*found)
@@ -94,6 +99,15 @@ def _parts(features: int, config: TrainConfig) -> dict[str, int]:
         )
     equivariant = min(max(round(features * config.equivariant_share), 1), features - 1)
     return {INVARIANT: features - equivariant, EQUIVARIANT: equivariant}
+
+
+def _check_halves(encoder: ResidualEncoder, parts: Mapping[str, int], config: TrainConfig) -> None:
+    """Refuse parts of the features that are not the halves for which an encoder has stages of their own."""
+    if encoder.own_stages and len(set(parts.values())) > 1:
+        raise ConfigError(
+            f"encoder.own_stages={encoder.own_stages} gives each half of the features stages of its own, and "
+            f"equivariant_share={config.equivariant_share:g} makes parts of other sizes: leave one of them out"
+        )
 
 
 def motion_scale(space: MotionSpace, motion: NDArray[np.float32]) -> list[float]:

@@ -30,6 +30,8 @@ JOINT: dict[str, dict[str, float]] = {
 }
 # Of training with few labels: without these changes their images are soon known by heart.
 JOINT_SETTINGS: Settings = {"augment_labelled": "shift+mirror", "batch_size": 48, "iterations": 300}
+# Of the residual encoder: its last two stages are there once for each half of the features.
+OWN_STAGES: Settings = {"own_stages": 2}
 SMALL = (32, 32, 1)  # images with which an encoder is tried
 
 
@@ -83,6 +85,7 @@ def _all() -> list[Candidate]:
         Candidate("untrained", "random", {"iterations": 0, "encoder": "residual", "normalise": "image"}),
         Candidate(WINNER, WINNER),
         Candidate(NO_MAPS, NO_MAPS),
+        *(Candidate(f"{name}-own-stages", name, {"encoder_settings": OWN_STAGES}) for name in (WINNER, NO_MAPS)),
         Candidate("motion", "motion"),
         *(Candidate(name, name) for name in RIVALS),
         Candidate("efficientnet-lite0", "random", {"iterations": 0, "encoder": "efficientnet-lite0"}),
