@@ -285,7 +285,10 @@ def test_a_module_that_a_run_names_must_not_be_one_of_the_current_folder(
         f"this code, set EGOEQUIV_CODE={folder}"
     )
     assert refusal("shapes_beside:mine", run) == line
-    assert trust(["shapes_beside:mine"]) == f"EGOEQUIV_CODE={folder} "
+    (folder / "shapes_imported.py").write_text("mine = 0\n")
+    load_code("shapes_imported:mine")  # as the user names it
+    for module in ("shapes_beside", "shapes_imported"):
+        assert trust([f"{module}:mine"]) == f"EGOEQUIV_CODE={folder} "
     monkeypatch.setenv("EGOEQUIV_CODE", ".")
     assert refusal("shapes_beside:mine", run) == ""
     monkeypatch.delenv("EGOEQUIV_CODE")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, spec_from_file_location
 from pathlib import Path
 from site import getsitepackages
@@ -101,10 +101,13 @@ def import_named(name: str) -> ModuleType:
             ) from problem
 
 
-def places_of(name: str) -> list[Path]:
-    """The files or folders from which the top package of a module would be imported; nothing is imported."""
+def places_of(name: str, if_imported: bool = True) -> list[Path]:
+    """The files or folders from which the top package of a module would be imported; nothing is imported.
+
+    Of one that is imported already, those it came from, or if that does not count, those on the Python path.
+    """
     try:
-        spec = find_spec(name.partition(".")[0])
+        spec = (find_spec if if_imported else PathFinder.find_spec)(name.partition(".")[0])
     except (ImportError, ValueError):  # ValueError: of a module that somebody made by hand
         return []
     if spec is None:
@@ -153,7 +156,7 @@ def is_trusted_module(name: str, if_imported: bool = True) -> bool:
     if if_imported and top in sys.modules:
         return True
     add_current_folder()
-    found = places_of(top)
+    found = places_of(top, if_imported)
     if all(any(place.is_relative_to(folder) for folder in _code_folders()) for place in found):
         return True  # also if there is none: the import says so
     script, here, before = _running_script(), _current_folder(), list(sys.path)
@@ -164,7 +167,7 @@ def is_trusted_module(name: str, if_imported: bool = True) -> bool:
         return True
     try:
         del sys.path[first]
-        return places_of(top) == found
+        return places_of(top, if_imported) == found
     finally:
         sys.path[:] = before
 

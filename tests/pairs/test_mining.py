@@ -21,6 +21,7 @@ from egoequiv.pairs import MinedPatterns, candidates, find_motion_pairs, mine_pa
 from egoequiv.pairs.candidates import close_pairs, half_a_step_s
 from egoequiv.pairs.mining import name_motions
 from egoequiv.pose import ColumnsSpace, MotionSpace, NoMotion, PlanarSpace, SE2Space, SE3Space
+from egoequiv.pose.scale_free import ScaleFreeSpace
 from egoequiv.store import FrameStore
 from helpers import GRID, bare_store, data_error, grid_poses
 
@@ -322,6 +323,14 @@ def test_turns_of_a_robot_that_always_drives_are_named() -> None:
         "forward 0.8 m",
         "forward 0.2 m",
     )
+
+
+def test_the_largest_component_with_a_word_comes_first() -> None:
+    spread = np.array([0.3, 1.0, 0.05, 5.0, 5.0, 5.0])
+    motions = np.array([[0.9, 0.0, 0.29, 0.0, 0.0, yaw] for yaw in (3.0, -3.0, 0.0)])
+    names = name_motions(ScaleFreeSpace(), motions, spread)
+    assert [name.split(" and ")[0] for name in names] == ["forward"] * 3
+    assert len(set(names)) == 3
 
 
 def test_names_of_the_same_words_are_told_apart() -> None:

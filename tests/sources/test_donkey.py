@@ -104,7 +104,7 @@ def test_gaps_that_are_integrated_across_are_named(tmp_path: Path) -> None:
     records = drive(40)
     write(tmp_path / "tub", [*records[:10], *records[30:]])
     source = donkey(tmp_path / "tub")
-    lost = f"{tmp_path / 'tub'}: 20 indexes from 0 to 39 have no record"
+    lost = f"{tmp_path / 'tub'}: 20 indexes from 0 to 39 have no record that can be read"
     assert source.notes == (
         lost,
         "tub: the rates have 1 gaps, 1.05 s together, the longest 1.05 s: there the integral is a guess, as if they "
@@ -143,7 +143,7 @@ def test_the_disk_is_believed_and_not_the_manifest(tmp_path: Path) -> None:
     (tmp_path / "catalog_1.catalog").unlink()
     source = donkey(tmp_path)
     assert [len(r) for r in source.recordings] == [60]
-    assert "40 indexes from 0 to 99 have no record" in source.notes[0]
+    assert "40 indexes from 0 to 99 have no record that can be read" in source.notes[0]
     assert "names 1 catalogs that are not there, first 'catalog_1.catalog'" in source.notes[1]
     (tmp_path / "manifest.json").write_text('["a"]\n{"paths": [')
     assert "its last line cannot be read, so no record counts as deleted" in donkey(tmp_path).notes[1]

@@ -265,6 +265,11 @@ def test_a_drive_that_is_not_chosen_is_not_looked_at(drive: DriveFiles, root: Pa
     assert kitti(root, drives=DRIVE).notes == ()
 
 
+def test_an_offset_without_a_camera_is_refused(root: Path) -> None:
+    with pytest.raises(ConfigError, match=r"offset_s=0\.05 is of the clock of a camera, and camera=none reads none"):
+        kitti(root, camera="none", offset_s=0.05)
+
+
 @pytest.mark.parametrize("offset_s", [0.02, -0.03, 0.2])
 def test_an_offset_is_added_to_the_times_of_packets(drive: DriveFiles, root: Path, offset_s: float) -> None:
     sound, moved = only(kitti(root)), only(kitti(root, offset_s=offset_s))

@@ -70,7 +70,8 @@ def check_motion(comparison: Comparison, all_recordings: Sequence[Comparison] = 
         return MotionChecks((other, order, axes, lengths, offset, drift, agrees), corrected, 0.0)
     offset = clock_offset(corrected)
     told_s = dict(offset.values).get("offset_s")
-    # An offset that cannot be told corrects nothing, or almost any log would agree somewhere. A command acts late.
+    # An offset that cannot be told corrects nothing, or almost any log would agree somewhere. Commands act with a
+    # delay, so for them the best offset is used.
     best_s = (0.0 if corrected.motion.is_scaled else own_fit(corrected)[2]) if told_s is None else told_s
     findings = (other, order, axes, lengths, offset, drift, agreement(corrected, best_s))
     return MotionChecks(findings, corrected, best_s if offset.is_fault else 0.0)

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 _FEWEST = 20  # steps whose length is known beside both neighbours
 _CLEAR = 4.0  # spreads of the lengths: what a lost frame adds must be more than this
-_LEAST = 2  # one lost frame alone is no fault
+_LEAST = 2  # one lost frame alone is no fault, nor is one row of them: a bump makes such a row too
 _SLOW = 0.2  # of the usual way: slower steps have no length to speak of
 _IN_A_ROW = 3  # lost frames, each between two that are there
 _MOST_MOMENTS = 5
@@ -25,7 +25,7 @@ def step_lengths(comparison: Comparison) -> Finding:
     Points that three pictures show tell how much longer one step is than the one before. A lost frame makes a step of k
     frames (k + 1) / k times as long, and the next one as much shorter; up to three such steps may follow each other.
     The score is the share of frames lost so, less the steps that are as much too short, divided by 2 % (or by two
-    frames, if that is more).
+    frames in two places, if that is more).
     """
     check, name = "step lengths", comparison.recording
     against_last, _ = ratios = _length_ratios(comparison)
@@ -40,7 +40,8 @@ def step_lengths(comparison: Comparison) -> Finding:
     longer, shorter = _longer_and_shorter(against_last, lost / 2)
     count = max(len(longer) - shorter, 0)
     share = count / (frames * float(judged.sum()) + count)
-    score = min(share / MISSING, count / _LEAST)
+    rows = int((np.diff(longer, prepend=-2) > 1).sum())  # of steps that follow each other
+    score = min(share / MISSING, min(count, rows) / _LEAST)
     values = (("longer", float(len(longer))), ("shorter", float(shorter)), ("share", share), ("spread", spread))
     if score < 1:
         return Finding(check, name, score, "steps are about as long as the log says", values=values)

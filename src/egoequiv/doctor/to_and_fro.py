@@ -37,12 +37,14 @@ def exchanged_frames(comparison: Comparison) -> tuple[Rows, Array]:
     usual = float(np.median(way[way > 0])) if (way > 0).any() else np.inf  # NaN is not above 0
     along = (steps.direction * moved).sum(axis=1) / np.where(way > _SLOW * usual, way, np.nan)
     goes_on, goes_back = along > _ALONG, along < -_ALONG
+    log_goes_on = (moved[:-1] * moved[1:]).sum(axis=1) > 0  # or it is the log that jumps, not the pictures
     before, own, after = way[:-2], way[1:-1], way[2:]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.log(steps.length_ratio)
         is_short = _nearer(ratio[1:-1], np.log(own / (before + own)), np.log(own / before))
         is_long = _nearer(ratio[2:], np.log((own + after) / own), np.log(after / own))
-    found = np.flatnonzero(goes_on[:-2] & goes_back[1:-1] & goes_on[2:] & is_short & is_long)
+    is_swap = goes_on[:-2] & goes_back[1:-1] & goes_on[2:] & log_goes_on[:-1] & log_goes_on[1:]
+    found = np.flatnonzero(is_swap & is_short & is_long)
     return steps.first[found + 1], 2 * own[found] / (before[found] + 3 * own[found] + after[found])
 
 

@@ -163,7 +163,7 @@ def _usual(speed: Array | None) -> float:
 
 
 def _mean_over(values: Array, width: int) -> Array:
-    """The mean of the `width` values around each one, of fewer at the ends; (N,)."""
+    """The mean of the `width` values around each one (if even, one more before it), of fewer at the ends; (N,)."""
     if width <= 1 or not len(values):
         return values
     sums, counts = (np.convolve(one, np.ones(width), "full") for one in (values, np.ones(len(values))))

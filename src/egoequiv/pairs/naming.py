@@ -31,13 +31,12 @@ def name_motions(space: MotionSpace, motions: Array, spread: Array, taken: Seque
         if size.max() < STILL and NO_MOTION not in names:
             names.append(NO_MOTION)
             continue
-        order = np.argsort(-size, kind="stable").tolist()
-        told = _told_apart(motion / spread, motions / spread, order[0])
+        said = {k: space.axes[k].in_words(float(motion[k])) for k in np.argsort(-size, kind="stable").tolist()}
+        order = [k for k, word in said.items() if word] or list(said)  # some components are not named
+        told = _told_apart(motion / spread, motions / spread, order)
         if told is not None:
             order.remove(told)
             order.insert(1, told)
-        said = {k: space.axes[k].in_words(float(motion[k])) for k in order}
-        order = [k for k, word in said.items() if word] or list(said)  # some components are not named
         words = [said[k] or NO_MOTION for k in order]
         name = words[0]
         for place, (k, more) in enumerate(zip(order[1:], words[1:], strict=True)):
@@ -50,15 +49,17 @@ def name_motions(space: MotionSpace, motions: Array, spread: Array, taken: Seque
     return tuple(names[len(taken) :])
 
 
-def _told_apart(motion: Array, motions: Array, first: int) -> int | None:
+def _told_apart(motion: Array, motions: Array, order: Sequence[int]) -> int | None:
     """The component by which a motion differs most from others whose largest one is the same; (M,), (G, M), in spreads.
 
-    None where that is the largest one itself, or is too small to be named.
+    `order` are the components that have a word, the largest first. None where that one tells them apart, or the other
+    is too small to be named.
     """
-    is_alike = (np.abs(motions).argmax(axis=1) == first) & (np.sign(motions[:, first]) == np.sign(motion[first]))
-    gaps = np.abs(motions[is_alike] - motion)
-    gaps = gaps[(gaps.argmax(axis=1) != first) & gaps.any(axis=1)]  # of a motion from itself there is none
+    own, others = motion[order], motions[:, order]
+    is_alike = (np.abs(others).argmax(axis=1) == 0) & (np.sign(others[:, 0]) == np.sign(own[0]))
+    gaps = np.abs(others[is_alike] - own)
+    gaps = gaps[(gaps.argmax(axis=1) != 0) & gaps.any(axis=1)]  # of a motion from itself there is none
     if not len(gaps):
         return None
-    most = int(np.where(np.arange(len(motion)) == first, 0.0, gaps.max(axis=0)).argmax())
-    return most if np.abs(motion[most]) >= APART else None
+    most = 1 + int(gaps[:, 1:].max(axis=0).argmax())
+    return order[most] if np.abs(own[most]) >= APART else None

@@ -96,7 +96,8 @@ def _faults_grid(log: str, rows: Sequence[FaultRow]) -> Grid:
         "the largest of all checks; a check that cannot tell counts as 0. Found: the share of pieces with a score of "
         f"at least 1. The camera turns: by {TURNS_DEG:g}° or more about one axis within the piece, by the poses of the "
         f"log as it is; a log without angles does not count there. Without faults of the log: the same pieces, but for "
-        "checks that report the piece as it is, unless they are meant for the fault. "
+        "checks that report the piece as it is, unless they are meant for the fault; their false alarms are left out "
+        "too, so that chance is a little above 0.5. "
         f"Brackets: 95 % intervals over {kinds}; none with "
         "fewer than five, and no width where all are equal."
     ]

@@ -64,9 +64,9 @@ def read_tub(tree: Tree, folder: str, notes: list[str]) -> Tub:
     repeated = len(lines) - len(broken) - len(records)
     if repeated:
         notes.append(f"{where}: {repeated} indexes are written twice; the last record of each is kept")
-    lost = max(records) - min(records) + 1 - len(records) - len(broken)
-    if lost > 0:
-        notes.append(f"{where}: {lost} indexes from {min(records)} to {max(records)} have no record")
+    lost = max(records) - min(records) + 1 - len(records)
+    if lost:
+        notes.append(f"{where}: {lost} indexes from {min(records)} to {max(records)} have no record that can be read")
     return Tub([records[index] for index in sorted(records)], _deleted(tree, folder, catalogs, notes))
 
 

@@ -85,6 +85,10 @@ def kitti(
         raise ConfigError(f"pose_of must be imu or camera, found {pose_of!r}")
     if not abs(offset_s) < 1e9:
         raise ConfigError(f"offset_s={offset_s}: expected seconds")
+    if offset_s and camera == "none":
+        raise ConfigError(
+            f"offset_s={offset_s:g} is of the clock of a camera, and camera=none reads none: leave it out"
+        )
     timing = Timing(offset_s)
     chosen = choose_drives(find_drives(path), drives, path)
     known = LOCATIONS | read_locations(path, locations)
