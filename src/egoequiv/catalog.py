@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, DataError
 from egoequiv.names import Door, load_code, what_is
 from egoequiv.signatures import checked_settings, takes
 from egoequiv.sources import (
@@ -28,7 +28,7 @@ from egoequiv.sources import (
     video,
 )
 from egoequiv.sources.formats import FORMATS, guess_format
-from egoequiv.user_code import is_built_in, user_code
+from egoequiv.user_code import data_folder, is_built_in, user_code
 
 Writer = Callable[[Source, Path, Callable[[int, int], None] | None], None]
 
@@ -131,6 +131,8 @@ def open_log(path: str | Path, source: str | None = None, **settings: Any) -> tu
 
     """
     if source is None:
+        if data_folder(Path(path) / "file") == (Path(path).resolve(), "a run"):
+            raise DataError(f"{path} is a run, not a log: its frames are those of `data` in its config.json")
         guessed = guess_format(Path(path))
         return open_source(guessed.source, path, **settings), guessed.title
     titles = {one.source: one.title for one in reversed(FORMATS)}  # of two of one source, the first

@@ -154,6 +154,15 @@ def test_an_unknown_file_says_what_was_looked_for(cli: Cli, tmp_path: Path, name
         assert "docs/extend/source.md" in said
 
 
+def test_a_run_is_no_store(cli: Cli, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for name in ("config.json", "data.json"):
+        (run / name).write_text("{}")
+    for words in (("view", run, "-o", tmp_path / "view.html"), ("doctor", run)):
+        assert "is a run, not a log: its frames are those of `data` in its config.json" in cli(*words, code=2).err
+
+
 def test_what_is_missing(cli: Cli, tmp_path: Path) -> None:
     assert "does not exist" in cli("inspect", tmp_path / "none", code=2).err
     assert "does not exist" in cli("train", tmp_path / "none", code=2).err

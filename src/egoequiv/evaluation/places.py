@@ -106,11 +106,13 @@ def places(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fin
             scores[space, with_prior] = PlaceScores(found, pairs, options.seed)
     queries = scores["features", False].found.queries
     if not len(queries):
+        earlier = "" if allowed is None else f" that was seen {options.revisit_s:g} s before or earlier (--revisit)"
         raise DataError(
-            f"no frame of {pairs.query.name} shows a place of {pairs.reference.name} within {pairs.tolerance}"
+            f"no frame of {pairs.query.name} shows a place of {pairs.reference.name} within {pairs.tolerance}{earlier}"
         )
-    compared = truth.shape[1] if allowed is None else allowed[queries].sum(axis=1)
-    chance = float((truth[queries].sum(axis=1) / compared).mean())
+    compared = np.ones_like(truth) if allowed is None else allowed
+    right = (truth & compared)[queries].sum(axis=1)
+    chance = float((right / compared[queries].sum(axis=1)).mean())
     return _finding(data, pairs, scores, chance)
 
 

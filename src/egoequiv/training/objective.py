@@ -163,7 +163,8 @@ def _of_stack(net: StackedNet, term: Term, batch: StreamBatch) -> Tensor:
 def _compare(net: StackedNet, term: Term, batch: StreamBatch) -> None:
     """Refuse a term that gives other losses for all networks at once than one by one.
 
-    The losses of new networks are nearly equal, so each gets features of another size, and pairs of other frames: then losses differ.
+    The losses of new networks are nearly equal. So each gets features of another size and pairs of other frames, which
+    makes them differ.
     """
     size = torch.linspace(0.5, 1.5, len(batch.z_i), device=batch.z_i.device)[:, None, None]
     z_i, z_j = batch.z_i.detach() * size, batch.z_j.detach() * size
