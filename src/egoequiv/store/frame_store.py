@@ -153,7 +153,7 @@ class FrameStore:
         """
         if column == "label":
             if not self.class_names:
-                raise DataError(f"{self.place} has no labels: ingest labelled frames, or train and measure without them (--no-labels)")
+                raise DataError(f"{self.place} has no labels: ingest labelled frames, or do without (--no-labels)")
             return self.labels, self.class_names
         values = self.attribute(column)
         names = np.unique(values[values != ""])
