@@ -17,8 +17,6 @@ from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stopping import StoppedError, stopped_as
 from egoequiv.cli.stores import LogImages, fetch, local_store
 from egoequiv.errors import ConfigError
-from egoequiv.method_names import parts_of
-from egoequiv.names import trust
 
 if TYPE_CHECKING:
     from egoequiv.training import TrainConfig, TrainedRun
@@ -190,6 +188,8 @@ def _how_to_go_on(out: Path) -> str:
 def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     """Draw the curves of a finished run and say how it went; of a log, measure what was learned at once."""
     from egoequiv.cli.evaluate import measure_basics
+    from egoequiv.method_names import parts_of
+    from egoequiv.names import trust
     from egoequiv.pairs import closeness
     from egoequiv.report.figures.curves import curves_figure
     from egoequiv.report.figures.drawing import save_figure

@@ -21,9 +21,9 @@ APART = 0.5  # in spreads: the least component that is named because it tells tw
 def name_motions(space: MotionSpace, motions: Array, spread: Array, taken: Sequence[str] = ()) -> tuple[str, ...]:
     """Each motion in plain words, named after its largest component in spreads: "left turn 16°"; (G, M).
 
-    A second component that is nearly as large is named too, and so is one that tells the motion apart from another in
-    the same direction, as turns are told apart where a car always drives; and more if two motions would have the same
-    name, or one of those that are `taken`. A motion that hardly moves is "still".
+    A second component that is nearly as large is named too; where there is none, one that tells the motion apart from
+    another in the same direction, as turns are told apart where a car always drives; and more if two motions would have
+    the same name, or one of those that are `taken`. A motion that hardly moves is "still".
     """
     names = list(taken)
     for motion in motions:
@@ -33,14 +33,15 @@ def name_motions(space: MotionSpace, motions: Array, spread: Array, taken: Seque
             continue
         said = {k: space.axes[k].in_words(float(motion[k])) for k in np.argsort(-size, kind="stable").tolist()}
         order = [k for k, word in said.items() if word] or list(said)  # some components are not named
-        told = _told_apart(motion / spread, motions / spread, order)
+        is_mixed = len(order) > 1 and size[order[1]] >= NEARLY * size[order[0]]
+        told = None if is_mixed else _told_apart(motion / spread, motions / spread, order)
         if told is not None:
             order.remove(told)
             order.insert(1, told)
         words = [said[k] or NO_MOTION for k in order]
         name = words[0]
         for place, (k, more) in enumerate(zip(order[1:], words[1:], strict=True)):
-            is_named = place == 0 and (size[k] >= NEARLY * size[order[0]] or k == told)
+            is_named = place == 0 and (is_mixed or k == told)
             if name not in names and not is_named:
                 break
             name += f" and {more}"
