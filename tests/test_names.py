@@ -14,7 +14,7 @@ import pytest
 from egoequiv import names
 from egoequiv.errors import ConfigError
 from egoequiv.method_names import DOOR as METHOD_DOOR
-from egoequiv.names import Door, check_recorded, full_name, is_code, load_code, short_name, trust
+from egoequiv.names import Door, check_recorded, full_name, is_code, load_code, short_name, trust_prefix
 
 SHAPES: dict[str, Any] = {"square": 4, "triangle": 3}
 DOOR = Door("shape", SHAPES, "egoequiv.shapes", "a number of corners", lambda found: isinstance(found, int))
@@ -269,9 +269,9 @@ def test_a_file_that_a_run_names_must_lie_where_code_of_the_user_does(
     assert "which you did not name" in refusal(f"{Path(os.__file__).parent}/antigravity.py:fly", run)
     load_code("../mine/shapes.py:round")  # as the user names it
     assert refusal(name, run) == ""
-    assert trust(["drlim", name, name]) == f"EGOEQUIV_CODE={folder}/mi:{folder}/mine "  # for a later command
+    assert trust_prefix(["drlim", name, name]) == f"EGOEQUIV_CODE={folder}/mi:{folder}/mine "  # for a later command
     monkeypatch.setenv("EGOEQUIV_CODE", str(folder))
-    assert trust([name]) == ""
+    assert trust_prefix([name]) == ""
 
 
 def test_a_module_that_a_run_names_must_not_be_one_of_the_current_folder(
@@ -288,7 +288,7 @@ def test_a_module_that_a_run_names_must_not_be_one_of_the_current_folder(
     (folder / "shapes_imported.py").write_text("mine = 0\n")
     load_code("shapes_imported:mine")  # as the user names it
     for module in ("shapes_beside", "shapes_imported"):
-        assert trust([f"{module}:mine"]) == f"EGOEQUIV_CODE={folder} "
+        assert trust_prefix([f"{module}:mine"]) == f"EGOEQUIV_CODE={folder} "
     monkeypatch.setenv("EGOEQUIV_CODE", ".")
     assert refusal("shapes_beside:mine", run) == ""
     monkeypatch.delenv("EGOEQUIV_CODE")

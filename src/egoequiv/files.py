@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import isfinite, nan
 from pathlib import Path
 from secrets import token_hex
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryFile
 from typing import Any
 
 from egoequiv.errors import DataError
@@ -236,27 +236,6 @@ def write_text(path: Path, text: str) -> None:
     with replacing(path) as temporary:
         # A name that is not UTF-8 cannot be written as it is; escaped, it can be read, also as JSON.
         temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
-
-
-def readable(name: str) -> str:
-    """A name of a file or folder as text for everybody: bytes that are not UTF-8 are escaped, such as caf\\xe9."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-@contextmanager
-def named_in_utf8(path: Path) -> Iterator[Path]:
-    """A name of the same file that is UTF-8, for a library that opens no other: the file's own, or a link."""
-    if readable(str(path)) == str(path):
-        yield path
-        return
-    with TemporaryDirectory() as folder:
-        link = Path(folder) / "link"
-        if readable(path.name) == path.name:  # the folder is linked: a file beside may belong to it
-            link.symlink_to(path.parent.absolute())
-            yield link / path.name
-        else:
-            link.symlink_to(path.absolute())
-            yield link
 
 
 def plain(value: Any) -> Any:

@@ -194,7 +194,7 @@ def check_recorded(kind: str, names: Iterable[str], folder: Path) -> None:
             )
 
 
-def trust(names: Iterable[str]) -> str:
+def trust_prefix(names: Iterable[str]) -> str:
     """What must stand before a later command, so that it trusts the code that a run of these names records.
 
     `EGOEQUIV_CODE=FOLDER ` with a space behind it, or nothing.

@@ -72,7 +72,8 @@ def test_halves_with_stages_of_their_own_are_the_parts(small_store: FrameStore, 
     run = train(small_store.path, tmp_path / "run", **own)
     assert run.model().spec.parts == {"invariant": 8, "equivariant": 8}
     with pytest.raises(
-        ConfigError, match=r"^encoder.own_stages=2 .* equivariant_share=0.25 makes parts of other sizes"
+        ConfigError,
+        match=r"^encoder residual makes parts of 8 and 8 .* equivariant_share=0.25 asks for 12 and 4",
     ):
         train(small_store.path, tmp_path / "uneven", equivariant_share=0.25, **own)
     assert not (tmp_path / "uneven").exists()

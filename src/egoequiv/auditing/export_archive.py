@@ -19,7 +19,7 @@ import torch
 
 from egoequiv.auditing.foreign import one_line
 from egoequiv.errors import DataError
-from egoequiv.files import named_in_utf8
+from egoequiv.file_names import named_in_utf8
 
 PROGRAMS = re.compile(r"models/.*|serialized_exported_program\.json")  # of today, and of torch before 2.8
 OBJECTS = ("custom_obj", "opaque_obj")  # constants that are no tensors, which are pickled

@@ -24,7 +24,7 @@ from egoequiv.auditing.torch_models import (
     wrap_callable,
 )
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import readable
+from egoequiv.file_names import readable
 from egoequiv.models import EgoNet
 from egoequiv.models.checkpoint import MODEL
 from egoequiv.models.network import ALL

@@ -19,7 +19,7 @@ from egoequiv.auditing.preprocessing import DType
 from egoequiv.auditing.program_models import preprocessing_of
 from egoequiv.auditing.spec import ModelSpec
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import named_in_utf8
+from egoequiv.file_names import named_in_utf8
 from egoequiv.models.exported import FEATURES, MOVED, ONNX_KEY, read_about
 from egoequiv.models.network import ALL
 from egoequiv.store import FrameStore

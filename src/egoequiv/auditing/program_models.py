@@ -22,7 +22,7 @@ from egoequiv.auditing.preprocessing import DType, Preprocessing
 from egoequiv.auditing.spec import ModelSpec
 from egoequiv.auditing.torch_models import NO_PICKLE, TorchForward, first_sentence
 from egoequiv.errors import DataError
-from egoequiv.files import named_in_utf8
+from egoequiv.file_names import named_in_utf8
 from egoequiv.models.exported import MOVED, PROGRAM_KEY, read_about
 from egoequiv.models.network import ALL
 from egoequiv.store import FrameStore

@@ -21,7 +21,8 @@ from egoequiv.auditing.layers import OUTPUT, module_names, run_with_layers
 from egoequiv.auditing.preprocessing import Layout, Preprocessing
 from egoequiv.auditing.spec import ModelSpec
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import named_in_utf8, read_json
+from egoequiv.file_names import named_in_utf8
+from egoequiv.files import read_json
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
 from egoequiv.models.checkpoint import RUN_KIND
 from egoequiv.models.network import ALL

@@ -189,7 +189,7 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     """Draw the curves of a finished run and say how it went; of a log, measure what was learned at once."""
     from egoequiv.cli.evaluate import measure_basics
     from egoequiv.method_names import parts_of
-    from egoequiv.names import trust
+    from egoequiv.names import trust_prefix
     from egoequiv.pairs import closeness
     from egoequiv.report.figures.curves import curves_figure
     from egoequiv.report.figures.drawing import save_figure
@@ -211,7 +211,7 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
     near = closeness(config.split, f"{config.max_gap_s:g} s")
     say(f"split {config.split}: {leaked} of {frames} validation frames have {near}{LEAKS if leaked else ''}")
-    code = trust([*parts_of(config.method), config.encoder])
+    code = trust_prefix([*parts_of(config.method), config.encoder])
     if is_log:
         place = shlex.quote(str(out))
         with stopped_as(f"the run is trained, measure it with: {code}egoequiv evaluate {place}"):

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import check_writable, readable, replacing
+from egoequiv.file_names import readable
+from egoequiv.files import check_writable, replacing
 from egoequiv.models.motion_model import MotionModel
 from egoequiv.models.network import ALL
 from egoequiv.progress import Progress

@@ -22,7 +22,8 @@ from safetensors.numpy import load_file, save_file
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
 from egoequiv.evaluation.metric import Value
-from egoequiv.files import named_in_utf8, replacing, write_text
+from egoequiv.file_names import named_in_utf8
+from egoequiv.files import replacing, write_text
 from egoequiv.models.network import ALL
 
 FOLDER = "measurements"  # in the folder of a run

@@ -110,9 +110,9 @@ def places(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fin
         raise DataError(
             f"no frame of {pairs.query.name} shows a place of {pairs.reference.name} within {pairs.tolerance}{earlier}"
         )
-    compared = np.ones_like(truth) if allowed is None else allowed
-    right = (truth & compared)[queries].sum(axis=1)
-    chance = float((right / compared[queries].sum(axis=1)).mean())
+    right = truth if allowed is None else truth & allowed
+    searched = truth.shape[1] if allowed is None else allowed[queries].sum(axis=1)
+    chance = float((right[queries].sum(axis=1) / searched).mean())
     return _finding(data, pairs, scores, chance)
 
 

@@ -20,7 +20,7 @@ from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import Value
 from egoequiv.evaluation.traverses import Tolerance
-from egoequiv.files import readable
+from egoequiv.file_names import readable
 from egoequiv.models import EgoNet
 from egoequiv.models.network import ALL
 from egoequiv.pairs import MinedPatterns, MotionPairs, MotionPatterns, Split, declare_patterns, find_motion_pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -15,7 +15,7 @@ from egoequiv.evaluation.measurement import FOLDER, Measurement, read_measuremen
 from egoequiv.evaluation.tasks import TASKS, get_tasks
 from egoequiv.experiments.measure import BASIC, RunMeasurer, defined
 from egoequiv.experiments.record import CommandRecord, read_command
-from egoequiv.experiments.run_groups import RunGroup, group_of, group_runs
+from egoequiv.experiments.run_groups import RunGroup, group_of, group_runs, without_copies
 from egoequiv.experiments.runs_table import table_of_runs
 from egoequiv.experiments.table import Table
 from egoequiv.models.checkpoint import MODEL
@@ -147,7 +147,7 @@ def _experiment(folder: Path, found: Found, elsewhere: Sequence[Path] = ()) -> E
     left_out = _left_out(folder)
     if not any(exhibit.subjects for exhibit in exhibits):
         groups = group_runs([run for run in runs_in(folder) if not set(elsewhere) & {run, *run.parents}])
-        distinct = [_without_copies(group) for group in groups]
+        distinct = [without_copies(group) for group in groups]
         left_out += tuple(
             f"Left out: {copy.relative_to(folder)}, which has the settings and the seed of {run.relative_to(folder)}."
             for _, copies in distinct
@@ -155,24 +155,6 @@ def _experiment(folder: Path, found: Found, elsewhere: Sequence[Path] = ()) -> E
         )
         exhibits = (*_exhibits_of_runs(folder, [group for group, _ in distinct], found), *exhibits)
     return Experiment(folder, read_command(folder), exhibits, left_out) if exhibits else None
-
-
-def _without_copies(group: RunGroup) -> tuple[RunGroup, dict[Path, Path]]:
-    """A group with one run of each seed, the first that is finished, and the others with the run they are copies of."""
-    kept: dict[tuple[int, int], Path] = {}
-    members = list(zip(group.repetitions, group.runs, strict=True))
-    for seeds, run in sorted(members, key=lambda member: not _is_finished(member[1])):
-        kept.setdefault(seeds, run)
-    copies = {run: kept[seeds] for seeds, run in members if kept[seeds] != run}
-    repetitions = tuple(dict.fromkeys(group.repetitions))
-    return replace(group, runs=tuple(kept[seeds] for seeds in repetitions), repetitions=repetitions), copies
-
-
-def _is_finished(run: Path) -> bool:
-    try:
-        return RunFolder(run).unfinished() is None
-    except EgoEquivError:
-        return False
 
 
 def _tables(folder: Path) -> dict[str, Table]:

@@ -20,7 +20,8 @@ from egoequiv.evaluation.task import AUTO, Finding, OnProgress, Task, TaskData, 
 from egoequiv.evaluation.tasks import TASKS, file_digest, get_tasks
 from egoequiv.experiments.run_groups import SPLITTING
 from egoequiv.experiments.task_data import Shared, open_task_data
-from egoequiv.files import read_json, readable
+from egoequiv.file_names import readable
+from egoequiv.files import read_json
 from egoequiv.models import get_encoder
 from egoequiv.models.checkpoint import RUN_KIND, Which, load_spec
 from egoequiv.models.network import ALL, EQUIVARIANT

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from egoequiv import __version__
 from egoequiv.errors import DataError
-from egoequiv.files import readable, write_text
+from egoequiv.file_names import readable
+from egoequiv.files import write_text
 
 COMMAND = "command.json"
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")

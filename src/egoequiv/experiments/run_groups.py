@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,24 @@ def group_runs(runs: Sequence[Path]) -> list[RunGroup]:
         ordered = sorted(members, key=lambda member: member[0])
         found.append(RunGroup(settings[key], tuple(r for _, r in ordered), tuple(s for s, _ in ordered)))
     return found
+
+
+def without_copies(group: RunGroup) -> tuple[RunGroup, dict[Path, Path]]:
+    """A group with one run of each seed, the first that is finished, and the others with the run they are copies of."""
+    kept: dict[tuple[int, int], Path] = {}
+    members = list(zip(group.repetitions, group.runs, strict=True))
+    for seeds, run in sorted(members, key=lambda member: not _is_finished(member[1])):
+        kept.setdefault(seeds, run)
+    copies = {run: kept[seeds] for seeds, run in members if kept[seeds] != run}
+    repetitions = tuple(dict.fromkeys(group.repetitions))
+    return replace(group, runs=tuple(kept[seeds] for seeds in repetitions), repetitions=repetitions), copies
+
+
+def _is_finished(run: Path) -> bool:
+    try:
+        return RunFolder(run).unfinished() is None
+    except EgoEquivError:
+        return False
 
 
 def group_of(runs: Sequence[Path]) -> RunGroup:

@@ -12,7 +12,8 @@ from egoequiv.evaluation.measurement import FOLDER, Measurement
 from egoequiv.evaluation.metric import MARK, Value
 from egoequiv.evaluation.task import TaskOptions
 from egoequiv.evaluation.tasks import TASKS
-from egoequiv.files import readable, write_text
+from egoequiv.file_names import readable
+from egoequiv.files import write_text
 from egoequiv.markdown import markdown_document
 from egoequiv.models.checkpoint import Which
 from egoequiv.models.network import ALL, EQUIVARIANT

@@ -12,7 +12,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from egoequiv.errors import DataError
-from egoequiv.files import named_in_utf8, read_json, replacing, write_json
+from egoequiv.file_names import named_in_utf8
+from egoequiv.files import read_json, replacing, write_json
 from egoequiv.models.network import EgoNet, NetSpec
 from egoequiv.names import check_recorded
 

@@ -125,6 +125,7 @@ def build_encoder(name: str, image_shape: ImageShape, settings: Mapping[str, Any
         raise ConfigError(f"{what}: its feature_dim is {declared!r}, but it gives {found} features")
     encoder = cast(Encoder, module)
     encoder.feature_dim, encoder.unit_length = found, bool(getattr(module, "unit_length", False))
+    encoder.part_sizes = tuple(getattr(module, "part_sizes", ()))
     return encoder
 
 

@@ -66,18 +66,18 @@ class ResidualEncoder(Encoder):
         inputs = width * 2 ** (STAGES - 1) * read[0] * read[1]
         if own_stages:
             own = range(shared, STAGES)
+            self.part_sizes = (feature_dim // 2, feature_dim // 2)
             self.halves = nn.ModuleList(
                 nn.Sequential(_stages(width, blocks, own), self.pool, nn.Flatten(), nn.Linear(inputs, feature_dim // 2))
                 for _ in range(2)
             )
         else:
             self.features = nn.Linear(inputs, feature_dim)
-        self.own_stages = own_stages
         channels_last(self)
 
     def forward(self, images: Tensor) -> Tensor:
         maps = self.stages(self.stem(images))
-        if self.own_stages:
+        if self.part_sizes:
             return torch.cat([half(maps) for half in self.halves], dim=1)
         features: Tensor = self.features(self.pool(maps).flatten(1))
         return features

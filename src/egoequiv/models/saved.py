@@ -15,7 +15,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import named_in_utf8, plain, read_json, replacing, write_json
+from egoequiv.file_names import named_in_utf8
+from egoequiv.files import plain, read_json, replacing, write_json
 from egoequiv.models.encoder import ImageShape
 from egoequiv.models.network import ALL, EQUIVARIANT, EgoNet, NetSpec
 from egoequiv.names import check_recorded, is_code

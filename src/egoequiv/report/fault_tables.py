@@ -15,7 +15,7 @@ from egoequiv.files import write_text
 from egoequiv.markdown import markdown_document
 
 TITLE = "Faults in logs, and which of them the doctor finds"
-_SHARES = ("auroc", "auroc_meant", "auroc_turning", "auroc_new", "found", "named")
+_SHARES = ("auroc", "auroc_meant", "auroc_turning", "auroc_unreported", "found", "named")
 
 
 def fault_blocks(results: FaultResults) -> list[Block]:
@@ -51,7 +51,7 @@ def fault_csv(results: FaultResults) -> str:
         shares = {name: getattr(fault, name) for name in _SHARES}
         shares |= {f"auroc, {name}": share for name, share in fault.rivals.items()}
         for name, share in shares.items():
-            count = fault.turning if name in ("auroc_turning", "auroc_new") else fault.pieces
+            count = fault.turning if name in ("auroc_turning", "auroc_unreported") else fault.pieces
             writer.writerow(["faults", fault.log, fault.fault, name, *_numbers(share), count])
     for alarm in results.alarms:
         writer.writerow(["false alarms", alarm.log, alarm.cut, "alarms", *_numbers(alarm.alarms), alarm.pieces])
@@ -83,7 +83,7 @@ def _faults_grid(log: str, rows: Sequence[FaultRow]) -> Grid:
             _share(row.auroc),
             _share(row.auroc_meant),
             Cell(_share(row.auroc_turning).line, [f"{row.turning} pieces"]),
-            _share(row.auroc_new),
+            _share(row.auroc_unreported),
             _share(row.found, percent=True),
             _share(row.named, percent=True),
             *(_share(row.rivals[name]) for name in RIVALS),

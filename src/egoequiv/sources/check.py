@@ -9,7 +9,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from egoequiv.errors import DataError
-from egoequiv.files import readable
+from egoequiv.file_names import readable
 from egoequiv.names import what_is
 from egoequiv.pose.camera import Lens
 from egoequiv.sources.recording import Recording, Source

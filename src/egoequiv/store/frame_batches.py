@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoequiv.errors import BrokenFrameError
-from egoequiv.files import readable
+from egoequiv.file_names import readable
 from egoequiv.progress import Progress
 from egoequiv.store.decoding import fit_image
 from egoequiv.store.frame_store import ATTRIBUTE_PREFIX, FILE, LOG_FRAME

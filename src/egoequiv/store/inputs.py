@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from egoequiv.catalog import open_log
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import readable
+from egoequiv.file_names import readable
 from egoequiv.sources import Recording
 from egoequiv.sources.check import check_source
 from egoequiv.sources.decoded import decoded_frames

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.files import is_finite_number, readable
+from egoequiv.file_names import readable
+from egoequiv.files import is_finite_number
 from egoequiv.pose.camera import Lens
 from egoequiv.sources import Recording
 

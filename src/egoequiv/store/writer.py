@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from egoequiv import __version__
 from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
-from egoequiv.files import new_folder, readable, replacing, write_json
+from egoequiv.file_names import readable
+from egoequiv.files import new_folder, replacing, write_json
 from egoequiv.machine import check_fits, check_memory
 from egoequiv.progress import Progress, shown
 from egoequiv.sources import Recording, Source

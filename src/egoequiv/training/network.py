@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 
@@ -14,7 +13,6 @@ from egoequiv.errors import ConfigError
 from egoequiv.losses import Equivariance, ImaginedViews
 from egoequiv.models import EgoNet, NetSpec, build_encoder, initialise
 from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
-from egoequiv.models.residual import ResidualEncoder
 from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
@@ -55,8 +53,12 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
     )
     encoder = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings)
     made = _with_heads(spec, encoder.feature_dim, config, data)
-    if made.parts and isinstance(encoder, ResidualEncoder):
-        _check_halves(encoder, made.parts, config)
+    if made.parts and encoder.part_sizes and encoder.part_sizes != tuple(made.parts.values()):
+        raise ConfigError(
+            f"encoder {spec.encoder} makes parts of {' and '.join(map(str, encoder.part_sizes))} features, and "
+            f"equivariant_share={config.equivariant_share:g} asks for {' and '.join(map(str, made.parts.values()))}: "
+            "leave equivariant_share out, or encoder.own_stages"
+        )
     net = EgoNet(made, encoder)
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
     found = statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)
@@ -99,15 +101,6 @@ def _parts(features: int, config: TrainConfig) -> dict[str, int]:
         )
     equivariant = min(max(round(features * config.equivariant_share), 1), features - 1)
     return {INVARIANT: features - equivariant, EQUIVARIANT: equivariant}
-
-
-def _check_halves(encoder: ResidualEncoder, parts: Mapping[str, int], config: TrainConfig) -> None:
-    """Refuse parts of the features that are not the halves for which an encoder has stages of their own."""
-    if encoder.own_stages and len(set(parts.values())) > 1:
-        raise ConfigError(
-            f"encoder.own_stages={encoder.own_stages} gives each half of the features stages of its own, and "
-            f"equivariant_share={config.equivariant_share:g} makes parts of other sizes: leave one of them out"
-        )
 
 
 def motion_scale(space: MotionSpace, motion: NDArray[np.float32]) -> list[float]:

@@ -144,8 +144,16 @@ def _loss(net: Heads, term: Term, batch: StreamBatch) -> Tensor:
 
 def _of_stack(net: StackedNet, term: Term, batch: StreamBatch) -> Tensor:
     """The loss of each network, (S,); at first sight, what a term gives for all at once is compared."""
-    if term.stacks and term.name in net.compared:
-        return term.loss(net, batch)
+    if not term.stacks:
+        return _one_by_one(net, term, batch)
+    if term.name not in net.compared:
+        _compare(net, term, batch)
+        net.compared.add(term.name)
+    return term.loss(net, batch)
+
+
+def _one_by_one(net: StackedNet, term: Term, batch: StreamBatch) -> Tensor:
+    """The loss of each network, (S,), computed for one after the other; one that draws random numbers is refused."""
     before = torch.get_rng_state()
     losses = [term.loss(heads, _of_one(batch, k)) for k, heads in enumerate(net.members())]
     if not torch.equal(before, torch.get_rng_state()):
@@ -153,11 +161,7 @@ def _of_stack(net: StackedNet, term: Term, batch: StreamBatch) -> Tensor:
             f"loss {term.name!r} draws random numbers, which a stack of networks cannot repeat: write draws = True "
             "into its class, and its runs are trained one by one"
         )
-    if not term.stacks:
-        return torch.stack(losses)
-    _compare(net, term, batch)
-    net.compared.add(term.name)
-    return term.loss(net, batch)
+    return torch.stack(losses)
 
 
 def _compare(net: StackedNet, term: Term, batch: StreamBatch) -> None:
@@ -170,7 +174,7 @@ def _compare(net: StackedNet, term: Term, batch: StreamBatch) -> None:
     z_i, z_j = batch.z_i.detach() * size, batch.z_j.detach() * size
     z_j = torch.stack([one.roll(k, dims=0) for k, one in enumerate(z_j)])
     odd = StreamBatch(z_i, z_j, batch.target)
-    one_by_one = torch.stack([term.loss(heads, _of_one(odd, k)) for k, heads in enumerate(net.members())])
+    one_by_one = _one_by_one(net, term, odd)
     at_once = term.loss(net, odd)
     if at_once.shape == one_by_one.shape and not torch.allclose(at_once, one_by_one, rtol=1e-3, atol=1e-5):
         raise ConfigError(

@@ -53,7 +53,7 @@ class FaultRow(Plain):
     auroc_meant: Share  # of the checks that are meant for it
     turning: int  # pieces in which the camera turns by `TURNS_DEG`
     auroc_turning: Share
-    auroc_new: Share  # the same of what the doctor does not report of the piece as it is, see `_new_scores`
+    auroc_unreported: Share  # the same of what the doctor does not report of the piece as it is, see `_unreported`
     found: Share  # pieces with any fault reported
     named: Share  # pieces with one of the checks meant for it reported
     rivals: dict[str, Share]  # AUROC of the plain checks
@@ -113,7 +113,7 @@ def fault_row(log: str, trial: Trial, logs: Sequence[ByTrial]) -> FaultRow | Non
         auroc_meant=area(lambda one: one.largest(trial.meant)),
         turning=int(turns.sum()),
         auroc_turning=area(lambda one: one.score, turns),
-        auroc_new=area_of(_new_scores(sound, faulty, trial.meant), turns),
+        auroc_unreported=area_of(_unreported(sound, faulty, trial.meant), turns),
         found=share(lambda one: one.score >= FAULT),
         named=share(lambda one: one.largest(trial.meant) >= FAULT),
         rivals={name: area(lambda one, name=name: one.rivals.get(name, 0.0)) for name in RIVALS},  # type: ignore[misc]
@@ -183,7 +183,7 @@ def auroc(faulty: Array, sound: Array, groups: NDArray[np.int64]) -> GroupEstima
     return group_estimate(weights, weights.sum(axis=0), of)
 
 
-def _new_scores(sound: Sequence[Verdict], faulty: Sequence[Verdict], meant: Sequence[str]) -> tuple[Array, Array]:
+def _unreported(sound: Sequence[Verdict], faulty: Sequence[Verdict], meant: Sequence[str]) -> tuple[Array, Array]:
     """The largest score of each piece with the fault and without it, but for checks that report the piece as it is.
 
     A log may have faults of its own, such as repeated pictures, and then a piece without the fault is not sound. The

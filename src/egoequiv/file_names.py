@@ -1,0 +1,29 @@
+"""Names of files and folders that are not UTF-8: as text to read, and for libraries that open no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+
+def readable(name: str) -> str:
+    """A name of a file or folder as text for everybody: bytes that are not UTF-8 are escaped, such as caf\\xe9."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+@contextmanager
+def named_in_utf8(path: Path) -> Iterator[Path]:
+    """A name of the same file that is UTF-8, for a library that opens no other: the file's own, or a link."""
+    if readable(str(path)) == str(path):
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        link = Path(folder) / "link"
+        if readable(path.name) == path.name:  # the folder is linked: a file beside may belong to it
+            link.symlink_to(path.parent.absolute())
+            yield link / path.name
+        else:
+            link.symlink_to(path.absolute())
+            yield link
