@@ -140,11 +140,7 @@ def test_settings_and_protocol_come_last() -> None:
 @pytest.mark.parametrize(
     ("split", "close"),
     [
-        (
-            "paper",
-            "a training frame of the same recording (or one that ran at the same time) within one step or second, "
-            "or at the same place of a shared map",
-        ),
+        ("paper", "a training frame near them (within one step or second, or at the same place of a map)"),
         ("by-place", "a training frame at the same place (within place_m)"),
     ],
 )

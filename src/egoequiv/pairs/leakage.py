@@ -106,5 +106,4 @@ def closeness(kind: str, gap: str = "second") -> str:
     """What a leaked validation frame of a split of this kind has, in words."""
     if kind == BY_PLACE:
         return "a training frame at the same place (within place_m)"
-    same = "a training frame of the same recording (or one that ran at the same time)"
-    return f"{same} within one step or {gap}, or at the same place of a shared map"
+    return f"a training frame near them (within one step or {gap}, or at the same place of a map)"
