@@ -67,7 +67,7 @@ def test_the_difference_to_pixels_is_paired_and_the_frames_are_the_queries() -> 
     gain = found.details["gains"]["pixels"]
     assert gain["difference"] == pytest.approx(-1 / 3)
     assert gain["interval"][1] < 0
-    assert found.notes[0].startswith("recall@1 less that of pixels: -0.333")
+    assert found.notes[0].startswith("recall@1 above pixels: -0.333")
     assert found.frames is not None
     assert found.frames[1].tolist() == list(range(COUNT, 2 * COUNT))
     assert found.arrays["match_pixels"].tolist() == list(range(COUNT))

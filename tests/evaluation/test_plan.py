@@ -257,7 +257,7 @@ def test_differences_to_baselines_are_paired_by_thing() -> None:
     assert alone["interval"][0] < 24 < 26 < alone["interval"][1]
     said = [note for note in plan(lit_data(), TaskOptions(), silent).notes if note.startswith("success, other light")]
     assert len(said) == 1
-    assert "less that of pixels: +" in said[0]
+    assert "above pixels: +" in said[0]
 
 
 def test_intervals_are_over_things_where_recordings_show_the_same() -> None:

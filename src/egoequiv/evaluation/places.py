@@ -176,7 +176,7 @@ def _finding(data: TaskData, pairs: PlacePairs, scores: Mapping[Way, PlaceScores
         "gains": plain(gains),
     }
     said = [
-        f"recall@1 less that of {name}: {gain['difference']:+.3f}"
+        f"recall@1 above {name}: {gain['difference']:+.3f}"
         + (f" [{gain['interval'][0]:+.3f}, {gain['interval'][1]:+.3f}]" if np.isfinite(gain["interval"]).all() else "")
         for name, gain in gains.items()
     ]

@@ -163,7 +163,7 @@ def finding_of(store: FrameStore, conditions: Sequence[Condition], maps: str, no
     lengths = np.concatenate([condition.steps for condition in conditions])
     title = f"walks to a goal view: {counts}, the shortest way {lengths.mean():.1f} moves"
     gains = {one.name: one.gains() for one in conditions}
-    said = [f"success, {name}, less that of {_in_words(own)}" for name, own in gains.items()]
+    said = [f"success, {name}, above {_in_words(own)}" for name, own in gains.items()]
     for one in conditions:
         costs = ", ".join(f"{way} {cost:g}" for way, cost in one.step_costs().items())
         said.append(f"cost of a step, {one.name}: {costs}")

@@ -45,13 +45,13 @@ def table_blocks(table: Table) -> list[Block]:
 
 
 def short_blocks(table: Table) -> list[Block]:
-    """What a terminal shows of a table: the summary, rho of single motions, the best rows, and the leakage."""
+    """What a terminal shows of a table: the leakage, the summary, rho of single motions, and the best rows."""
     motions, leaders, leaked = table.shown(single_motions=True), _leaders(table), leakage(table)
     return [
+        *([Text(f"Leakage: {leaked}.")] if leaked else []),
         *summary_blocks(table),
         *([values_grid(table, motions)] if motions else []),
         *([Points(leaders)] if leaders else []),
-        *([Text(f"Leakage: {leaked}.")] if leaked else []),
     ]
 
 
