@@ -252,8 +252,8 @@ def test_a_run_is_measured_on_its_validation_frames_unless_all_are_asked_for(tra
         assert "`egoequiv evaluate` gives another rho" in table.notes[1]
         assert table.frames == 144
         assert (
-            "leakage: 0 of 144 validation frames of trained have a training frame near them (within one step or second, "
-            "or at the same place of a map) (split by-recording)"
+            "leakage: 0 of 144 validation frames of trained have a training frame near them (within one step or "
+            "second, or at the same place of a map) (split by-recording)"
         ) in table.notes
     table = egoequiv.audit(trained, STORE, motions=["right"], frames="all", baselines=False)
     assert table.notes[0] == "frames: all 192, training frames too: trained was trained on frames of this store"

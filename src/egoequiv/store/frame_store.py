@@ -189,9 +189,13 @@ def _check_meta(path: Path, meta: Mapping[str, Any]) -> None:
 
 def _read_index(path: Path) -> pa.Table:
     try:
-        with open(path, "rb") as file:  # Arrow itself opens no name that is not UTF-8
-            table = pq.read_table(file)
+        # Arrow itself opens no name that is not UTF-8. Not by `read_table`: a thread of its scanner may let go of the
+        # file after Python has ended, which ends the process with SIGABRT.
+        with open(path, "rb") as file, pq.ParquetFile(file) as stored:
+            table = stored.read()
         table.validate(full=True)  # a text may hold anything
+        if len(set(table.column_names)) < table.num_columns:
+            raise ValueError("two columns have the same name")
     except FileNotFoundError:
         raise DataError(f"{path} is missing: {path.parent} is not {KIND}") from None
     except (pa.ArrowException, OSError, ValueError, MemoryError) as problem:  # broken metadata ends in any of these
