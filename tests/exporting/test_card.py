@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,14 @@ def test_without_measurements_it_says_so(run: Path, tmp_path: Path) -> None:
     card = (tmp_path / "out" / "README.md").read_text()
     same = (run / "best.safetensors").read_bytes() == (run / "last.safetensors").read_bytes()
     assert ("Nothing was measured of these weights" in card) != same
+
+
+def test_places_that_training_frames_show_too_are_said(run: Path, tmp_path: Path) -> None:
+    result = json.loads((run / "result.json").read_text())
+    assert result["revisited_validation_frames"] == 0
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    (copy / "result.json").write_text(json.dumps(result | {"revisited_validation_frames": 12}))
+    export_run(copy, tmp_path / "out")
+    said = "12 validation frames are at a place that training frames show at another time"
+    assert said in (tmp_path / "out" / "README.md").read_text()

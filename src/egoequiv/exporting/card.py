@@ -112,6 +112,10 @@ def _data(run: RunFolder, which: Which) -> list[Block]:
             f"frames, split {result.get('split', config.split)}",
             f"{result.get('leaked_validation_frames', 0):,} validation frames have {closeness(config.split)}",
         ]
+        if revisited := result.get("revisited_validation_frames", 0):
+            lines.append(
+                f"warning: {revisited:,} validation frames are at a place that training frames show at another time"
+            )
         if result.get("collapsed"):
             lines.append("warning: the features have collapsed in training: they hardly differ between images")
     else:

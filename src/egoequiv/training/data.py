@@ -61,6 +61,11 @@ class OpenedData:
         """How many validation frames have a training frame close by."""
         return count_leaked(self.store, self.split, self.config.max_gap_s)
 
+    @cached_property
+    def revisited(self) -> int:
+        """How many validation frames are at a place to which their recording comes at another time, while training."""
+        return count_revisited(self.store, self.split, self.config.max_gap_s)
+
     def fingerprint(self) -> str:
         """A digest of the stores: others at the same place have another one."""
         stores = [self.store] + ([self.recognition.store] if self.recognition else [])

@@ -111,6 +111,7 @@ class Course(ABC):
             "train_frames": len(data.split.train),
             "validation_frames": len(data.split.validation),
             "leaked_validation_frames": data.leaked,
+            "revisited_validation_frames": data.revisited,
             "training_rows": {name: len(stream) for name, stream in data.train.items()},
             "patterns": list(data.patterns.names) if data.patterns else [],
         }

@@ -138,7 +138,8 @@ class RunFolder:
         if not path.exists():
             return None
         result = read_json(path, RUN_KIND)
-        counts = [result.get(name, 0) for name in ("train_frames", "validation_frames", "leaked_validation_frames")]
+        kinds = ("train", "validation", "leaked_validation", "revisited_validation")
+        counts = [result.get(f"{kind}_frames", 0) for kind in kinds]
         patterns = result.get("patterns", [])
         if not all(isinstance(count, int) for count in counts) or not _are_names(patterns):
             raise DataError(f"{path} is damaged (frames or patterns are of another kind): remove it, and train again")
