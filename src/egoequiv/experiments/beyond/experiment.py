@@ -68,7 +68,8 @@ class Plan:
         iterations = short if options.iterations is None else options.iterations
         for world in self.worlds:
             effort = whole if world.size is None else replace(whole, size=world.size)
-            stores = Stores(*world.stores(effort, options.paths))
+            video = world.video(effort, options.paths)
+            stores = Stores(video, None if world.labelled is None else world.labelled(effort, options.paths))
             rows, notes = train_rows(world, stores, self.rows, effort, iterations)
             measured = measure_rows(world, rows, effort, options.tasks or MEASURED)
             yield _tables(world, stores, rows, measured, effort, notes)
