@@ -19,7 +19,7 @@ from egoequiv.experiments.beyond.training import Stores, TrainedRow, train_rows
 from egoequiv.experiments.beyond.worlds import World, choose_worlds
 from egoequiv.experiments.options import Effort, Scale
 from egoequiv.experiments.stores import about_frames
-from egoequiv.experiments.table import Comparison, MeasuredRow, Row, Table, compare_rows, merge_metrics, row_of
+from egoequiv.experiments.table import Comparison, MeasuredRow, Row, Table, compare_rows, merge_rows, row_of
 from egoequiv.pairs import make_split
 
 SIZE = 32
@@ -94,11 +94,9 @@ def _tables(
     notes: Sequence[str],
 ) -> dict[str, Table]:
     each = [_row(row, found, effort.out) for row, found in zip(rows, measured, strict=True)]
-    metrics = merge_metrics([own for own, _ in each])
-    lines = [row for _, row in each]
+    metrics, lines = merge_rows(each)
     known = [one for one in metrics if any(isfinite(row.mean(one.name)) for row in lines)]
-    about = _about(world, stores, effort)
-    left_out = [*notes, *_problems(rows, measured)]
+    about, left_out = _about(world, stores, effort), [*notes, *_problems(rows, measured)]
     tables: dict[str, Table] = {}
     for name, title in TABLES.items():
         own = [one for one in known if table_of(one) == name]
@@ -122,11 +120,9 @@ def _tables(
 
 def _row(row: TrainedRow, found: Sequence[Measured], folder: Path) -> MeasuredRow:
     members = [(job.out, (job.config.seed, job.config.pair_seed)) for job in row.jobs]
-    key = (row.candidate.method, row.uses_labels)
-    records = [[one.record] for one in found]
-    return row_of(
-        row.candidate.name, key, members, records, folder.absolute(), diverged=row.diverged, settings=row.settings
-    )
+    key, records = (row.candidate.method, row.uses_labels), [[one.record] for one in found]
+    more = {"diverged": row.diverged, "settings": row.settings}
+    return row_of(row.candidate.name, key, members, records, folder.absolute(), **more)
 
 
 def _tests(rows: Sequence[Row], metrics: Sequence[Metric]) -> list[Comparison]:

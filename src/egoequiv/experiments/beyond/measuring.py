@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from egoequiv.engines import Tick
 from egoequiv.errors import EgoEquivError
@@ -13,7 +14,7 @@ from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.beyond.columns import cost_values, tasks_of, values_of
 from egoequiv.experiments.beyond.training import TrainedRow
 from egoequiv.experiments.beyond.worlds import WORLDS, World
-from egoequiv.experiments.measure import RunMeasurer
+from egoequiv.experiments.measure import RunMeasurer, shares
 from egoequiv.experiments.options import Effort
 from egoequiv.experiments.task_data import Shared
 from egoequiv.training.jobs import Job
@@ -33,23 +34,20 @@ def measure_rows(
 ) -> list[list[Measured]]:
     """The measurements of every run of every row, by these tasks."""
     jobs = [job for row in rows for job in row.jobs]
-    count = max(min(effort.engine.workers, len(jobs)), 1)
     # Repetitions of one split go to one worker, which then finds their pairs once.
-    order = sorted(range(len(jobs)), key=lambda k: (jobs[k].config.split, jobs[k].config.seed))
-    shares = [order[len(order) * k // count : len(order) * (k + 1) // count] for k in range(count)]
+    ordered = sorted(jobs, key=lambda job: (job.config.split, job.config.seed))
     stage = f"measuring, {world.name}"
     effort.on_progress(stage, 0, len(jobs))
     each = effort.engine.run(
         partial(_measure, world.name, tasks),
-        [[jobs[k] for k in share] for share in shares],
+        shares(ordered, effort.engine.workers),
         lambda done: effort.on_progress(stage, min(done, len(jobs)), len(jobs)),
     )
-    found = {k: one for share, own in zip(shares, each, strict=True) for k, one in zip(share, own, strict=True)}
-    numbers = iter(range(len(jobs)))
-    return [[found[next(numbers)] for _ in row.jobs] for row in rows]
+    found = dict(zip((job.out for job in ordered), chain.from_iterable(each), strict=True))
+    return [[found[job.out] for job in row.jobs] for row in rows]
 
 
-def _measure(world: str, tasks: Sequence[str], jobs: list[Job], tick: Tick) -> list[Measured]:
+def _measure(world: str, tasks: Sequence[str], jobs: Sequence[Job], tick: Tick) -> list[Measured]:
     """The share of one worker."""
     shared: Shared = {}
     done = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from egoequiv.experiments.beyond.candidates import FEW_LABELS, Candidate
 from egoequiv.experiments.beyond.worlds import World
@@ -47,44 +46,39 @@ def train_rows(
     """Train all repetitions of all rows; and a line on each row that makes no sense in this setting."""
     folder = effort.out / f"runs-{world.name}-{stores.video.path.name}"
     splits = [world.split(stores.video, repetition) for repetition in range(effort.repeats)]
-    jobs: dict[str, list[Job]] = {}
+    planned: list[tuple[Candidate, bool, Settings, list[Job]]] = []
     notes = []
     for row in rows:
         labels = row.labels_in(world)
         if labels is None:
             notes.append(f"method {row.name} is left out of {world.name}: it learns from classes, and there are none")
             continue
-        base = {**_shared(row, world, iterations), **world.settings, **stores.place, "use_labels": labels != "no"}
+        own, uses_labels = _settings(row, world, iterations), labels != "no"
+        last = make_config({**own, "data": "."}).iterations
+        computed = {"threads": 1, "checkpoint_every": 500, "validate_every": max(100, -(-last // 100) * 100)}
+        base = {**computed, **own, **world.settings, **stores.place, "use_labels": uses_labels}
         configs = [
             make_config({**base, **world.cut(split, repetition), "per_class": FEW_LABELS, "seed": repetition})
             for repetition, split in enumerate(splits)
         ]
-        jobs[row.name] = [Job(config, folder / f"{row.name}-{config.iterations}-{config.seed}") for config in configs]
+        jobs = [Job(config, folder / f"{row.name}-{config.iterations}-{config.seed}") for config in configs]
+        planned.append((row, uses_labels, own, jobs))
     outcomes = run_many(
-        [job for own in jobs.values() for job in own],
+        [job for *_, jobs in planned for job in jobs],
         engine=effort.engine,
         on_progress=partial(effort.on_progress, f"training, {world.name}"),
     )
     finished = {outcome.job.out: outcome.job for outcome in outcomes if outcome.result is not None}
     found = []
-    for row in rows:
-        if row.name in jobs:
-            done = tuple(finished[out] for job in jobs[row.name] if (out := job.out.absolute()) in finished)
-            settings = _shown(row, world, iterations)
-            used = row.labels_in(world) != "no"
-            found.append(TrainedRow(row, used, done, len(jobs[row.name]) - len(done), settings))
+    for row, uses_labels, own, jobs in planned:
+        done = tuple(finished[out] for job in jobs if (out := job.out.absolute()) in finished)
+        found.append(TrainedRow(row, uses_labels, done, len(jobs) - len(done), own))
     return found, notes
 
 
-def _shared(row: Candidate, world: World, iterations: int | None) -> Settings:
-    """The settings of a row; runs validate at the end only, because nothing is chosen by it."""
-    own: dict[str, Any] = {"method": row.method, "threads": 1, "checkpoint_every": 500, **row.settings_in(world)}
+def _settings(row: Candidate, world: World, iterations: int | None) -> Settings:
+    """The settings of a row, with as many iterations as are given unless it is not trained."""
+    own = {"method": row.method, **row.settings_in(world)}
     if iterations is not None and own.get("iterations") != 0:
         own["iterations"] = iterations
-    last = make_config({**own, "data": "."}).iterations
-    return own | {"validate_every": max(100, -(-last // 100) * 100)}
-
-
-def _shown(row: Candidate, world: World, iterations: int | None) -> Settings:
-    own = _shared(row, world, iterations)
-    return {name: value for name, value in own.items() if name not in ("threads", "checkpoint_every", "validate_every")}
+    return own

@@ -23,7 +23,7 @@ from egoequiv.experiments.faults.pieces import cut_recordings
 from egoequiv.experiments.measure import make_measurement, program_digest
 from egoequiv.experiments.options import Effort
 from egoequiv.experiments.stores import experiment_store
-from egoequiv.experiments.table import Table, compare_rows, merge_metrics, row_of
+from egoequiv.experiments.table import Table, compare_rows, merge_rows, row_of
 from egoequiv.experiments.task_data import untrained_like
 from egoequiv.experiments.visual.accuracy import accuracy_table
 from egoequiv.models import load_model
@@ -93,20 +93,19 @@ def features_table(name: str, source: Source, options: VisualOptions) -> Table:
     other = make_split(stores["visual poses"], SPLIT)
     if not np.array_equal(split.validation, other.validation):
         raise DataError(f"{name}: the two stores are not split in the same way")
-    rows = []
+    each = []
     for kind, own in jobs.items():
         found = [_measured(job, store, split, options.on_progress) for job in own]
         members = [(job.out, (job.config.seed, job.config.pair_seed)) for job in own]
-        rows.append(row_of(f"trained on {kind}", ("equiv", False), members, found, options.out))
-    metrics = merge_metrics([each for each, _ in rows])
+        each.append(row_of(f"trained on {kind}", ("equiv", False), members, found, options.out))
+    metrics, rows = merge_rows(each)
     shown = [metric.name for metric in metrics if not metric.is_detail and POSE not in metric.name]
-    tests = [test for metric in shown for test in compare_rows([row for _, row in rows], metric)]
     return Table(
         title=f"{name}: features trained on poses from pictures",
         metrics=metrics,
         columns=tuple(shown),
-        rows=[row for _, row in rows],
-        comparisons=tests,
+        rows=rows,
+        comparisons=[test for metric in shown for test in compare_rows(rows, metric)],
         about=_about(source, seen, store, split, options),
     )
 
