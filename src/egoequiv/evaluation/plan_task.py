@@ -141,11 +141,8 @@ def _pairings(data: TaskData, grid: PoseGrid) -> dict[str, Pairings]:
 
 
 def _notes(data: TaskData, pairings: dict[str, Pairings], tuned: dict[str, Pairings], is_shared: bool) -> list[str]:
-    notes = []
-    if is_shared:
-        notes.append(
-            f"split {data.split.kind}: it divides recordings, so walks pass frames that the run was trained on"
-        )
+    divides = f"split {data.split.kind}: it divides recordings, so walks pass frames that the run was trained on"
+    notes = [divides] if is_shared else []
     if len(pairings) > 1:
         notes.append("intervals are over things: recordings with the same label are one")
     else:

@@ -176,8 +176,7 @@ def read_features(
     store, frames = features.store, features.frames
     if not store.space.axes:
         raise DataError(f"{store.path} has no poses to be read from features: ingest frames with poses")
-    groups = groups_of(store, hold_out)[frames]
-    count = len(np.unique(groups))
+    count = len(np.unique(groups_of(store, hold_out)[frames]))
     if count < FEWEST_GROUPS:
         raise DataError(
             f"{store.path}: the frames have {count} values of {hold_out}, and probes need three or more: "
@@ -186,9 +185,7 @@ def read_features(
     i, j = draw_pairs(store, frames, max_gap_s, seed) if pairs is None else pairs
     rows = read_poses(features, hold_out=hold_out, seed=seed, probes=probes)
     rows += read_motions(features, i, j, hold_out=hold_out, seed=seed, probes=probes)
-    return ReadOutResult(
-        rows, hold_out, count, min(FOLDS, len(np.unique(groups))), min(len(frames), MOST_FRAMES), len(i)
-    )
+    return ReadOutResult(rows, hold_out, count, min(FOLDS, count), min(len(frames), MOST_FRAMES), len(i))
 
 
 def draw_pairs(store: FrameStore, frames: Indices, max_gap_s: float, seed: int) -> tuple[Indices, Indices]:

@@ -43,27 +43,16 @@ class Tolerance:
 
 @dataclass(frozen=True, eq=False)
 class Traverse:
-    """One pass along a route: frames of a store in the order in which they were captured.
+    """One pass along a route: frames of a store in the order in which they were captured."""
 
-    Args:
-        name: of the recording; parts that a recording was cut into are one traverse.
-        store: its store.
-        rows: (N,) store rows.
-        numbers: (N,) the numbers of the frames in the log.
-        times_s: (N,) seconds, or None.
-        positions_m: (N, 2) or (N, 3) in metres, or None.
-        along: (N,) how far the camera had come: metres where positions are known, else the numbers.
-        world: the map of its poses, where the log says it.
-    """
-
-    name: str
+    name: str  # of the recording; parts that a recording was cut into are one traverse
     store: FrameStore
-    rows: Indices
-    numbers: Indices
-    times_s: Array | None
-    positions_m: Array | None
-    along: Array
-    world: str
+    rows: Indices  # (N,) store rows
+    numbers: Indices  # (N,) of the frames in the log
+    times_s: Array | None  # (N,)
+    positions_m: Array | None  # (N, 2) or (N, 3)
+    along: Array  # (N,) how far the camera had come: metres where positions are known, else the numbers
+    world: str  # the map of its poses, where the log says it
 
     def __len__(self) -> int:
         return len(self.rows)
