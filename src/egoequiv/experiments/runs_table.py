@@ -35,11 +35,7 @@ def _row_of_group(name: str, group: RunGroup, measured: Measured, folder: Path, 
 
 
 def table_of_runs(
-    title: str,
-    groups: Mapping[str, RunGroup],
-    measured: Measured,
-    folder: Path,
-    task: str = "",
+    title: str, groups: Mapping[str, RunGroup], measured: Measured, folder: Path, task: str = ""
 ) -> Table | None:
     """A table of what was measured of groups of runs; None where nothing was.
 

@@ -15,11 +15,12 @@ from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.experiments.beyond.candidates import FEW_LABELS, NO_MAPS, WINNER, Candidate, choose_candidates
 from egoequiv.experiments.beyond.columns import MEASURED, TABLES, table_of
 from egoequiv.experiments.beyond.measuring import Measured, measure_rows
-from egoequiv.experiments.beyond.training import Stores, TrainedRow, train_rows
+from egoequiv.experiments.beyond.training import Stores, train_candidates
 from egoequiv.experiments.beyond.worlds import World, choose_worlds
 from egoequiv.experiments.options import Effort, Scale
+from egoequiv.experiments.recipe import RowRuns
 from egoequiv.experiments.stores import about_frames
-from egoequiv.experiments.table import Comparison, MeasuredRow, Row, Table, compare_rows, merge_rows, row_of
+from egoequiv.experiments.table import Comparison, Row, Table, compare_rows, merge_rows
 from egoequiv.pairs import make_split
 
 SIZE = 32
@@ -70,7 +71,7 @@ class Plan:
             effort = whole if world.size is None else replace(whole, size=world.size)
             video = world.video(effort, options.paths)
             stores = Stores(video, None if world.labelled is None else world.labelled(effort, options.paths))
-            rows, notes = train_rows(world, stores, self.rows, effort, iterations)
+            rows, notes = train_candidates(world, stores, self.rows, effort, iterations)
             measured = measure_rows(world, rows, effort, options.tasks or MEASURED)
             yield _tables(world, stores, rows, measured, effort, notes)
 
@@ -88,12 +89,13 @@ def plan_beyond(options: BeyondOptions) -> Plan:
 def _tables(
     world: World,
     stores: Stores,
-    rows: Sequence[TrainedRow],
+    rows: Sequence[RowRuns],
     measured: Sequence[Sequence[Measured]],
     effort: Effort,
     notes: Sequence[str],
 ) -> dict[str, Table]:
-    each = [_row(row, found, effort.out) for row, found in zip(rows, measured, strict=True)]
+    records = [[[one.record] for one in found] for found in measured]
+    each = [row.measured(found, effort.out) for row, found in zip(rows, records, strict=True)]
     metrics, lines = merge_rows(each)
     known = [one for one in metrics if any(isfinite(row.mean(one.name)) for row in lines)]
     about, left_out = _about(world, stores, effort), [*notes, *_problems(rows, measured)]
@@ -118,13 +120,6 @@ def _tables(
     return tables
 
 
-def _row(row: TrainedRow, found: Sequence[Measured], folder: Path) -> MeasuredRow:
-    members = [(job.out, (job.config.seed, job.config.pair_seed)) for job in row.jobs]
-    key, records = (row.candidate.method, row.uses_labels), [[one.record] for one in found]
-    more = {"diverged": row.diverged, "settings": row.settings}
-    return row_of(row.candidate.name, key, members, records, folder.absolute(), **more)
-
-
 def _tests(rows: Sequence[Row], metrics: Sequence[Metric]) -> list[Comparison]:
     """The method with maps against all others, that without maps too, and the best row of each metric."""
     tests: dict[tuple[str, ...], Comparison] = {}
@@ -147,12 +142,12 @@ def _best(rows: Sequence[Row], metric: Metric, uses_labels: bool) -> list[Row]:
     return [choose(own, key=lambda row: row.mean(metric.name))]
 
 
-def _problems(rows: Sequence[TrainedRow], measured: Sequence[Sequence[Measured]]) -> list[str]:
+def _problems(rows: Sequence[RowRuns], measured: Sequence[Sequence[Measured]]) -> list[str]:
     """What could not be measured, one line for each reason."""
     reasons: dict[str, list[str]] = {}
     for row, found in zip(rows, measured, strict=True):
         for problem in dict.fromkeys(problem for one in found for problem in one.problems):
-            reasons.setdefault(problem, []).append(row.candidate.name)
+            reasons.setdefault(problem, []).append(row.name)
     return [f"not measured of {', '.join(names)}: {problem}" for problem, names in reasons.items()]
 
 

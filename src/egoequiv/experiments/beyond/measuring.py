@@ -12,10 +12,10 @@ from egoequiv.errors import EgoEquivError
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.beyond.columns import cost_values, tasks_of, values_of
-from egoequiv.experiments.beyond.training import TrainedRow
 from egoequiv.experiments.beyond.worlds import WORLDS, World
 from egoequiv.experiments.measure import RunMeasurer, shares
 from egoequiv.experiments.options import Effort
+from egoequiv.experiments.recipe import RowRuns
 from egoequiv.experiments.task_data import Shared
 from egoequiv.training.jobs import Job
 from egoequiv.training.pace import noted_seconds
@@ -29,9 +29,7 @@ class Measured:
     problems: tuple[str, ...]
 
 
-def measure_rows(
-    world: World, rows: Sequence[TrainedRow], effort: Effort, tasks: Sequence[str]
-) -> list[list[Measured]]:
+def measure_rows(world: World, rows: Sequence[RowRuns], effort: Effort, tasks: Sequence[str]) -> list[list[Measured]]:
     """The measurements of every run of every row, by these tasks."""
     jobs = [job for row in rows for job in row.jobs]
     # Repetitions of one split go to one worker, which then finds their pairs once.

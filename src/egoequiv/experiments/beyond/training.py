@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from egoequiv.experiments.beyond.candidates import FEW_LABELS, Candidate
 from egoequiv.experiments.beyond.worlds import World
 from egoequiv.experiments.options import Effort, Settings
+from egoequiv.experiments.recipe import RowRuns, train_rows
 from egoequiv.store import FrameStore
 from egoequiv.training import make_config
 from egoequiv.training.jobs import Job
-from egoequiv.training.many import run_many
-
-
-@dataclass(frozen=True)
-class TrainedRow:
-    """A row and the runs behind it."""
-
-    candidate: Candidate
-    uses_labels: bool
-    jobs: tuple[Job, ...]  # those that did not diverge
-    diverged: int
-    settings: Settings  # in which it differs from other rows
 
 
 @dataclass(frozen=True)
@@ -40,14 +28,13 @@ class Stores:
         return own if self.labelled is None else own | {"labels": str(self.labelled.path)}
 
 
-def train_rows(
+def train_candidates(
     world: World, stores: Stores, rows: Sequence[Candidate], effort: Effort, iterations: int | None
-) -> tuple[list[TrainedRow], list[str]]:
+) -> tuple[list[RowRuns], list[str]]:
     """Train all repetitions of all rows; and a line on each row that makes no sense in this setting."""
     folder = effort.out / f"runs-{world.name}-{stores.video.path.name}"
     splits = [world.split(stores.video, repetition) for repetition in range(effort.repeats)]
-    planned: list[tuple[Candidate, bool, Settings, list[Job]]] = []
-    notes = []
+    planned, notes = [], []
     for row in rows:
         labels = row.labels_in(world)
         if labels is None:
@@ -62,18 +49,8 @@ def train_rows(
             for repetition, split in enumerate(splits)
         ]
         jobs = [Job(config, folder / f"{row.name}-{config.iterations}-{config.seed}") for config in configs]
-        planned.append((row, uses_labels, own, jobs))
-    outcomes = run_many(
-        [job for *_, jobs in planned for job in jobs],
-        engine=effort.engine,
-        on_progress=partial(effort.on_progress, f"training, {world.name}"),
-    )
-    finished = {outcome.job.out: outcome.job for outcome in outcomes if outcome.result is not None}
-    found = []
-    for row, uses_labels, own, jobs in planned:
-        done = tuple(finished[out] for job in jobs if (out := job.out.absolute()) in finished)
-        found.append(TrainedRow(row, uses_labels, done, len(jobs) - len(done), own))
-    return found, notes
+        planned.append(RowRuns(row.name, (row.method, uses_labels), own, jobs))
+    return train_rows(planned, effort, world.name), notes
 
 
 def _settings(row: Candidate, world: World, iterations: int | None) -> Settings:

@@ -156,11 +156,7 @@ def _look_at_pieces(
 
 
 def _look_at_piece(
-    trials: Sequence[Trial],
-    names: tuple[str, ...],
-    seed: int,
-    piece: tuple[int, RecordingPart, Lens, Path],
-    tick: Tick,
+    trials: Sequence[Trial], names: tuple[str, ...], seed: int, piece: tuple[int, RecordingPart, Lens, Path], tick: Tick
 ) -> dict[str, Seen]:
     k, part, lens, file = piece
     kept = kept_seen(file)
