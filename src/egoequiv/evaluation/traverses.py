@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,14 +63,8 @@ class Traverse:
         if len(self) <= most:
             return self
         kept = np.unique(np.linspace(0, len(self) - 1, most).astype(np.int64))
-        return replace(
-            self,
-            rows=self.rows[kept],
-            numbers=self.numbers[kept],
-            times_s=None if self.times_s is None else self.times_s[kept],
-            positions_m=None if self.positions_m is None else self.positions_m[kept],
-            along=self.along[kept],
-        )
+        arrays: dict[str, Any] = {name: own[kept] for name, own in vars(self).items() if isinstance(own, np.ndarray)}
+        return replace(self, **arrays)
 
     def by_number(self) -> Traverse:
         """The same, with the way counted in frames."""

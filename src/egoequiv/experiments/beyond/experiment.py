@@ -14,8 +14,7 @@ from egoequiv.evaluation.metric import Metric
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.experiments.beyond.candidates import FEW_LABELS, NO_MAPS, WINNER, Candidate, choose_candidates
 from egoequiv.experiments.beyond.columns import MEASURED, TABLES, table_of
-from egoequiv.experiments.beyond.measuring import Measured, measure_rows
-from egoequiv.experiments.beyond.training import Stores, train_candidates
+from egoequiv.experiments.beyond.runs import Measured, Stores, measure_rows, train_candidates
 from egoequiv.experiments.beyond.worlds import World, choose_worlds
 from egoequiv.experiments.options import Effort, Scale
 from egoequiv.experiments.recipe import RowRuns
@@ -94,7 +93,7 @@ def _tables(
     effort: Effort,
     notes: Sequence[str],
 ) -> dict[str, Table]:
-    records = [[[one.record] for one in found] for found in measured]
+    records = [[[record] for record, _ in found] for found in measured]
     each = [row.measured(found, effort.out) for row, found in zip(rows, records, strict=True)]
     metrics, lines = merge_rows(each)
     known = [one for one in metrics if any(isfinite(row.mean(one.name)) for row in lines)]
@@ -146,7 +145,7 @@ def _problems(rows: Sequence[RowRuns], measured: Sequence[Sequence[Measured]]) -
     """What could not be measured, one line for each reason."""
     reasons: dict[str, list[str]] = {}
     for row, found in zip(rows, measured, strict=True):
-        for problem in dict.fromkeys(problem for one in found for problem in one.problems):
+        for problem in dict.fromkeys(problem for _, problems in found for problem in problems):
             reasons.setdefault(problem, []).append(row.name)
     return [f"not measured of {', '.join(names)}: {problem}" for problem, names in reasons.items()]
 
