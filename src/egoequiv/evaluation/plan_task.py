@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -86,13 +86,14 @@ def _plans(data: TaskData, grid: PoseGrid) -> tuple[dict[str, Planned], str, dic
     """What walks plan with, by way to walk; whose maps the run's are; and which baselines lack maps, and why."""
     planned, maps = own_or_fitted(data, grid)
     found, lacking = {RUN: planned}, {}
-    before = data.of_part(ALL).untrained_features
-    for name, make in (
-        (PIXELS, partial(_pixels, data, grid) if data.store.has_images else None),
-        (UNTRAINED, None if before is None else partial(fitted, data, grid, before)),
-    ):
+    makes: dict[str, Callable[[], Planned]] = {}
+    if data.store.has_images:
+        makes[PIXELS] = partial(_pixels, data, grid)
+    if (before := data.of_part(ALL).untrained_features) is not None:
+        makes[UNTRAINED] = partial(fitted, data, grid, before)
+    for name, make in makes.items():
         try:
-            found |= {} if make is None else {name: make()}
+            found[name] = make()
         except TooFewPairsError as problem:
             lacking[name] = str(problem)
     return found, maps, lacking
