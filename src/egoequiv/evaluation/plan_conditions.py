@@ -80,9 +80,35 @@ class Routes:
         return 2 * self.walks + len(STEP_COSTS) * sum(len(own.start) for own in self.tried)
 
     def by_plans(self, planned: Planned, on_walks: OnWalks) -> Outcome:
-        """Walk by plans, with all settings from the recordings for them."""
+        """Walk by plans, told where the goal is reached and not told; all settings are from the recordings for them."""
         weighted = prepare(planned, self.tuning, self.tuned, self.seed)
-        return by_plans(with_step_cost(weighted, self.tuning, self.tried, on_walks), self.grid, self.errands, on_walks)
+        chosen = with_step_cost(weighted, self.tuning, self.tried, on_walks)
+        arrived, stopped, paths = [], [], []
+        for own in self.errands:
+            told, alone = chosen.walks(self.grid, own, [True, False])
+            arrived.append(told.arrived)
+            stopped.append(alone.says_there & (alone.ended == own.goal))
+            paths.append(told.path[:1])
+            on_walks(2 * len(own.start))
+        longest = max(path.shape[1] for path in paths)
+        strips = [np.pad(path, ((0, 0), (0, longest - path.shape[1])), constant_values=-1) for path in paths]
+        cost = float(chosen.step_cost)
+        return Outcome(np.concatenate(arrived), np.concatenate(stopped), np.concatenate(strips), cost)
+
+    def greedily(self, planned: Planned) -> Outcome:
+        """Walk without maps."""
+        z, rows = planned.z, self.grid.rows
+        arrived = [
+            greedy_walks(self.grid.after_in(own.walked), own, z[rows[own.walked]], z[rows[own.seen, own.goal]])
+            for own in self.errands
+        ]
+        return Outcome(np.concatenate(arrived))
+
+    def at_random(self) -> Outcome:
+        """Walk by any motion."""
+        rng = np.random.default_rng([self.seed, 0x9A3])
+        arrived = [random_walks(self.grid.after_in(own.walked), own, rng) for own in self.errands]
+        return Outcome(np.concatenate(arrived))
 
 
 def tried_errands(tuning: PoseGrid, pairings: Pairings, seed: int) -> list[Errands]:
@@ -104,37 +130,6 @@ def with_step_cost(planned: Planned, tuning: PoseGrid, errands: list[Errands], o
         on_walks(len(every.start))
     best = int(np.lexsort((moves, -reached))[0])
     return replace(planned, step_cost=STEP_COSTS[best]) if errands else planned
-
-
-def by_plans(planned: Planned, grid: PoseGrid, errands: list[Errands], on_walks: OnWalks) -> Outcome:
-    """Walk by plans: told where the goal is reached, and not told."""
-    arrived, stopped, paths = [], [], []
-    for own in errands:
-        told, alone = planned.walks(grid, own, [True, False])
-        arrived.append(told.arrived)
-        stopped.append(alone.says_there & (alone.ended == own.goal))
-        paths.append(told.path[:1])
-        on_walks(2 * len(own.start))
-    longest = max(path.shape[1] for path in paths)
-    strips = [np.pad(path, ((0, 0), (0, longest - path.shape[1])), constant_values=-1) for path in paths]
-    cost = float(planned.step_cost)
-    return Outcome(np.concatenate(arrived), np.concatenate(stopped), np.concatenate(strips), cost)
-
-
-def greedily(planned: Planned, grid: PoseGrid, errands: list[Errands]) -> Outcome:
-    """Walk without maps."""
-    z, rows = planned.z, grid.rows
-    arrived = [
-        greedy_walks(grid.after_in(own.walked), own, z[rows[own.walked]], z[rows[own.seen, own.goal]])
-        for own in errands
-    ]
-    return Outcome(np.concatenate(arrived))
-
-
-def at_random(grid: PoseGrid, errands: list[Errands], seed: int) -> Outcome:
-    """Walk by any motion."""
-    rng = np.random.default_rng([seed, 0x9A3])
-    return Outcome(np.concatenate([random_walks(grid.after_in(own.walked), own, rng) for own in errands]))
 
 
 def excess_of(arrived: Indices, steps: Indices) -> Floats:

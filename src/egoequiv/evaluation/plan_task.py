@@ -9,15 +9,7 @@ import numpy as np
 
 from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.fitted_on import shared_recordings, training_frames
-from egoequiv.evaluation.plan_conditions import (
-    Outcome,
-    Routes,
-    at_random,
-    errands_of,
-    greedily,
-    tried_errands,
-    walks_each,
-)
+from egoequiv.evaluation.plan_conditions import Outcome, Routes, errands_of, tried_errands, walks_each
 from egoequiv.evaluation.plan_models import OWN, Pairings, Planned, fitted, own_or_fitted, pixel_features
 from egoequiv.evaluation.plan_result import GREEDY, PIXELS, RANDOM, RUN, SAME, UNTRAINED, Condition, finding_of
 from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid, things_of
@@ -126,8 +118,8 @@ def _walk(
             walk = partial(own.by_plans, planned, on_walks)
             outcomes[way] = data.once(key, walk) if way == PIXELS else walk()
             on_walks(before + own.planned_walks - done)
-        outcomes[GREEDY] = greedily(plans[RUN], own.grid, own.errands)
-        outcomes[RANDOM] = at_random(own.grid, own.errands, own.seed)
+        outcomes[GREEDY] = own.greedily(plans[RUN])
+        outcomes[RANDOM] = own.at_random()
         on_walks(2 * own.walks)
     return found
 
