@@ -14,7 +14,7 @@ from sklearn.metrics import r2_score
 from egoequiv.evaluation import readout
 from egoequiv.evaluation.probes import LinearProbe
 from egoequiv.evaluation.read_targets import Targets
-from egoequiv.evaluation.readout import ReadOut, read_features, read_motions, read_out, read_poses
+from egoequiv.evaluation.readout import ReadOut, read_features, read_out
 from egoequiv.evaluation.statistics import group_r2
 from egoequiv.pose import NoMotion
 from egoequiv.store import FrameStore
@@ -22,8 +22,8 @@ from evaluation.grid_features import features_of, grid_store
 from helpers import bare_store, data_error
 
 
-def by_name(rows: tuple[ReadOut, ...], probe: str = "linear") -> dict[str, ReadOut]:
-    return {row.quantity: row for row in rows if row.probe == probe}
+def by_name(rows: tuple[ReadOut, ...], probe: str = "linear", read_from: str = "z") -> dict[str, ReadOut]:
+    return {row.quantity: row for row in rows if row.probe == probe and row.read_from == read_from}
 
 
 def r2_by_group(true: np.ndarray, guess: np.ndarray, groups: np.ndarray) -> tuple[float, tuple[float, float]]:
@@ -69,7 +69,7 @@ def test_a_quantity_that_never_changes_has_no_r2() -> None:
 def test_poses_are_read_from_features_that_hold_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readout, "PROBES", {"linear": LinearProbe})
     store = grid_store(8)
-    rows = by_name(read_poses(features_of(store)))
+    rows = by_name(read_features(features_of(store)).rows)
     assert tuple(rows) == ("elevation_deg", "sin azimuth_deg", "cos azimuth_deg")
     for row in rows.values():
         assert row.r2 > 0.99
@@ -84,12 +84,12 @@ def test_motions_are_read_from_the_features_of_both_frames(monkeypatch: pytest.M
     rng = np.random.default_rng(0)
     i = rng.integers(0, len(store), 400)
     j = np.where(i % 24 < 18, i + 6, i)  # a step up, or none from the topmost
-    rows = by_name(read_motions(features_of(store), i, j))
+    rows = by_name(read_features(features_of(store), pairs=(i, j)).rows, read_from="z_i, z_j")
     assert tuple(rows) == ("elevation_deg", "azimuth_deg")
     assert rows["elevation_deg"].r2 > 0.99
     assert rows["elevation_deg"].read_from == "z_i, z_j"
     assert np.isnan(rows["azimuth_deg"].r2)  # no pair turns
-    swapped = by_name(read_motions(features_of(store), j, i))
+    swapped = by_name(read_features(features_of(store), pairs=(j, i)).rows, read_from="z_i, z_j")
     assert swapped["elevation_deg"].r2 > 0.99
 
 

@@ -25,7 +25,6 @@ def complete_analogies(
     learned: Mapping[str, Affine] | None = None,
     *,
     hold_out: str = "recording",
-    most: int = QUESTIONS,
     seed: int = 0,
 ) -> RankedResult:
     """Find the frame that the motion from x_i to x_j leads to from x_k, a view of another recording.
@@ -37,7 +36,7 @@ def complete_analogies(
     """
     check_motions(features, pairs)
     fitted = fit_forward_maps(features, pairs, hold_out, seed)
-    view, number = draw_views(fitted.held, most, seed)
+    view, number = draw_views(fitted.held, QUESTIONS, seed)
     groups = groups_of(features.store, hold_out)
     example = _examples(groups, fitted.held, view, number, seed)
     view, number, example = view[example >= 0], number[example >= 0], example[example >= 0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,7 +76,8 @@ def write_features(
     frames = FrameBatches(inputs.frames, model.image_shape, skip_broken)
     said = {key: readable(value) for key, value in (about or {}).items()}
     schema = frames.schema().with_metadata({"part": part, **said})
-    with _writer(files, schema, dim) as write:
+    writer = _parquet(out, schema, dim) if len(files) == 1 else _array(out, files[1], schema, dim)
+    with writer as write:
         for known, images in frames.batches(on_progress):
             features = np.ascontiguousarray(model.embed(images)[:, own], np.float32)
             check_finite(features, known)
@@ -95,10 +96,6 @@ def check_finite(features: Features, known: pa.Table) -> None:
         raise DataError(
             f"the features of frame {frame} of {recording} are not finite: the network has diverged, train it again"
         )
-
-
-def _writer(files: list[Path], schema: pa.Schema, dim: int) -> AbstractContextManager[Write]:
-    return _parquet(files[0], schema, dim) if len(files) == 1 else _array(files[0], files[1], schema, dim)
 
 
 @contextmanager

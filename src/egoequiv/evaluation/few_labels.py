@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from egoequiv.evaluation.findings import estimated
 from egoequiv.evaluation.frame_features import fold_groups, groups_of
 from egoequiv.evaluation.metric import Metric, Value
-from egoequiv.evaluation.probes import LinearProbe, TrainingPart
+from egoequiv.evaluation.probes import LinearProbe, TrainingPart, scaler_of
 from egoequiv.evaluation.statistics import GroupEstimate, group_mean, group_r2
 from egoequiv.evaluation.votes import NeighbourVotes
 from egoequiv.pairs import Split
@@ -70,9 +70,7 @@ class ClassTarget(Asked):
 
     def read(self, look: Look) -> Scores:
         """All draws; features are standardised by the training frames."""
-        from sklearn.preprocessing import StandardScaler  # here, because the import takes seconds
-
-        scaler = StandardScaler().fit(np.asarray(look(self.known), np.float64))
+        scaler = scaler_of(np.asarray(look(self.known), np.float64))
         asked = scaler.transform(np.asarray(look(self.asked), np.float64))
         found: dict[Reading, list[Array]] = {}
         for labels, draws in self.drawn.items():

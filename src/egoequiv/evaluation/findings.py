@@ -68,7 +68,8 @@ def cell(value: Value) -> Cell:
 
 def baseline_texts(value: Value, names: Sequence[str]) -> list[str]:
     """The baselines of these names beside a value, as texts; a dash where there is none."""
-    return [value.metric.text(value.baselines[name]) if name in value.baselines else "-" for name in names]
+    known = value.all_baselines()
+    return [value.metric.text(known[name]) if name in known else "-" for name in names]
 
 
 def some_of(words: Sequence[str]) -> str:

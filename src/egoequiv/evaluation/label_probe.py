@@ -72,13 +72,8 @@ def _parts(data: TaskData, known: NDArray[np.bool_], values: Array, seed: int) -
             raise DataError(
                 f"{len(rows)} of {len(frames)} {part} frames have a label, at least {FEWEST} are needed: label more"
             )
-        found.append(
-            LabelledPart(
-                rows,
-                values[rows],
-                fold_groups(store, rows) if part == "training" else groups_of(store, "recording")[rows],
-            )
-        )
+        groups = fold_groups(store, rows) if part == "training" else groups_of(store, "recording")[rows]
+        found.append(LabelledPart(rows, values[rows], groups))
     return found[0], found[1]
 
 
@@ -130,9 +125,8 @@ def _value(metric: Metric, found: Mapping[str, GroupEstimate], test: LabelledPar
 
 def _note(name: str, fit: LabelledPart, test: LabelledPart) -> str:
     recordings = len(np.unique(test.groups))
-    interval = (
-        f"no interval: {why}" if (why := why_no_interval(recordings)) else f"intervals over {recordings} recordings"
-    )
+    why = why_no_interval(recordings)
+    interval = f"no interval: {why}" if why else f"intervals over {recordings} recordings"
     return (
         f"{name}: a linear probe fitted on {len(fit.rows):,} labelled training frames, measured on {len(test.rows):,} "
         f"validation frames; {interval}"

@@ -20,7 +20,7 @@ class FeatureStats:
     """Least, greatest, mean and standard deviation of a feature (N, D), of each episode and of all rows together."""
 
     episodes: dict[int, dict[str, list[float]]] = field(default_factory=dict)
-    _sums: list[tuple[int, Array, Array, Array, Array]] = field(default_factory=list)  # one entry after the first
+    _sums: tuple[int, Array, Array, Array, Array] | None = None  # of all rows so far
 
     def add(self, episode: int, values: NDArray[np.float32]) -> None:
         """Count the rows of an episode; those that are not finite have no picture and do not count."""
@@ -29,15 +29,15 @@ class FeatureStats:
             return
         own = (len(known), known.sum(axis=0), (known**2).sum(axis=0), known.min(axis=0), known.max(axis=0))
         self.episodes[episode] = _stats(*own)
-        if self._sums:
-            count, total, square, least, most = self._sums.pop()
+        if self._sums is not None:
+            count, total, square, least, most = self._sums
             low, high = np.minimum(least, own[3]), np.maximum(most, own[4])
             own = (count + own[0], total + own[1], square + own[2], low, high)
-        self._sums.append(own)
+        self._sums = own
 
     def whole(self) -> dict[str, list[float]] | None:
         """Those of all rows; None where there are none."""
-        return _stats(*self._sums[0]) if self._sums else None
+        return None if self._sums is None else _stats(*self._sums)
 
 
 def _stats(count: int, total: Array, square: Array, least: Array, most: Array) -> dict[str, list[float]]:

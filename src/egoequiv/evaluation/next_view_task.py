@@ -64,10 +64,6 @@ class NextViewResult:
     one_view: Floats  # (V, S + 1) right from one view, by those training frames alone that begin such a walk
     walks: dict[Policy, Walk]
 
-    def accuracy(self, policy: Policy, views: int) -> float:
-        """How often the class is right after so many views, in per cent."""
-        return 100 * float(self.walks[policy].right[:, views - 1].mean())
-
     def finding(self, store: FrameStore) -> Finding:
         """Accuracy in per cent from two views and from one, and what they are to be compared with."""
         rows = [self._describe_views(views) for views in range(1, self.walks["chosen"].frames.shape[1] + 1)]

@@ -23,19 +23,12 @@ OnWalks = Callable[[int], None]  # called with the number of walks that were mad
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of N walks.
+    """What became of N walks."""
 
-    Args:
-        arrived: The moves to the goal, (N,); -1 where the walk did not come to it within its moves.
-        stopped: Whether a walk that is not told says `there` at the goal within its moves, (N,); None where it cannot.
-        paths: Some walks as places in order, (W, T); -1 after the end.
-        step_cost: Of the plans, as chosen for it; None without plans.
-    """
-
-    arrived: Indices
-    stopped: Flags | None = None
-    paths: Indices | None = None
-    step_cost: float | None = None
+    arrived: Indices  # (N,) the moves to the goal; -1 where the walk did not come to it within its moves
+    stopped: Flags | None = None  # (N,) whether a walk that is not told says `there` at the goal within its moves
+    paths: Indices | None = None  # (W, T) some walks as places in order; -1 after the end
+    step_cost: float | None = None  # of the plans, as chosen for it; None without plans
 
 
 def errands_of(grid: PoseGrid, pairings: Pairings, frames: Indices, each: int, seed: int) -> list[Errands]:
@@ -67,23 +60,14 @@ def prepare(planned: Planned, tuning: PoseGrid, pairings: Pairings, seed: int) -
 
 @dataclass(frozen=True, eq=False)
 class Routes:
-    """What is walked under one condition: errands that are reported, and those that a setting is chosen on.
+    """What is walked under one condition: errands that are reported, and those that a setting is chosen on."""
 
-    Args:
-        tuning: The places of recordings for the settings.
-        tuned: Pairs of them, as in the condition.
-        grid: The places that are reported.
-        errands: On it.
-        tried: On those for the settings.
-        seed: Of what is drawn at random.
-    """
-
-    tuning: PoseGrid
-    tuned: Pairings
-    grid: PoseGrid
-    errands: list[Errands]
-    tried: list[Errands]
-    seed: int
+    tuning: PoseGrid  # the places of recordings for the settings
+    tuned: Pairings  # pairs of them, as in the condition
+    grid: PoseGrid  # the places that are reported
+    errands: list[Errands]  # on it
+    tried: list[Errands]  # on those for the settings
+    seed: int  # of what is drawn at random
 
     @property
     def walks(self) -> int:
@@ -96,9 +80,35 @@ class Routes:
         return 2 * self.walks + len(STEP_COSTS) * sum(len(own.start) for own in self.tried)
 
     def by_plans(self, planned: Planned, on_walks: OnWalks) -> Outcome:
-        """Walk by plans, with all settings from the recordings for them."""
+        """Walk by plans, told where the goal is reached and not told; all settings are from the recordings for them."""
         weighted = prepare(planned, self.tuning, self.tuned, self.seed)
-        return by_plans(with_step_cost(weighted, self.tuning, self.tried, on_walks), self.grid, self.errands, on_walks)
+        chosen = with_step_cost(weighted, self.tuning, self.tried, on_walks)
+        arrived, stopped, paths = [], [], []
+        for own in self.errands:
+            told, alone = chosen.walks(self.grid, own, [True, False])
+            arrived.append(told.arrived)
+            stopped.append(alone.says_there & (alone.ended == own.goal))
+            paths.append(told.path[:1])
+            on_walks(2 * len(own.start))
+        longest = max(path.shape[1] for path in paths)
+        strips = [np.pad(path, ((0, 0), (0, longest - path.shape[1])), constant_values=-1) for path in paths]
+        cost = float(chosen.step_cost)
+        return Outcome(np.concatenate(arrived), np.concatenate(stopped), np.concatenate(strips), cost)
+
+    def greedily(self, planned: Planned) -> Outcome:
+        """Walk without maps."""
+        z, rows = planned.z, self.grid.rows
+        arrived = [
+            greedy_walks(self.grid.after_in(own.walked), own, z[rows[own.walked]], z[rows[own.seen, own.goal]])
+            for own in self.errands
+        ]
+        return Outcome(np.concatenate(arrived))
+
+    def at_random(self) -> Outcome:
+        """Walk by any motion."""
+        rng = np.random.default_rng([self.seed, 0x9A3])
+        arrived = [random_walks(self.grid.after_in(own.walked), own, rng) for own in self.errands]
+        return Outcome(np.concatenate(arrived))
 
 
 def tried_errands(tuning: PoseGrid, pairings: Pairings, seed: int) -> list[Errands]:
@@ -120,45 +130,6 @@ def with_step_cost(planned: Planned, tuning: PoseGrid, errands: list[Errands], o
         on_walks(len(every.start))
     best = int(np.lexsort((moves, -reached))[0])
     return replace(planned, step_cost=STEP_COSTS[best]) if errands else planned
-
-
-def by_plans(planned: Planned, grid: PoseGrid, errands: list[Errands], on_walks: OnWalks) -> Outcome:
-    """Walk by plans: told where the goal is reached, and not told."""
-    arrived, stopped, paths = [], [], []
-    for own in errands:
-        told, alone = planned.walks(grid, own, [True, False])
-        arrived.append(told.arrived)
-        stopped.append(alone.says_there & (alone.ended == own.goal))
-        paths.append(told.path[:1])
-        on_walks(2 * len(own.start))
-    longest = max(path.shape[1] for path in paths)
-    strips = np.concatenate(
-        [np.pad(path, ((0, 0), (0, longest - path.shape[1])), constant_values=-1) for path in paths]
-    )
-    return Outcome(np.concatenate(arrived), np.concatenate(stopped), strips, float(planned.step_cost))
-
-
-def greedily(planned: Planned, grid: PoseGrid, errands: list[Errands]) -> Outcome:
-    """Walk without maps."""
-    return Outcome(
-        np.concatenate(
-            [
-                greedy_walks(
-                    grid.after_in(own.walked),
-                    own,
-                    planned.z[grid.rows[own.walked]],
-                    planned.z[grid.rows[own.seen, own.goal]],
-                )
-                for own in errands
-            ]
-        )
-    )
-
-
-def at_random(grid: PoseGrid, errands: list[Errands], seed: int) -> Outcome:
-    """Walk by any motion."""
-    rng = np.random.default_rng([seed, 0x9A3])
-    return Outcome(np.concatenate([random_walks(grid.after_in(own.walked), own, rng) for own in errands]))
 
 
 def excess_of(arrived: Indices, steps: Indices) -> Floats:

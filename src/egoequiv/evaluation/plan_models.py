@@ -52,19 +52,12 @@ class FittedModel(MotionModel):
 
 @dataclass(frozen=True, eq=False)
 class Planned:
-    """Features of every frame, with composed maps.
+    """Features of every frame, with composed maps."""
 
-    Args:
-        z: (N, E), in the order of the store.
-        maps: The affine map of each displacement, (K, E + 1, E).
-        spread: How far predictions are off after each, squared, (K,); from recordings that are not walked in.
-        step_cost: What a further step costs; one number, or one for each walk, (N,).
-    """
-
-    z: Features
-    maps: NDArray[np.float64]
-    spread: Floats | None = None
-    step_cost: float | Floats = STEP_COST
+    z: Features  # (N, E), in the order of the store
+    maps: NDArray[np.float64]  # (K, E + 1, E), the affine map of each displacement
+    spread: Floats | None = None  # (K,) how far they are off, squared; from recordings that are not walked in
+    step_cost: float | Floats = STEP_COST  # of a further step; one number, or one for each walk, (N,)
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.maps).all():

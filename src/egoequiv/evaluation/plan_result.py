@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.blocks import Cell, Grid
-from egoequiv.evaluation.findings import cell, estimated, notes_of, thumbnails
+from egoequiv.blocks import Grid
+from egoequiv.evaluation.findings import baseline_texts, cell, estimated, notes_of, thumbnails
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.plan_conditions import Outcome, excess_of
 from egoequiv.evaluation.plan_walks import Errands
@@ -126,14 +126,10 @@ class Condition:
         assert paths is not None
         shown = np.linspace(0, len(self.errands) - 1, min(SHOWN, len(self.errands))).astype(np.int64)
         errands = [self.errands[k] for k in shown]
-        rows = np.stack(
-            [
-                np.where(paths[k] >= 0, self.grid.rows[own.walked][paths[k]], -1)
-                for k, own in zip(shown, errands, strict=True)
-            ]
-        )
+        walks = list(zip(paths[shown], errands, strict=True))
+        rows = np.stack([np.where(path >= 0, self.grid.rows[own.walked][path], -1) for path, own in walks])
         goals = np.array([self.grid.rows[own.seen, own.goal[0]] for own in errands])
-        reached = np.array([paths[k][paths[k] >= 0][-1] == own.goal[0] for k, own in zip(shown, errands, strict=True)])
+        reached = np.array([path[path >= 0][-1] == own.goal[0] for path, own in walks])
         ending = "" if self.name == SAME else "_other"
         return {
             f"views{ending}": thumbnails(store, rows),
@@ -153,12 +149,12 @@ def _others(numbers: Mapping[str, T]) -> dict[str, T]:
 
 def finding_of(store: FrameStore, conditions: Sequence[Condition], maps: str, notes: Sequence[str]) -> Finding:
     """Values of each condition, a table of all ways to walk, and what figures are drawn from."""
-    each = {condition.name: condition.values() for condition in conditions}
-    values = [value for own in each.values() for value in own]
-    columns = ["way to walk"]
-    for condition in conditions:
-        columns += [f"{head}, {condition.name}" for head in ("success %", "stops %", "excess")]
-    rows = [[_title(way, maps), *_cells(way, each)] for way in conditions[0].outcomes]
+    values = [value for condition in conditions for value in condition.values()]
+    heads = [f"{head}, {one.name}" for one in conditions for head in ("success %", "stops %", "excess")]
+    rows = [
+        [_title(way, maps), *(cell(value) if way == RUN else baseline_texts(value, [way])[0] for value in values)]
+        for way in conditions[0].outcomes
+    ]
     counts = ", ".join(f"{len(one.steps):,} with the goal in the {one.name}" for one in conditions)
     lengths = np.concatenate([condition.steps for condition in conditions])
     title = f"walks to a goal view: {counts}, the shortest way {lengths.mean():.1f} moves"
@@ -183,7 +179,7 @@ def finding_of(store: FrameStore, conditions: Sequence[Condition], maps: str, no
     for condition in conditions if store.has_images else ():
         arrays |= condition.strips(store)
     notes = [*said, *notes, *notes_of(values[:1])]
-    return Finding(values, [Grid.of(title, columns, rows, NOTES)], plain(details), arrays, notes=notes)
+    return Finding(values, [Grid.of(title, ("way to walk", *heads), rows, NOTES)], plain(details), arrays, notes=notes)
 
 
 def _in_words(gains: Mapping[str, Mapping[str, Any]]) -> str:
@@ -196,18 +192,5 @@ def _in_words(gains: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _title(way: str, maps: str) -> str:
-    return {RUN: f"this run, {maps}", PIXELS: "pixels, fitted maps", UNTRAINED: "untrained network, fitted maps"}.get(
-        way, way
-    )
-
-
-def _cells(way: str, each: Mapping[str, Sequence[Value]]) -> list[Cell | str]:
-    """The numbers of a way to walk: success, stops and excess of each condition."""
-    found: list[Cell | str] = []
-    for values in each.values():
-        for value in values:
-            if way == RUN:
-                found.append(cell(value))
-            else:
-                found.append(value.metric.text(value.baselines[way]) if way in value.baselines else "-")
-    return found
+    titles = {RUN: f"this run, {maps}", PIXELS: f"{PIXELS}, fitted maps", UNTRAINED: f"{UNTRAINED}, fitted maps"}
+    return titles.get(way, way)

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
 
 from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.fitted_on import shared_recordings, training_frames
-from egoequiv.evaluation.plan_conditions import (
-    Outcome,
-    Routes,
-    at_random,
-    errands_of,
-    greedily,
-    tried_errands,
-    walks_each,
-)
+from egoequiv.evaluation.plan_conditions import Outcome, Routes, errands_of, tried_errands, walks_each
 from egoequiv.evaluation.plan_models import OWN, Pairings, Planned, fitted, own_or_fitted, pixel_features
 from egoequiv.evaluation.plan_result import GREEDY, PIXELS, RANDOM, RUN, SAME, UNTRAINED, Condition, finding_of
 from egoequiv.evaluation.pose_grid import PoseGrid, partners, pose_grid, things_of
@@ -86,13 +78,14 @@ def _plans(data: TaskData, grid: PoseGrid) -> tuple[dict[str, Planned], str, dic
     """What walks plan with, by way to walk; whose maps the run's are; and which baselines lack maps, and why."""
     planned, maps = own_or_fitted(data, grid)
     found, lacking = {RUN: planned}, {}
-    before = data.of_part(ALL).untrained_features
-    for name, make in (
-        (PIXELS, partial(_pixels, data, grid) if data.store.has_images else None),
-        (UNTRAINED, None if before is None else partial(fitted, data, grid, before)),
-    ):
+    makes: dict[str, Callable[[], Planned]] = {}
+    if data.store.has_images:
+        makes[PIXELS] = partial(_pixels, data, grid)
+    if (before := data.of_part(ALL).untrained_features) is not None:
+        makes[UNTRAINED] = partial(fitted, data, grid, before)
+    for name, make in makes.items():
         try:
-            found |= {} if make is None else {name: make()}
+            found[name] = make()
         except TooFewPairsError as problem:
             lacking[name] = str(problem)
     return found, maps, lacking
@@ -125,8 +118,8 @@ def _walk(
             walk = partial(own.by_plans, planned, on_walks)
             outcomes[way] = data.once(key, walk) if way == PIXELS else walk()
             on_walks(before + own.planned_walks - done)
-        outcomes[GREEDY] = greedily(plans[RUN], own.grid, own.errands)
-        outcomes[RANDOM] = at_random(own.grid, own.errands, own.seed)
+        outcomes[GREEDY] = own.greedily(plans[RUN])
+        outcomes[RANDOM] = own.at_random()
         on_walks(2 * own.walks)
     return found
 
@@ -141,11 +134,8 @@ def _pairings(data: TaskData, grid: PoseGrid) -> dict[str, Pairings]:
 
 
 def _notes(data: TaskData, pairings: dict[str, Pairings], tuned: dict[str, Pairings], is_shared: bool) -> list[str]:
-    notes = []
-    if is_shared:
-        notes.append(
-            f"split {data.split.kind}: it divides recordings, so walks pass frames that the run was trained on"
-        )
+    divides = f"split {data.split.kind}: it divides recordings, so walks pass frames that the run was trained on"
+    notes = [divides] if is_shared else []
     if len(pairings) > 1:
         notes.append("intervals are over things: recordings with the same label are one")
     else:

@@ -17,20 +17,13 @@ SLACK = 2  # moves beyond twice the shortest way
 
 @dataclass(frozen=True, eq=False)
 class Errands:
-    """Ways to walk in one recording: from a place to where a goal view was taken.
+    """Ways to walk in one recording: from a place to where a goal view was taken."""
 
-    Args:
-        walked: The recording that is walked in, by its place among those of the grid.
-        seen: The recording that the goal view is of.
-        start, goal: Places, (N,) each.
-        steps: The shortest way, (N,).
-    """
-
-    walked: int
-    seen: int
-    start: Indices
-    goal: Indices
-    steps: Indices
+    walked: int  # the recording that is walked in, by its place among those of the grid
+    seen: int  # the recording that the goal view is of
+    start: Indices  # (N,) places
+    goal: Indices  # (N,) places
+    steps: Indices  # (N,) the shortest way
 
     def repeated(self, times: int) -> Errands:
         """All of them so many times, one round after the other."""

@@ -19,19 +19,12 @@ from egoequiv.store import FrameStore
 
 @dataclass(frozen=True, eq=False)
 class PoseGrid:
-    """Places of a grid, and the frames of recordings that were taken there.
+    """Places of a grid, and the frames of recordings that were taken there."""
 
-    Args:
-        displacements: Every net motion from one place to another, K or more of them.
-        between: The displacement from each place to each other, (C, C).
-        rows: The frame (store row) of each recording at each place, (R, C); -1 for none.
-        recordings: The numbers of the recordings, (R,).
-    """
-
-    displacements: Displacements
-    between: Indices
-    rows: Indices
-    recordings: Indices
+    displacements: Displacements  # every net motion from one place to another, K or more of them
+    between: Indices  # (C, C) the displacement from each place to each other
+    rows: Indices  # (R, C) the frame (store row) of each recording at each place; -1 for none
+    recordings: Indices  # (R,) the numbers of the recordings
 
     @cached_property
     def reached(self) -> Indices:
@@ -112,8 +105,6 @@ def partners(store: FrameStore, recordings: Indices) -> tuple[str, dict[int, lis
     first = np.array([int(np.flatnonzero(store.recording == number)[0]) for number in recordings], np.int64)
     known = store.labels[first] >= 0
     first, recordings = first[known], recordings[known]
-    if not len(first):
-        return "", {}
     found: dict[str, dict[int, list[int]]] = {}
     for name, own in store.attributes.items():
         others = [values[first] for other, values in store.attributes.items() if other != name]

@@ -27,7 +27,6 @@ def predict_views(
     learned: Mapping[str, Affine] | None = None,
     *,
     hold_out: str = "recording",
-    most: int = QUESTIONS,
     seed: int = 0,
 ) -> RankedResult:
     """Predict z(gx) from z(x), and rank the true gx among the frames of its recording and among all frames.
@@ -39,7 +38,7 @@ def predict_views(
     """
     check_motions(features, pairs)
     fitted = fit_forward_maps(features, pairs, hold_out, seed)
-    view, number = draw_views(fitted.held, most, seed)
+    view, number = draw_views(fitted.held, QUESTIONS, seed)
     answer_to, answer = answers_of(pairs, view, number)
     motion = np.array(pairs.names)[number]
     z = np.asarray(features.of(view), np.float64)

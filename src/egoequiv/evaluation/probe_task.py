@@ -23,7 +23,7 @@ from egoequiv.evaluation.few_labels import (
     some_training,
     some_validation,
 )
-from egoequiv.evaluation.findings import cell, notes_of
+from egoequiv.evaluation.findings import baseline_texts, cell, notes_of
 from egoequiv.evaluation.frame_features import SIDE, FrameFeatures, small_images
 from egoequiv.evaluation.label_probe import FEWEST
 from egoequiv.evaluation.metric import Value
@@ -52,10 +52,9 @@ class Row:
     draws: list[float]  # the same number of each draw of labels
 
     def cells(self, baselines: Sequence[str]) -> list[Cell | str | int]:
-        metric, known = self.value.metric, self.value.all_baselines()
         what = [self.target.name] if isinstance(self.target, NumberTarget) else []
-        spread = metric.text(float(np.std(self.draws, ddof=1))) if len(self.draws) > 1 else "-"
-        beside = [metric.text(known[name]) if name in known else "-" for name in baselines]
+        spread = self.value.metric.text(float(np.std(self.draws, ddof=1))) if len(self.draws) > 1 else "-"
+        beside = baseline_texts(self.value, baselines)
         return [self.part, *what, self.reading.labels, self.reading.probe, cell(self.value), spread, *beside]
 
     def describe(self) -> dict[str, Any]:

@@ -109,31 +109,6 @@ class ReadOutResult:
         return Finding(values, [Grid.of(title, columns, table, notes)], details, notes=notes_of(values))
 
 
-def read_poses(
-    features: FrameFeatures, *, hold_out: str = "recording", seed: int = 0, probes: Probes | None = None
-) -> tuple[ReadOut, ...]:
-    """Read the pose of each frame from its features; cyclic coordinates as sine and cosine."""
-    store, frames = features.store, thinned(features.frames, MOST_FRAMES, [seed, 0x5A])
-    targets = pose_targets(store.space, store.poses[frames])
-    return read_out(FRAME, features.of(frames), targets, groups_of(store, hold_out)[frames], seed, probes)
-
-
-def read_motions(
-    features: FrameFeatures,
-    i: Indices,
-    j: Indices,
-    *,
-    hold_out: str = "recording",
-    seed: int = 0,
-    probes: Probes | None = None,
-) -> tuple[ReadOut, ...]:
-    """Read the motion of pairs from the features of both frames; cyclic coordinates as sine and cosine."""
-    store = features.store
-    targets = motion_targets(store.space, store.space.difference(store.poses[i], store.poses[j]))
-    both = np.concatenate([features.of(i), features.of(j)], axis=1)
-    return read_out(PAIR, both, targets, groups_of(store, hold_out)[i], seed, probes)
-
-
 def read_out(
     read_from: str, z: NDArray[Any], targets: Targets, groups: Indices, seed: int = 0, probes: Probes | None = None
 ) -> tuple[ReadOut, ...]:
@@ -172,23 +147,28 @@ def read_features(
     pairs: tuple[Indices, Indices] | None = None,
     probes: Probes | None = None,
 ) -> ReadOutResult:
-    """Read poses from features, and motions from the features of pairs (by default those of `draw_pairs`)."""
+    """Read poses from features, and motions from the features of pairs (by default those of `draw_pairs`).
+
+    Cyclic coordinates are read as sine and cosine.
+    """
     store, frames = features.store, features.frames
     if not store.space.axes:
         raise DataError(f"{store.path} has no poses to be read from features: ingest frames with poses")
-    groups = groups_of(store, hold_out)[frames]
-    count = len(np.unique(groups))
+    groups = groups_of(store, hold_out)
+    count = len(np.unique(groups[frames]))
     if count < FEWEST_GROUPS:
         raise DataError(
             f"{store.path}: the frames have {count} values of {hold_out}, and probes need three or more: "
             "two to be fitted and chosen on, one to be read"
         )
     i, j = draw_pairs(store, frames, max_gap_s, seed) if pairs is None else pairs
-    rows = read_poses(features, hold_out=hold_out, seed=seed, probes=probes)
-    rows += read_motions(features, i, j, hold_out=hold_out, seed=seed, probes=probes)
-    return ReadOutResult(
-        rows, hold_out, count, min(FOLDS, len(np.unique(groups))), min(len(frames), MOST_FRAMES), len(i)
-    )
+    some = thinned(frames, MOST_FRAMES, [seed, 0x5A])
+    poses = pose_targets(store.space, store.poses[some])
+    motions = motion_targets(store.space, store.space.difference(store.poses[i], store.poses[j]))
+    both = np.concatenate([features.of(i), features.of(j)], axis=1)
+    rows = read_out(FRAME, features.of(some), poses, groups[some], seed, probes)
+    rows += read_out(PAIR, both, motions, groups[i], seed, probes)
+    return ReadOutResult(rows, hold_out, count, min(FOLDS, count), len(some), len(i))
 
 
 def draw_pairs(store: FrameStore, frames: Indices, max_gap_s: float, seed: int) -> tuple[Indices, Indices]:

@@ -169,10 +169,7 @@ def _sums(groups: NDArray[np.int64], *values: NDArray[Any]) -> NDArray[np.float6
 
 
 def group_interval(
-    values: NDArray[Any],
-    groups: NDArray[np.int64],
-    confidence: float = 0.95,
-    within: tuple[float, float] = (-inf, inf),
+    values: NDArray[Any], groups: NDArray[np.int64], confidence: float = 0.95, within: tuple[float, float] = (-inf, inf)
 ) -> tuple[float, float]:
     """The interval of the mean of values that come in groups, such as recordings.
 

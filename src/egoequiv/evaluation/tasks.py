@@ -177,11 +177,6 @@ DOOR: Door[Any] = Door(
 )
 
 
-def list_tasks() -> list[str]:
-    """The names of all tasks, built in and registered by packages."""
-    return DOOR.names()
-
-
 def get_tasks(names: Sequence[str]) -> dict[str, Task]:
     """The tasks of these names, in their order.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,27 +44,16 @@ class Tolerance:
 
 @dataclass(frozen=True, eq=False)
 class Traverse:
-    """One pass along a route: frames of a store in the order in which they were captured.
+    """One pass along a route: frames of a store in the order in which they were captured."""
 
-    Args:
-        name: of the recording; parts that a recording was cut into are one traverse.
-        store: its store.
-        rows: (N,) store rows.
-        numbers: (N,) the numbers of the frames in the log.
-        times_s: (N,) seconds, or None.
-        positions_m: (N, 2) or (N, 3) in metres, or None.
-        along: (N,) how far the camera had come: metres where positions are known, else the numbers.
-        world: the map of its poses, where the log says it.
-    """
-
-    name: str
+    name: str  # of the recording; parts that a recording was cut into are one traverse
     store: FrameStore
-    rows: Indices
-    numbers: Indices
-    times_s: Array | None
-    positions_m: Array | None
-    along: Array
-    world: str
+    rows: Indices  # (N,) store rows
+    numbers: Indices  # (N,) of the frames in the log
+    times_s: Array | None  # (N,)
+    positions_m: Array | None  # (N, 2) or (N, 3)
+    along: Array  # (N,) how far the camera had come: metres where positions are known, else the numbers
+    world: str  # the map of its poses, where the log says it
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -73,14 +63,8 @@ class Traverse:
         if len(self) <= most:
             return self
         kept = np.unique(np.linspace(0, len(self) - 1, most).astype(np.int64))
-        return replace(
-            self,
-            rows=self.rows[kept],
-            numbers=self.numbers[kept],
-            times_s=None if self.times_s is None else self.times_s[kept],
-            positions_m=None if self.positions_m is None else self.positions_m[kept],
-            along=self.along[kept],
-        )
+        arrays: dict[str, Any] = {name: own[kept] for name, own in vars(self).items() if isinstance(own, np.ndarray)}
+        return replace(self, **arrays)
 
     def by_number(self) -> Traverse:
         """The same, with the way counted in frames."""

@@ -115,27 +115,22 @@ def _untested(
     measured = {row.name: set(row.entries) for row in table.rows}
     found = []
     for b, a in combinations(groups, 2):
-        if (a, b) in answered and rho & measured.get(a, set()) & measured.get(b, set()):
-            reason = f"{_too_few_seeds(groups[a], groups[b])}; answers to single frames are about top-1 only"
-            found.append(Untested(a=a, b=b, metrics="rho", reason=reason))
-        elif (a, b) not in tested | answered:
-            found.append(Untested(a=a, b=b, metrics="all", reason=_why_untested(groups[a], groups[b], store)))
+        common, is_answered = _common_seeds(groups[a], groups[b]), (a, b) in answered
+        few = f"a test over seeds needs {FEWEST_FOR_TEST} in common, and they have {common}; answers to single frames"
+        if is_answered and rho & measured.get(a, set()) & measured.get(b, set()):
+            found.append(Untested(a=a, b=b, metrics="rho", reason=f"{few} are about top-1 only"))
+        elif not is_answered and (a, b) not in tested:
+            reason = f"{few} are compared where both have learned labels"
+            if common >= FEWEST_FOR_TEST:
+                reason = f"no metric is defined for both in the {common} seeds that they have in common"
+            elif store is not None:
+                reason = f"{few} are not compared on another store"
+            found.append(Untested(a=a, b=b, metrics="all", reason=reason))
     return found
 
 
-def _why_untested(a: RunGroup, b: RunGroup, store: str | None) -> str:
-    common = len(set(a.repetitions) & set(b.repetitions))
-    if common >= FEWEST_FOR_TEST:
-        return f"no metric is defined for both in the {common} seeds that they have in common"
-    seeds = _too_few_seeds(a, b)
-    if store is not None:
-        return f"{seeds}; answers to single frames are not compared on another store"
-    return f"{seeds}; answers to single frames are compared where both have learned labels"
-
-
-def _too_few_seeds(a: RunGroup, b: RunGroup) -> str:
-    common = len(set(a.repetitions) & set(b.repetitions))
-    return f"a test over seeds needs {FEWEST_FOR_TEST} in common, and they have {common}"
+def _common_seeds(a: RunGroup, b: RunGroup) -> int:
+    return len(set(a.repetitions) & set(b.repetitions))
 
 
 def _answers(groups: dict[str, RunGroup], on_progress: OnProgress) -> list[Answered]:
@@ -143,9 +138,7 @@ def _answers(groups: dict[str, RunGroup], on_progress: OnProgress) -> list[Answe
     few = [
         (a, b)
         for b, a in combinations(groups, 2)
-        if groups[a].uses_labels
-        and groups[b].uses_labels
-        and len(set(groups[a].repetitions) & set(groups[b].repetitions)) < FEWEST_FOR_TEST
+        if groups[a].uses_labels and groups[b].uses_labels and _common_seeds(groups[a], groups[b]) < FEWEST_FOR_TEST
     ]
     wanted = sorted({key for pair in few for key in pair})
     shares: dict[str, tuple[NDArray[np.float64], NDArray[np.int64]]] = {}

@@ -15,7 +15,7 @@ from egoequiv.experiments.options import Effort, Grid, ReproduceOptions, Scale, 
 from egoequiv.experiments.published import KITTI, SUN, Key, Metrics
 from egoequiv.experiments.recipe import Recipe, chosen_keys, make_rows
 from egoequiv.experiments.stores import PIXELS, about_frames, experiment_store, pixel_row
-from egoequiv.experiments.table import Entry, MeasuredRow, Row, Table, compare_rows, merge_metrics
+from egoequiv.experiments.table import Entry, MeasuredRow, Row, Table, compare_rows, merge_rows
 from egoequiv.pairs import Split, draw_labelled, make_split
 from egoequiv.pairs.splits import GIVEN
 from egoequiv.store import FrameStore
@@ -125,10 +125,7 @@ class _Making:
         """Train and measure the rows of a recipe, below the nearest labelled image in pixels."""
         pixels = dict(recipe.published.get((PIXELS, True), {}))
         per_class = recipe.base["per_class"]
-        each = [
-            pixel_row(labelled, split, per_class, self.effort.repeats, pixels),
-            *make_rows(recipe, self.effort),
-        ]
+        each = [pixel_row(labelled, split, per_class, self.effort.repeats, pixels), *make_rows(recipe, self.effort)]
         return _table(title, each, self._about(labelled, split, per_class), published_on)
 
     def _about(self, labelled: FrameStore, split: Split, per_class: int) -> dict[str, Any]:
@@ -153,7 +150,7 @@ class _Making:
 
 
 def _table(title: str, each: Sequence[MeasuredRow], about: dict[str, Any], published_on: str) -> Table:
-    metrics, rows = merge_metrics([own for own, _ in each]), [row for _, row in each]
+    metrics, rows = merge_rows(each)
     # A motion with too few pairs on the validation frames has no rho for any method, and no column.
     known = [one for one in metrics if any(isfinite(row.mean(one.name)) for row in rows)]
     columns = [name for name in COMPARED if any(one.name == name for one in known)]

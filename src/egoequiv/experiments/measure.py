@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from egoequiv.training.open_run import open_run
 from egoequiv.training.run_folder import DATA
 from egoequiv.user_code import user_code
 
+T = TypeVar("T")
 BASIC = ("recognition", "equivariance")  # the tasks behind `egoequiv evaluate RUN` and every table
 
 
@@ -167,14 +168,12 @@ class RunMeasurer:
                 f"{len(again)} of the recordings that are measured have the name of one that the run learned from, "
                 f"such as {again[0]}: if they show the same, measure on others"
             )
-        seen = self.opened.folder.trained_on(self.data.store) if self.everything else None
-        if seen is None:
-            return notes
-        return [
-            *notes,
-            f"{self.run} was trained on frames of this store, and this is measured on all of them: without a STORE "
-            "only validation frames are measured",
-        ]
+        if self.everything and self.opened.folder.trained_on(self.data.store) is not None:
+            notes.append(
+                f"{self.run} was trained on frames of this store, and this is measured on all of them: without a STORE "
+                "only validation frames are measured"
+            )
+        return notes
 
 
 def make_measurement(
@@ -289,6 +288,12 @@ def measure_runs(
     for run in counted(runs, what, on_progress):
         measurer = RunMeasurer(run, store, everything=store is not None)
         yield run, defined([measurer.measure(task) for task in get_tasks(tasks).values()])
+
+
+def shares(work: Sequence[T], workers: int) -> list[Sequence[T]]:
+    """Work for each worker, in its order, about equally much for each."""
+    count = max(min(workers, len(work)), 1)
+    return [work[len(work) * k // count : len(work) * (k + 1) // count] for k in range(count)]
 
 
 def defined(measurements: Sequence[Measurement]) -> list[Measurement]:

@@ -12,7 +12,7 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.evaluation.tasks import TASKS, get_tasks
 from egoequiv.experiments.collect import Exhibit, Experiment, Subject
-from egoequiv.experiments.measure import BASIC, RunMeasurer
+from egoequiv.experiments.measure import BASIC, RunMeasurer, shares
 from egoequiv.experiments.task_data import Shared
 from egoequiv.files import read_json
 from egoequiv.models.checkpoint import RUN_KIND
@@ -57,7 +57,8 @@ def measure_missing(
     engine = engine or LocalEngine()
     total = sum(len(one.tasks) for one in work)
     on_progress(STAGE, 0, total)
-    each = engine.run(_measure, _shares(work, engine.workers), lambda done: on_progress(STAGE, min(done, total), total))
+    ordered = shares(sorted(work, key=lambda one: one.frames), engine.workers)  # runs on the same frames together
+    each = engine.run(_measure, ordered, lambda done: on_progress(STAGE, min(done, total), total))
     done: list[Done] = [one for share in each for one in share]
     found = {(run, task): one for run, measured, _ in done for task, one in measured.items()}
     reasons: dict[str, list[str]] = {}
@@ -92,14 +93,7 @@ def moving_subject(exhibit: Exhibit) -> Subject | None:
     return next(iter([*learned, *exhibit.subjects]), None)
 
 
-def _shares(work: Sequence[Work], workers: int) -> list[list[Work]]:
-    """Work for each worker, runs on the same frames together as far as possible, about equally much for each."""
-    ordered = sorted(work, key=lambda one: one.frames)
-    count = min(workers, len(ordered))
-    return [ordered[len(ordered) * k // count : len(ordered) * (k + 1) // count] for k in range(count)]
-
-
-def _measure(work: list[Work], tick: Tick) -> list[Done]:
+def _measure(work: Sequence[Work], tick: Tick) -> list[Done]:
     """Measure the share of one worker."""
     shared: dict[str, Shared] = {}
     done = []

@@ -8,7 +8,7 @@ from egoequiv.experiments.options import Effort, ReproduceOptions, Scale, Settin
 from egoequiv.experiments.published import NORB, NORB_NAME, Key
 from egoequiv.experiments.recipe import Recipe, chosen_keys, make_rows
 from egoequiv.experiments.stores import about_frames, experiment_store, pixel_row
-from egoequiv.experiments.table import Table, compare_rows, merge_metrics
+from egoequiv.experiments.table import Table, compare_rows, merge_rows
 from egoequiv.methods import MODERN
 from egoequiv.pairs import make_split
 from egoequiv.store import FrameStore
@@ -57,7 +57,7 @@ def reproduce_norb(options: ReproduceOptions) -> dict[str, Table]:
             extra=_extra_settings,
         )
         each = [pixel_row(store, split, PER_CLASS, effort.repeats), *make_rows(recipe, effort)]
-        metrics, rows = merge_metrics([own for own, _ in each]), [row for _, row in each]
+        metrics, rows = merge_rows(each)
         with_labels = [row for row in rows if row.uses_labels]
         tables["table" if len(splits) == 1 else f"table-{kind}"] = Table(
             title=f"{'Small NORB' if options.data else 'Turntable'}: recognition and equivariance",

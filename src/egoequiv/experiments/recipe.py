@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
+from pathlib import Path
 
 from egoequiv.errors import ConfigError
+from egoequiv.evaluation.measurement import Measurement
 from egoequiv.experiments.measure import BASIC, measure_runs
 from egoequiv.experiments.options import Effort, Settings
 from egoequiv.experiments.published import Key, Metrics
@@ -15,7 +18,7 @@ from egoequiv.experiments.selection import select_iterations, select_labelled, s
 from egoequiv.experiments.table import MeasuredRow, row_of
 from egoequiv.method_names import get_method
 from egoequiv.training import make_config
-from egoequiv.training.jobs import Job, Outcome
+from egoequiv.training.jobs import Job
 from egoequiv.training.many import run_many
 
 
@@ -33,16 +36,55 @@ class Recipe:
     search_base: Settings = field(default_factory=dict)  # what that search has otherwise than `base`
 
 
+@dataclass(frozen=True)
+class RowRuns:
+    """A row of a table and the runs behind it."""
+
+    name: str
+    key: Key
+    settings: Settings  # in which it differs from other rows
+    jobs: Sequence[Job]  # one for each repetition; once trained, those that did not diverge
+    diverged: int = 0
+
+    def measured(
+        self, found: Sequence[Sequence[Measurement]], folder: Path, published: Metrics | None = None
+    ) -> MeasuredRow:
+        """The row in a table of that folder, from the measurements of each run."""
+        members = [(job.out, (job.config.seed, job.config.pair_seed)) for job in self.jobs]
+        more = {"diverged": self.diverged, "settings": self.settings, "published": dict(published or {})}
+        return row_of(self.name, self.key, members, found, folder.absolute(), **more)
+
+
+def train_rows(rows: Sequence[RowRuns], effort: Effort, what: str) -> list[RowRuns]:
+    """Train every repetition of every row, or find it finished; what diverged is counted and left out."""
+    jobs = [job for row in rows for job in row.jobs]
+    report = partial(effort.on_progress, f"training, {what}")
+    outcomes = iter(run_many(jobs, engine=effort.engine, on_progress=report))
+    trained = []
+    for row in rows:
+        own = list(islice(outcomes, len(row.jobs)))
+        done = [outcome.job for outcome in own if outcome.result is not None]
+        trained.append(replace(row, jobs=done, diverged=len(own) - len(done)))
+    return trained
+
+
 def make_rows(recipe: Recipe, effort: Effort) -> list[MeasuredRow]:
     """Choose settings, train every repetition of every row, and measure them."""
-    settings = _select(recipe, effort) if effort.select else _checked(recipe)
-    jobs = [(key, job) for key in recipe.keys for job in _jobs(recipe, effort, key, settings[key])]
-    outcomes = run_many(
-        [job for _, job in jobs],
-        engine=effort.engine,
-        on_progress=partial(effort.on_progress, f"training, {recipe.name}"),
-    )
-    return _rows(recipe, effort, jobs, outcomes, settings)
+    chosen = _select(recipe, effort) if effort.select else _checked(recipe)
+    planned = [
+        RowRuns(
+            row_name(*key),
+            key,
+            chosen[key] | recipe.extra(key, effort.iterations),
+            _jobs(recipe, effort, key, chosen[key]),
+        )
+        for key in recipe.keys
+    ]
+    rows = train_rows(planned, effort, recipe.name)
+    runs = [job.out for row in rows for job in row.jobs]
+    found = dict(measure_runs(runs, BASIC, None, f"measuring, {recipe.name}", effort.on_progress))
+    published = recipe.published
+    return [row.measured([found[job.out] for job in row.jobs], effort.out, published.get(row.key)) for row in rows]
 
 
 def chosen_keys(keys: Sequence[Key], methods: Sequence[str] | None) -> list[Key]:
@@ -108,30 +150,3 @@ def _jobs(recipe: Recipe, effort: Effort, key: Key, settings: Settings) -> list[
         Job(make_config({**own, "seed": repetition}), folder / f"{name}-{repetition}")
         for repetition in range(effort.repeats)
     ]
-
-
-def _rows(
-    recipe: Recipe,
-    effort: Effort,
-    jobs: list[tuple[Key, Job]],
-    outcomes: list[Outcome],
-    settings: Mapping[Key, Settings],
-) -> list[MeasuredRow]:
-    trained = {job.out: job for (_, job), outcome in zip(jobs, outcomes, strict=True) if outcome.result}
-    measured = dict(measure_runs(list(trained), BASIC, None, f"measuring, {recipe.name}", effort.on_progress))
-    rows = []
-    for key in dict.fromkeys(key for key, _ in jobs):
-        own = [job for other, job in jobs if other == key]
-        done = [job for job in own if job.out in trained]
-        row = row_of(
-            row_name(*key),
-            key,
-            [(job.out, (job.config.seed, job.config.pair_seed)) for job in done],
-            [measured[job.out] for job in done],
-            effort.out,
-            published=dict(recipe.published.get(key, {})),
-            diverged=len(own) - len(done),
-            settings=settings[key] | recipe.extra(key, effort.iterations),
-        )
-        rows.append(row)
-    return rows

@@ -14,7 +14,7 @@ from typing import Any
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import Value
 from egoequiv.experiments.run_groups import RunGroup, have_same_frames
-from egoequiv.experiments.table import MOTIONS_APART, MeasuredRow, Table, compare_rows, merge_metrics, row_of
+from egoequiv.experiments.table import MOTIONS_APART, MeasuredRow, Table, compare_rows, merge_rows, row_of
 from egoequiv.training.run_folder import RunFolder
 
 COUNTS = ("train_frames", "validation_frames", "leaked_validation_frames")  # what `about` says of frames
@@ -35,11 +35,7 @@ def _row_of_group(name: str, group: RunGroup, measured: Measured, folder: Path, 
 
 
 def table_of_runs(
-    title: str,
-    groups: Mapping[str, RunGroup],
-    measured: Measured,
-    folder: Path,
-    task: str = "",
+    title: str, groups: Mapping[str, RunGroup], measured: Measured, folder: Path, task: str = ""
 ) -> Table | None:
     """A table of what was measured of groups of runs; None where nothing was.
 
@@ -49,19 +45,17 @@ def table_of_runs(
     known = {name: group for name, group in groups.items() if any(run in measured for run in group.runs)}
     apart = motions_apart(known, measured)
     each = [_row_of_group(name, group, measured, folder, apart) for name, group in known.items()]
-    metrics = merge_metrics([own for own, _ in each])
+    metrics, rows = merge_rows(each)
     columns = tuple(metric.name for metric in metrics if not metric.is_detail)
     if not columns:
         return None
-    rows = {name: row for name, (_, row) in zip(known, each, strict=True)}
-    pairs = [(a, b) for a, b in combinations(known, 2) if have_same_frames([known[a], known[b]])]
-    comparisons = [test for name in columns for a, b in pairs for test in compare_rows([rows[a], rows[b]], name)]
+    pairs = [two for two in combinations(rows, 2) if have_same_frames([known[row.name] for row in two])]
     return Table(
         title=title,
         metrics=metrics,
         columns=columns,
-        rows=list(rows.values()),
-        comparisons=comparisons,
+        rows=rows,
+        comparisons=[test for name in columns for two in pairs for test in compare_rows(two, name)],
         about=_about_groups(list(known.values())) | apart.about(task),
         task=task,
     )

@@ -221,13 +221,13 @@ def row_of(
     return metrics, row
 
 
-def merge_metrics(each: Sequence[Sequence[Metric]]) -> list[Metric]:
-    """All metrics of several rows, each once."""
+def merge_rows(each: Sequence[MeasuredRow]) -> tuple[list[Metric], list[Row]]:
+    """All metrics of several rows, each once, and the rows."""
     found: dict[str, Metric] = {}
-    for metrics in each:
+    for metrics, _ in each:
         for metric in metrics:
             found.setdefault(metric.name, metric)
-    return list(found.values())
+    return list(found.values()), [row for _, row in each]
 
 
 def compare_rows(rows: Sequence[Row], metric: str) -> list[Comparison]:

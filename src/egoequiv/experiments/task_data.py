@@ -11,7 +11,6 @@ import torch
 from egoequiv.evaluation.task import TaskData
 from egoequiv.models import EgoNet, initialise
 from egoequiv.pairs import Split
-from egoequiv.pairs.candidates import Indices
 from egoequiv.store.label_tables import LabelPlace
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import Recognition, open_data
@@ -29,7 +28,7 @@ def open_task_data(opened: OpenRun, everything: bool = False, shared: Shared | N
         everything: Look at all frames of the store, not at the validation part.
         shared: What runs on the same frames share, such as neighbours by pixels.
     """
-    store, config = opened.store, opened.config
+    store, config, task = opened.store, opened.config, opened.recognition
     every = np.arange(len(store))
     split = Split(every, every, "all") if everything else opened.split
     return TaskData(
@@ -40,7 +39,8 @@ def open_task_data(opened: OpenRun, everything: bool = False, shared: Shared | N
         untrained=untrained_like(opened.net, config) if config.objective().terms else None,
         recognition=labelled_task(opened),
         learned=opened.learned,
-        labelled=_labelled(opened.recognition, config),
+        # An untrained network gets the labelled images that others of its seed learn from.
+        labelled=None if task is None else labelled_stream(task, config, is_training=True).i,
         max_gap_s=config.max_gap_s,
         neighbour_gap_s=config.neighbour_gap_s,
         label_column=config.label_column,
@@ -55,13 +55,6 @@ def labelled_task(opened: OpenRun) -> Recognition | None:
         return opened.recognition
     alone: dict[str, Any] = {"method": "random", "use_labels": True, "weight": {}, "margin": {}, "term_settings": {}}
     return open_data(opened.config.model_copy(update=alone)).recognition
-
-
-def _labelled(task: Recognition | None, config: TrainConfig) -> Indices | None:
-    """The labelled images that a run learned from; an untrained network gets those that others of its seed get."""
-    if task is None:
-        return None
-    return labelled_stream(task, config, is_training=True).i
 
 
 def untrained_like(net: EgoNet, config: TrainConfig) -> EgoNet:

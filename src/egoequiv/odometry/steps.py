@@ -60,6 +60,23 @@ class VisualSteps:
         return VisualSteps(**{part.name: getattr(self, part.name)[rows] for part in fields(self)})
 
     @classmethod
+    def of(cls, keys: Rows, steps: Sequence[Step], ratios: Sequence[float]) -> VisualSteps:
+        """The steps between key frames, and how much longer each is than the one before."""
+        return cls(
+            first=np.asarray(keys[:-1], np.int64),
+            second=np.asarray(keys[1:], np.int64),
+            rotation_deg=np.array([step.rotation_deg for step in steps]).reshape(-1, 3),
+            direction=np.array([step.direction for step in steps]).reshape(-1, 3),
+            rotation_error_deg=np.array([step.rotation_error_deg for step in steps], np.float64),
+            direction_error_deg=np.array([step.direction_error_deg for step in steps], np.float64),
+            length_ratio=np.array(ratios, np.float64),
+            matches=np.array([step.matches for step in steps], np.int64),
+            inliers=np.array([step.inliers for step in steps], np.int64),
+            flow=np.array([step.flow for step in steps], np.float64),
+            reason=np.array([step.reason for step in steps], np.str_),
+        )
+
+    @classmethod
     def can_be(cls, arrays: Mapping[str, NDArray[Any]]) -> bool:
         """Whether arrays from a file are those of steps, as far as names and lengths say it."""
         names = {part.name for part in fields(cls)}
@@ -101,19 +118,7 @@ def visual_steps(
     if frames is None:
         frames = range(int(keys[0]), int(keys[-1]) + 1) if len(keys) else range(0)
     steps = list(_steps(_features(recording, keys, frames, look), lens))
-    return VisualSteps(
-        first=np.asarray(keys[:-1], np.int64),
-        second=np.asarray(keys[1:], np.int64),
-        rotation_deg=np.array([step.rotation_deg for step, _ in steps]).reshape(-1, 3),
-        direction=np.array([step.direction for step, _ in steps]).reshape(-1, 3),
-        rotation_error_deg=np.array([step.rotation_error_deg for step, _ in steps], np.float64),
-        direction_error_deg=np.array([step.direction_error_deg for step, _ in steps], np.float64),
-        length_ratio=np.array([ratio for _, ratio in steps], np.float64),
-        matches=np.array([step.matches for step, _ in steps], np.int64),
-        inliers=np.array([step.inliers for step, _ in steps], np.int64),
-        flow=np.array([step.flow for step, _ in steps], np.float64),
-        reason=np.array([step.reason for step, _ in steps], np.str_),
-    )
+    return VisualSteps.of(keys, [step for step, _ in steps], [ratio for _, ratio in steps])
 
 
 def _steps(features: Iterator[Features | None], lens: Lens) -> Iterator[tuple[Step, float]]:

@@ -58,22 +58,23 @@ def tasks_of(
 
 def values_of(measured: Mapping[str, Measurement]) -> list[Value]:
     """The columns of one run, from its measurements by task."""
+    found = {task: measured[task].values if task in measured else [] for task in MEASURED}
     return [
-        *_probe(measured.get("probe")),
-        *_renamed(measured.get("recognition"), {"top1": Metric(name="joint", title="joint %", **TOP)}),
-        *_rho(measured.get("equivariance")),
-        *_after_steps(measured.get("composition")),
-        *_read_out(measured.get("readout")),
+        *_probe(found["probe"]),
+        *_renamed(found["recognition"], {"top1": Metric(name="joint", title="joint %", **TOP)}),
+        *_rho(found["equivariance"]),
+        *_after_steps(found["composition"]),
+        *_read_out(found["readout"]),
         *_renamed(
-            measured.get("prediction"),
+            found["prediction"],
             {
                 "MRR, fitted map": Metric(name="mrr", title="MRR", within=(0.0, 1.0), family="MRR"),
                 "hit@5, fitted map": Metric(name="hit5", title="hit@5", within=(0.0, 1.0), family="hit@5"),
             },
         ),
-        *_renamed(measured.get("next-view"), {"two_views": Metric(name="next_view", title="next view %", **TOP)}),
+        *_renamed(found["next-view"], {"two_views": Metric(name="next_view", title="next view %", **TOP)}),
         *_renamed(
-            measured.get("plan"),
+            found["plan"],
             {
                 "success": Metric(name="plan", title="plan %", **WALKS),
                 "success_other": Metric(name="plan_other", title="plan, other light %", **WALKS),
@@ -98,13 +99,11 @@ def cost_values(seconds: float | None, weights: int) -> list[Value]:
     return values
 
 
-def _probe(found: Measurement | None) -> list[Value]:
+def _probe(found: Sequence[Value]) -> list[Value]:
     """Of all features, and of the invariant part; or R2 of a number.
 
     A row without parts has one value in both columns, so that a part can be compared with all features of another row.
     """
-    if found is None:
-        return []
     names = {}
     for labels in LABELS:
         for part in ("", f" ({INVARIANT})"):
@@ -112,7 +111,7 @@ def _probe(found: Measurement | None) -> list[Value]:
             for name, title in ((f"probe_{labels}", f"{labels} labels"), (f"knn5_{labels}", f"{labels}, k-NN")):
                 is_detail = bool(part) and name.startswith("knn")
                 names[name + part] = Metric(name=name + part, title=f"{title}{beside} %", is_detail=is_detail, **TOP)
-    for value in found.values:
+    for value in found:
         if value.metric.family == "R2" and not value.metric.is_detail:
             title = value.metric.title.replace("R2 of", "R2,")
             names[value.name] = value.metric.model_copy(update={"name": "label_r2", "title": title})
@@ -124,22 +123,21 @@ def _probe(found: Measurement | None) -> list[Value]:
     return [values[metric.name] for metric in names.values() if metric.name in values]
 
 
-def _rho(found: Measurement | None) -> list[Value]:
+def _rho(found: Sequence[Value]) -> list[Value]:
     """Of atomic and composite motions, and of single atomic ones."""
     means = {"rho_atomic": rho_metric("rho_atomic"), "rho_composite": rho_metric("rho_composite")}
-    single = [value.metric for value in (found.values if found else ()) if value.metric.motion is not None]
-    means |= {one.name: one for one in single if one.family == "rho" and "+" not in str(one.motion)}
+    single = [value.metric for value in found if value.metric.motion is not None and value.metric.family == "rho"]
+    means |= {one.name: one for one in single if "+" not in str(one.motion)}
     return _renamed(found, means)
 
 
-def _after_steps(found: Measurement | None) -> list[Value]:
+def _after_steps(found: Sequence[Value]) -> list[Value]:
     """Rho of the product of maps after some steps, the mean over what is repeated."""
-    ending = f", {STEPS} steps, product"
-    own = [value for value in (found.values if found else ()) if value.name.endswith(ending)]
+    own = [value for value in found if value.name.endswith(f", {STEPS} steps, product")]
     return _mean(own, rho_metric("rho_steps", f"rho, {STEPS} steps"))
 
 
-def _read_out(found: Measurement | None) -> list[Value]:
+def _read_out(found: Sequence[Value]) -> list[Value]:
     """R2 of motion by a small network, of each component and their mean; by the linear probe as a detail.
 
     A turn is not linear in the features of two frames. Baselines are rows of the table, read by the same probes.
@@ -148,13 +146,11 @@ def _read_out(found: Measurement | None) -> list[Value]:
     values: list[Value] = []
     for probe in (SMALL_NETWORK, LINEAR):
         ending = f" from {PAIR}, {probe}"
-        own = [value for value in (found.values if found else ()) if value.name.endswith(ending)]
-        own = [value.model_copy(update={"baselines": {}}) for value in own if isfinite(value.value)]
-        beside = {SMALL_NETWORK: "", LINEAR: ", linear"}[probe]
-        is_detail = probe == LINEAR
-        values += _mean(
-            own, Metric(name=f"r2_motion{beside}", title=f"R2 motion{beside}", is_detail=is_detail, **shown)
-        )
+        known = [value for value in found if value.name.endswith(ending) and isfinite(value.value)]
+        own = [value.model_copy(update={"baselines": {}}) for value in known]
+        is_detail, beside = probe == LINEAR, ", linear" if probe == LINEAR else ""
+        mean = Metric(name=f"r2_motion{beside}", title=f"R2 motion{beside}", is_detail=is_detail, **shown)
+        values += _mean(own, mean)
         for value in own:
             quantity = value.name.removeprefix("R2 of ").removesuffix(ending)
             name, title = f"r2_{quantity}{beside}", f"R2 {quantity.removesuffix('_deg')}{beside}"
@@ -171,7 +167,7 @@ def _mean(own: Sequence[Value], metric: Metric) -> list[Value]:
     return [Value(metric=metric, value=float(np.mean([value.value for value in own])), baselines=baselines)]
 
 
-def _renamed(found: Measurement | None, metrics: Mapping[str, Metric]) -> list[Value]:
+def _renamed(found: Sequence[Value], metrics: Mapping[str, Metric]) -> list[Value]:
     """The values of these names under other metrics, in this order."""
-    known = {value.name: value for value in (found.values if found else ())}
+    known = {value.name: value for value in found}
     return [known[name].model_copy(update={"metric": new}) for name, new in metrics.items() if name in known]

@@ -14,12 +14,12 @@ from egoequiv.evaluation.metric import Metric
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.experiments.beyond.candidates import FEW_LABELS, NO_MAPS, WINNER, Candidate, choose_candidates
 from egoequiv.experiments.beyond.columns import MEASURED, TABLES, table_of
-from egoequiv.experiments.beyond.measuring import Measured, measure_rows
-from egoequiv.experiments.beyond.training import Stores, TrainedRow, train_rows
+from egoequiv.experiments.beyond.runs import Measured, Stores, measure_rows, train_candidates
 from egoequiv.experiments.beyond.worlds import World, choose_worlds
 from egoequiv.experiments.options import Effort, Scale
+from egoequiv.experiments.recipe import RowRuns
 from egoequiv.experiments.stores import about_frames
-from egoequiv.experiments.table import Comparison, MeasuredRow, Row, Table, compare_rows, merge_metrics, row_of
+from egoequiv.experiments.table import Comparison, Row, Table, compare_rows, merge_rows
 from egoequiv.pairs import make_split
 
 SIZE = 32
@@ -68,8 +68,9 @@ class Plan:
         iterations = short if options.iterations is None else options.iterations
         for world in self.worlds:
             effort = whole if world.size is None else replace(whole, size=world.size)
-            stores = Stores(*world.stores(effort, options.paths))
-            rows, notes = train_rows(world, stores, self.rows, effort, iterations)
+            video = world.video(effort, options.paths)
+            stores = Stores(video, None if world.labelled is None else world.labelled(effort, options.paths))
+            rows, notes = train_candidates(world, stores, self.rows, effort, iterations)
             measured = measure_rows(world, rows, effort, options.tasks or MEASURED)
             yield _tables(world, stores, rows, measured, effort, notes)
 
@@ -87,17 +88,16 @@ def plan_beyond(options: BeyondOptions) -> Plan:
 def _tables(
     world: World,
     stores: Stores,
-    rows: Sequence[TrainedRow],
+    rows: Sequence[RowRuns],
     measured: Sequence[Sequence[Measured]],
     effort: Effort,
     notes: Sequence[str],
 ) -> dict[str, Table]:
-    each = [_row(row, found, effort.out) for row, found in zip(rows, measured, strict=True)]
-    metrics = merge_metrics([own for own, _ in each])
-    lines = [row for _, row in each]
+    records = [[[record] for record, _ in found] for found in measured]
+    each = [row.measured(found, effort.out) for row, found in zip(rows, records, strict=True)]
+    metrics, lines = merge_rows(each)
     known = [one for one in metrics if any(isfinite(row.mean(one.name)) for row in lines)]
-    about = _about(world, stores, effort)
-    left_out = [*notes, *_problems(rows, measured)]
+    about, left_out = _about(world, stores, effort), [*notes, *_problems(rows, measured)]
     tables: dict[str, Table] = {}
     for name, title in TABLES.items():
         own = [one for one in known if table_of(one) == name]
@@ -117,15 +117,6 @@ def _tables(
             about=about if tables else about | {"left_out": left_out},  # said once
         )
     return tables
-
-
-def _row(row: TrainedRow, found: Sequence[Measured], folder: Path) -> MeasuredRow:
-    members = [(job.out, (job.config.seed, job.config.pair_seed)) for job in row.jobs]
-    key = (row.candidate.method, row.uses_labels)
-    records = [[one.record] for one in found]
-    return row_of(
-        row.candidate.name, key, members, records, folder.absolute(), diverged=row.diverged, settings=row.settings
-    )
 
 
 def _tests(rows: Sequence[Row], metrics: Sequence[Metric]) -> list[Comparison]:
@@ -150,12 +141,12 @@ def _best(rows: Sequence[Row], metric: Metric, uses_labels: bool) -> list[Row]:
     return [choose(own, key=lambda row: row.mean(metric.name))]
 
 
-def _problems(rows: Sequence[TrainedRow], measured: Sequence[Sequence[Measured]]) -> list[str]:
+def _problems(rows: Sequence[RowRuns], measured: Sequence[Sequence[Measured]]) -> list[str]:
     """What could not be measured, one line for each reason."""
     reasons: dict[str, list[str]] = {}
     for row, found in zip(rows, measured, strict=True):
-        for problem in dict.fromkeys(problem for one in found for problem in one.problems):
-            reasons.setdefault(problem, []).append(row.candidate.name)
+        for problem in dict.fromkeys(problem for _, problems in found for problem in problems):
+            reasons.setdefault(problem, []).append(row.name)
     return [f"not measured of {', '.join(names)}: {problem}" for problem, names in reasons.items()]
 
 

@@ -16,40 +16,26 @@ from egoequiv.experiments.visual.features import PIECE, in_pieces
 from egoequiv.store import FrameStore
 
 Paths = Mapping[str, Path | None]  # of data sets, by the names of their options
+Make = Callable[[Effort, Paths], FrameStore]
 
 
 @dataclass(frozen=True)
 class World:
-    """One setting: a data set, its split and its labels.
+    """One setting: a data set, its split and its labels."""
 
-    Args:
-        name: As on the command line.
-        title: At the head of its tables.
-        needs: The options that name its data; none for an embedded world.
-        stores: Makes the store to learn from, and perhaps another one with the labelled images.
-        split: Of a store, in one repetition.
-        settings: Of training, beside the store and the split.
-        has_classes: Whether there are classes to recognise.
-        is_grid: Whether poses are on a grid, as the paper's network for NORB expects it.
-        hold_out: What the probes of motion have none of in common with the frames that they read.
-        number: A column of numbers that is read from features by a few labelled frames; None without.
-        has_cuts: Whether each repetition cuts the frames in other places.
-        size: Pixels a side of its images; None for the size of the table.
-
-    """
-
-    name: str
-    title: str
-    stores: Callable[[Effort, Paths], tuple[FrameStore, FrameStore | None]]
-    split: Callable[[FrameStore, int], str]
-    needs: tuple[str, ...] = ()
-    settings: Settings = field(default_factory=dict)
-    has_classes: bool = True
-    is_grid: bool = False
-    hold_out: str = "recording"
-    number: str | None = None
-    has_cuts: bool = False
-    size: int | None = None
+    name: str  # as on the command line
+    title: str  # at the head of its tables
+    video: Make  # the store to learn from
+    split: Callable[[FrameStore, int], str]  # of that store, in one repetition
+    needs: tuple[str, ...] = ()  # the options that name its data; none for an embedded world
+    settings: Settings = field(default_factory=dict)  # of training, beside the store and the split
+    labelled: Make | None = None  # the store of the labelled images, where it is another one
+    has_classes: bool = True  # whether there are classes to recognise
+    is_grid: bool = False  # whether poses are on a grid, as the paper's network for NORB expects it
+    hold_out: str = "recording"  # what the probes of motion have none of in common with the frames that they read
+    number: str | None = None  # a column that is read from features by a few labelled frames
+    has_cuts: bool = False  # whether each repetition cuts the frames in other places
+    size: int | None = None  # pixels a side of its images; None for the size of the table
 
     def cut(self, split: str, repetition: int) -> Settings:
         """The settings of training that divide the frames in one repetition."""
@@ -67,47 +53,34 @@ class World:
         return [option for option in self.needs if paths.get(option) is None]
 
 
-def _norb(effort: Effort, paths: Paths) -> tuple[FrameStore, None]:
-    return _store(effort, "norb", paths["norb"], "norb", part="auto"), None
+def _of_files(name: str, source: str, option: str, **settings: Any) -> Make:
+    """The store of this name, of the files that an option names, read by a source."""
+
+    def make(effort: Effort, paths: Paths) -> FrameStore:
+        path = paths[option]
+        assert path is not None
+        made_from = {"data": str(path.resolve()), **settings}
+        return experiment_store(effort, name, made_from, open_source(source, path, **settings))
+
+    return make
 
 
-def _turntable(effort: Effort, _: Paths) -> tuple[FrameStore, None]:
-    made: dict[str, Any] = {"lightings": effort.lightings}
-    source = open_source("turntable", **made)
-    return experiment_store(effort, f"turntable-{effort.lightings}", made, source), None
-
-
-def _drive(effort: Effort, _: Paths) -> tuple[FrameStore, None]:
-    made: dict[str, Any] = {"drives_per_area": effort.drives_per_area, "seconds": effort.seconds}
-    name = f"drive-{effort.drives_per_area}x{effort.seconds:g}s"
-    return experiment_store(effort, name, made, open_source("drive", **made)), None
-
-
-def _kitti_scenes(effort: Effort, paths: Paths) -> tuple[FrameStore, FrameStore]:
-    video = _store(effort, "kitti", paths["kitti"], "kitti")
-    return video, _store(effort, "scenes", paths["scenes"], "scenes", aspect=ASPECT)
-
-
-def _kitti_pictures(effort: Effort, paths: Paths) -> tuple[FrameStore, FrameStore]:
-    """As before, but whole pictures: cut to the shape of KITTI's frames, a square one loses 7 of 10 rows."""
-    return _store(effort, "kitti", paths["kitti"], "kitti"), _store(effort, "pictures", paths["scenes"], "scenes")
-
-
-def _tub(effort: Effort, paths: Paths) -> tuple[FrameStore, None]:
-    return _store(effort, "tub", paths["tub"], "donkey"), None
-
-
-def _seven_scenes(effort: Effort, paths: Paths) -> tuple[FrameStore, None]:
+def _seven_scenes(effort: Effort, paths: Paths) -> FrameStore:
     path = paths["seven-scenes"]
     assert path is not None
     source = in_pieces(open_source("seven-scenes", path))
-    return experiment_store(effort, "seven-scenes", {"data": str(path.resolve()), "cut": PIECE}, source), None
+    return experiment_store(effort, "seven-scenes", {"data": str(path.resolve()), "cut": PIECE}, source)
 
 
-def _store(effort: Effort, name: str, path: Path | None, source: str, **settings: Any) -> FrameStore:
-    assert path is not None
-    made = {"data": str(path.resolve()), **settings}
-    return experiment_store(effort, name, made, open_source(source, path, **settings))
+def _turntable(effort: Effort, _: Paths) -> FrameStore:
+    made: dict[str, Any] = {"lightings": effort.lightings}
+    return experiment_store(effort, f"turntable-{effort.lightings}", made, open_source("turntable", **made))
+
+
+def _drive(effort: Effort, _: Paths) -> FrameStore:
+    made: dict[str, Any] = {"drives_per_area": effort.drives_per_area, "seconds": effort.seconds}
+    name = f"drive-{effort.drives_per_area}x{effort.seconds:g}s"
+    return experiment_store(effort, name, made, open_source("drive", **made))
 
 
 def new_light(store: FrameStore, _repetition: int = 0) -> str:
@@ -130,60 +103,31 @@ def always(kind: str) -> Callable[[FrameStore, int], str]:
 
 
 VIDEO: Settings = {"keep_from": "both"}  # motions that occur in both parts, by their poses alone
+SCENES: Settings = VIDEO | {"label_split": "given"}
+NORB, KITTI = _of_files("norb", "norb", "norb", part="auto"), _of_files("kitti", "kitti", "kitti")
+SHAPED = _of_files("scenes", "scenes", "scenes", aspect=ASPECT)
+WHOLE = _of_files("pictures", "scenes", "scenes")  # cut to the shape of KITTI, a square one loses 7 of 10 rows
+TUB = _of_files("tub", "donkey", "tub")
+BY_RECORDING, BY_TIME, BY_PIECE = always("by-recording"), always("by-time"), always(f"by-{PIECE}")
+CAR = ("kitti", "scenes")
 WORLDS: dict[str, World] = {
     world.name: world
     for world in (
-        World("norb-light", "Small NORB, new light", _norb, new_light, ("norb",), is_grid=True),
+        World("norb-light", "Small NORB, new light", NORB, new_light, ("norb",), is_grid=True),
         World(
-            "norb-toys",
-            "Small NORB, new toys",
-            _norb,
-            new_toys,
-            ("norb",),
-            {"label_column": "category"},
-            is_grid=True,
+            "norb-toys", "Small NORB, new toys", NORB, new_toys, ("norb",), {"label_column": "category"}, is_grid=True
         ),
-        World("norb-paper", "Small NORB, the paper's split", _norb, always("paper"), ("norb",), is_grid=True),
+        World("norb-paper", "Small NORB, the paper's split", NORB, always("paper"), ("norb",), is_grid=True),
+        World("kitti-scenes", "KITTI to scenes", KITTI, BY_RECORDING, CAR, SCENES, SHAPED),
+        World("kitti-pictures", "KITTI to whole pictures of scenes", KITTI, BY_RECORDING, CAR, SCENES, WHOLE, size=64),
         World(
-            "kitti-scenes",
-            "KITTI to scenes",
-            _kitti_scenes,
-            always("by-recording"),
-            ("kitti", "scenes"),
-            {**VIDEO, "label_split": "given"},
+            "tub", "Donkeycar tub", TUB, BY_TIME, ("tub",), VIDEO, has_classes=False, number="steering", has_cuts=True
         ),
         World(
-            "kitti-pictures",
-            "KITTI to whole pictures of scenes",
-            _kitti_pictures,
-            always("by-recording"),
-            ("kitti", "scenes"),
-            {**VIDEO, "label_split": "given"},
-            size=64,
-        ),
-        World(
-            "tub",
-            "Donkeycar tub",
-            _tub,
-            always("by-time"),
-            ("tub",),
-            VIDEO,
-            has_classes=False,
-            number="steering",
-            has_cuts=True,
-        ),
-        World(
-            "7-scenes",
-            "7-Scenes",
-            _seven_scenes,
-            always(f"by-{PIECE}"),
-            ("seven-scenes",),
-            VIDEO,
-            has_classes=False,
-            hold_out=PIECE,
+            "7-scenes", "7-Scenes", _seven_scenes, BY_PIECE, ("seven-scenes",), VIDEO, has_classes=False, hold_out=PIECE
         ),
         World("turntable", "Turntable, new light", _turntable, new_light, is_grid=True),
-        World("drive", "Drive", _drive, always("by-recording"), settings=VIDEO),
+        World("drive", "Drive", _drive, BY_RECORDING, settings=VIDEO),
     )
 }
 QUICK = ("turntable", "drive")

@@ -41,6 +41,7 @@ from egoequiv.odometry.lens_guess import lenses_of
 from egoequiv.odometry.watch import watch
 from egoequiv.pose.camera import Lens
 from egoequiv.sources import Source
+from egoequiv.sources.part import RecordingPart
 
 PIECE_S, LONG_PIECE_S = 15.0, 30.0
 DRIVE_S = 60.0  # of each recording of the embedded drive
@@ -97,9 +98,8 @@ def find_faults(sources: Mapping[str, Source], options: FaultOptions) -> FaultRe
         pieces = cut_recordings(log.source.recordings, PIECE_S)
         if not pieces:
             raise DataError(f"{log.name}: no recording is long enough for pieces of {PIECE_S:g} s")
-        cuts["15 s"][log.name] = _judged(
-            log, "15 s", pieces, _look_at_pieces(log, pieces, trials, options), trials, options
-        )
+        seen = _look_at_pieces(log, pieces, trials, options)
+        cuts["15 s"][log.name] = _judged(log, "15 s", pieces, seen, trials, options)
         for cut, seconds in (("30 s", LONG_PIECE_S), ("whole", None)):
             parts = cut_recordings(log.source.recordings, seconds)
             seen = [{UNTOUCHED: all_of_it[one.number].at(np.asarray(one.part.frames))} for one in parts]
@@ -146,26 +146,20 @@ def _look_at_pieces(
     log: _Opened, pieces: Sequence[Piece], trials: Sequence[Trial], options: FaultOptions
 ) -> list[dict[str, Seen]]:
     """What the pieces show, as they are and with the faults that arrange pictures otherwise."""
-    files = [log.folder / "pieces" / f"{k:04d}.npz" for k in range(len(pieces))]
+    folder = log.folder / "pieces"
+    each = [(k, one.part, log.lenses[one.number], folder / f"{k:04d}.npz") for k, one in enumerate(pieces)]
     wanted = [trial for trial in trials if trial.arranges or trial.fault == UNTOUCHED]
-    work = partial(_look_at_piece, pieces, log.lenses, files, wanted, log.source.pose_columns, options.seed)
+    work = partial(_look_at_piece, wanted, log.source.pose_columns, options.seed)
     report = partial(options.on_progress, f"{log.name}, pieces")
     report(0, len(pieces))
-    return options.engine.run(work, range(len(pieces)), lambda done: report(done, len(pieces)))
+    return options.engine.run(work, each, lambda done: report(done, len(pieces)))
 
 
 def _look_at_piece(
-    pieces: Sequence[Piece],
-    lenses: Sequence[Lens],
-    files: Sequence[Path],
-    trials: Sequence[Trial],
-    names: tuple[str, ...],
-    seed: int,
-    k: int,
-    tick: Tick,
+    trials: Sequence[Trial], names: tuple[str, ...], seed: int, piece: tuple[int, RecordingPart, Lens, Path], tick: Tick
 ) -> dict[str, Seen]:
-    part, lens = pieces[k].part, lenses[pieces[k].number]
-    kept = kept_seen(files[k])
+    k, part, lens, file = piece
+    kept = kept_seen(file)
     if kept is None or not {trial.name for trial in trials} <= set(kept):
         pictures = Pictures(part, lens)
         kept = {}
@@ -175,7 +169,7 @@ def _look_at_piece(
                 kept[trial.name] = Pictures(made, lens).seen(made, np.arange(len(made)))
             elif not isinstance(made, str):
                 kept[trial.name] = pictures.seen(made, made.rows if isinstance(made, Changed) else np.arange(len(made)))
-        keep_seen(files[k], kept)
+        keep_seen(file, kept)
     tick(1)
     return kept
 
@@ -189,9 +183,8 @@ def _judged(
     options: FaultOptions,
 ) -> ByTrial:
     """The verdicts of all trials, each kept in a file of its own."""
-    about = Log(
-        pieces, log.source.pose_columns, [not lens.origin.startswith(GUESSED) for lens in log.lenses], options.seed
-    )
+    is_known = [not lens.origin.startswith(GUESSED) for lens in log.lenses]
+    about = Log(pieces, log.source.pose_columns, is_known, options.seed)
     code = program_digest("doctor", "experiments/faults")[:8]  # checks may change while what pictures show does not
     work = partial(_judge_trial, about, seen, log.folder / f"verdicts-{cut.replace(' ', '')}-{code}")
     report = partial(options.on_progress, f"{log.name}, faults, {cut}")

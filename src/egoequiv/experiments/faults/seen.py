@@ -87,7 +87,7 @@ class Pictures:
         pairs = [self._pair(a, b) for a, b in pairwise(shown)]
         ratios = [self._ratio(*three) for three in zip(shown[:-2], shown[1:-1], shown[2:], strict=True)]
         return Seen(
-            _steps(keys, [pair.step for pair in pairs], [np.nan, *ratios][: len(pairs)]),
+            VisualSteps.of(keys, [pair.step for pair in pairs], [np.nan, *ratios][: len(pairs)]),
             Glances.of([self._glances[int(row)] for row in rows]),
             np.array([pair.flow for pair in pairs]).reshape(-1, 2),
             np.array([pair.change for pair in pairs], np.float64),
@@ -129,22 +129,6 @@ def mean_flow(first: Image | None, second: Image | None) -> Array:
     ]
     flow = cv2.calcOpticalFlowFarneback(*small, None, 0.5, 3, 15, 3, 5, 1.2, 0)
     return np.asarray(flow.mean(axis=(0, 1)) / FLOW_PX, np.float64)
-
-
-def _steps(keys: Rows, steps: list[Step], ratios: list[float]) -> VisualSteps:
-    return VisualSteps(
-        first=np.asarray(keys[:-1], np.int64),
-        second=np.asarray(keys[1:], np.int64),
-        rotation_deg=np.array([step.rotation_deg for step in steps]).reshape(-1, 3),
-        direction=np.array([step.direction for step in steps]).reshape(-1, 3),
-        rotation_error_deg=np.array([step.rotation_error_deg for step in steps], np.float64),
-        direction_error_deg=np.array([step.direction_error_deg for step in steps], np.float64),
-        length_ratio=np.array(ratios, np.float64),
-        matches=np.array([step.matches for step in steps], np.int64),
-        inliers=np.array([step.inliers for step in steps], np.int64),
-        flow=np.array([step.flow for step in steps], np.float64),
-        reason=np.array([step.reason for step in steps], np.str_),
-    )
 
 
 def keep_seen(path: Path, seen: dict[str, Seen]) -> None:

@@ -51,11 +51,8 @@ def all_trials() -> list[Trial]:
         Trial(UNTOUCHED, UNTOUCHED),
         *offset_trials(),
         *(Trial(f"flipped {axis}", f"flipped {axis}", _AXES) for axis in (*ROTATION_AXES, *TRANSLATION_AXES)),
-        *(
-            Trial(name, name, _AXES)
-            for name in ("permuted axes", "backwards mount", "quaternion order", "radians as degrees")
-        ),
-        Trial("degrees as radians", "degrees as radians", _AXES),
+        *(Trial(name, name, _AXES) for name in ("permuted axes", "backwards mount", "quaternion order")),
+        *(Trial(name, name, _AXES) for name in ("radians as degrees", "degrees as radians")),
         *(Trial(name, name, _AXES, arranges=True) for name in ("mirrored", "upside down")),
         Trial("frozen for 1 s", "frozen", ("frozen",), {"seconds": 1.0}, arranges=True),
         # Frames that are lost without a trace in the stamps make the clock of the rest drift.

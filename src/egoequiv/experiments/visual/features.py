@@ -22,8 +22,9 @@ from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.faults.pieces import cut_recordings
 from egoequiv.experiments.measure import make_measurement, program_digest
 from egoequiv.experiments.options import Effort
+from egoequiv.experiments.recipe import RowRuns, train_rows
 from egoequiv.experiments.stores import experiment_store
-from egoequiv.experiments.table import Table, compare_rows, merge_metrics, row_of
+from egoequiv.experiments.table import Table, compare_rows, merge_rows
 from egoequiv.experiments.task_data import untrained_like
 from egoequiv.experiments.visual.accuracy import accuracy_table
 from egoequiv.models import load_model
@@ -35,7 +36,6 @@ from egoequiv.store import FrameStore
 from egoequiv.training import make_config
 from egoequiv.training.data import motions_of
 from egoequiv.training.jobs import Job
-from egoequiv.training.many import run_many
 
 TASKS = ("equivariance", "readout")
 PIECE = "piece"  # the attribute of frames by which they are split and read
@@ -82,31 +82,25 @@ def features_table(name: str, source: Source, options: VisualOptions) -> Table:
         "visual poses": experiment_store(options, f"{name}-visual", made_from, seen),
         "poses of the log": experiment_store(options, f"{name}-log", made_from, logged),
     }
-    jobs = {kind: _jobs(name, kind, store, options) for kind, store in stores.items()}
-    run_many(
-        [job for each in jobs.values() for job in each],
-        engine=options.engine,
-        on_progress=partial(options.on_progress, f"training, {name}"),
-    )
+    planned = [
+        RowRuns(f"trained on {kind}", ("equiv", False), {}, _jobs(name, kind, store, options))
+        for kind, store in stores.items()
+    ]
+    trained = train_rows(planned, options, name)
     store = stores["poses of the log"]
     split = make_split(store, SPLIT)
     other = make_split(stores["visual poses"], SPLIT)
     if not np.array_equal(split.validation, other.validation):
         raise DataError(f"{name}: the two stores are not split in the same way")
-    rows = []
-    for kind, own in jobs.items():
-        found = [_measured(job, store, split, options.on_progress) for job in own]
-        members = [(job.out, (job.config.seed, job.config.pair_seed)) for job in own]
-        rows.append(row_of(f"trained on {kind}", ("equiv", False), members, found, options.out))
-    metrics = merge_metrics([each for each, _ in rows])
+    found = [[_measured(job, store, split, options.on_progress) for job in row.jobs] for row in trained]
+    metrics, rows = merge_rows([row.measured(own, options.out) for row, own in zip(trained, found, strict=True)])
     shown = [metric.name for metric in metrics if not metric.is_detail and POSE not in metric.name]
-    tests = [test for metric in shown for test in compare_rows([row for _, row in rows], metric)]
     return Table(
         title=f"{name}: features trained on poses from pictures",
         metrics=metrics,
         columns=tuple(shown),
-        rows=[row for _, row in rows],
-        comparisons=tests,
+        rows=rows,
+        comparisons=[test for metric in shown for test in compare_rows(rows, metric)],
         about=_about(source, seen, store, split, options),
     )
 
