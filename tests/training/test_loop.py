@@ -72,7 +72,9 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(small_store: FrameStore, t
     with pytest.raises(KeyboardInterrupt):
         train(small_store.path, tmp_path / "cut", on_metrics=interrupt, **settings)
     assert RunFolder(tmp_path / "cut").result is None
-    resumed = train(small_store.path, tmp_path / "cut", resume=True, **settings)
+    said: list[str] = []
+    resumed = train(small_store.path, tmp_path / "cut", resume=True, on_note=said.append, **settings)
+    assert "goes on at iteration 100 of 200" in said
     for name in ("last.safetensors", "best.safetensors", "metrics.jsonl", "model.json", "result.json"):
         assert (whole.path / name).read_bytes() == (resumed.path / name).read_bytes(), name
 

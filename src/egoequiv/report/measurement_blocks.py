@@ -11,7 +11,6 @@ from egoequiv.evaluation.task import Task
 from egoequiv.experiments.comparison import Answered, RunComparison
 from egoequiv.experiments.table import words
 from egoequiv.models.network import ALL
-from egoequiv.names import short_name
 from egoequiv.pairs import closeness
 from egoequiv.report.results_grid import results_grid
 from egoequiv.report.table_blocks import motions_apart_blocks, p_text, tests_grid
@@ -21,7 +20,7 @@ MOST_IN_LINE = 4  # numbers in the one line that says what was found
 
 def measurement_blocks(measurement: Measurement, task: Task | None = None) -> list[Block]:
     """One line with the result under the title of the task, then tables, then what a reader has to know."""
-    title = task.title if task is not None else measurement.title or short_name(measurement.task)
+    title = task.title if task is not None else measurement.title or measurement.task.rpartition(":")[2]
     title += "" if measurement.part == ALL else f" of the part {measurement.part}"
     blocks: list[Block] = [Text(f"{title}: {result_line(measurement)}"), *measurement.tables]
     notes = [*_frames(measurement), *measurement.notes]

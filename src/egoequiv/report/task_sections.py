@@ -14,7 +14,6 @@ from egoequiv.experiments.collect import Exhibit, Experiment, Subject
 from egoequiv.experiments.measure import BASIC
 from egoequiv.experiments.runs_table import table_of_runs
 from egoequiv.experiments.table import Table
-from egoequiv.names import short_name
 from egoequiv.report.figures.chains import chains_figure, chains_of
 from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.drawing import as_picture
@@ -78,7 +77,7 @@ def _task_section(
     """The result in one line, the numbers of every row, figures, and every number in a folded part."""
     first = next(iter(found.values()))
     known: Task | Measurement = task if task is not None else first
-    title, about = known.title or short_name(first.task), known.about
+    title, about = known.title or first.task.rpartition(":")[2], known.about
     table = _table_of(title, found, subjects, first.task)
     seeds = {subject.name: subject.group.seeds[0] for subject in subjects}
     shown = ", ".join(sorted({str(seeds[row]) for row in found}))
