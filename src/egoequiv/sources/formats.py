@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,16 @@ FORMATS: tuple[Format, ...] = (
     Format("video", "plain videos", "a video file, or a folder with one", is_video),
     Format("table", "pictures without a table", "pictures or a video", is_pictures),
 )
+
+
+def other_formats(path: Path, taken: str) -> list[Format]:
+    """What else a path that can be read looks like, but plain pictures, which are in most logs; one for each source."""
+    found: dict[str, Format] = {}
+    with suppress(OSError):  # it can be read as the format that is taken
+        for one in FORMATS[:-1]:
+            if one.source != taken and one.recognise(Path(path)):
+                found.setdefault(one.source, one)
+    return list(found.values())
 
 
 def guess_format(path: Path) -> Format:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -58,8 +58,7 @@ def table_chart(
 
 
 def _draw_column(axes: Axes, table: Table, rows: Sequence[Row], metric: Metric, styles: Styles) -> None:
-    fixed = [value for value in metric.baselines.values() if isfinite(value)]
-    most = WORST * max(fixed) if fixed and metric.better == "lower" else float("inf")
+    fixed, most = _fixed(metric), _most(metric)
     seen = [0.0, *fixed]
     for value in fixed:
         axes.axvline(value, color="black", linewidth=0.8, linestyle=":")
@@ -80,6 +79,15 @@ def _draw_column(axes: Axes, table: Table, rows: Sequence[Row], metric: Metric, 
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelsize=8)
     axes.spines["left"].set_visible(False)
+
+
+def _fixed(metric: Metric) -> list[float]:
+    return [value for value in metric.baselines.values() if isfinite(value)]
+
+
+def _most(metric: Metric) -> float:
+    """Where the axis of a metric ends at the latest."""
+    return WORST * max(_fixed(metric)) if _fixed(metric) and metric.better == "lower" else inf
 
 
 def _draw_dot(axes: Axes, place: int, table: Table, row: Row, metric: Metric, style: Style, most: float) -> list[float]:
@@ -142,8 +150,11 @@ def chart_key(table: Table, metrics: Sequence[Metric]) -> str:
     fixed = dict.fromkeys(name for metric in metrics for name in metric.baselines)
     words += [f"dotted line: {', '.join(fixed)}"] if fixed else []
     beside = _beside(table, metrics)
-    order = " (from top to bottom)" if len(beside) > 1 else ""
-    words += [f"short black lines: {', '.join(beside)}{order}"] if beside else []
+    order = ["from top to bottom"] if len(beside) > 1 else []
+    if any(value > _most(table.metric(name)) for _, name, entry in entries for value in entry.baselines.values()):
+        order.append("→ beyond the axis")
+    about = f" ({', '.join(order)})" if order else ""
+    words += [f"short black lines: {', '.join(beside)}{about}"] if beside else []
     if any(table.is_marked(row, table.metric(name)) for row, name, _ in entries):
         words.append("open dots: not better than each baseline")
     if any(name in row.published for row, name, _ in entries):
