@@ -21,6 +21,7 @@ from egoequiv.sources.transforms import is_transforms
 from egoequiv.sources.tum import is_tum
 from egoequiv.sources.video import is_video
 
+GENERAL = ("table", "video")
 EXTEND_PAGE = "docs/extend/source.md"
 
 
@@ -81,11 +82,11 @@ FORMATS: tuple[Format, ...] = (
 
 
 def other_formats(path: Path, taken: str) -> list[Format]:
-    """What else a path that can be read looks like, but plain pictures, which are in most logs; one for each source."""
+    """What else a path that can be read looks like; tables, videos and pictures are in most logs, and not worth saying."""
     found: dict[str, Format] = {}
     with suppress(OSError):  # it can be read as the format that is taken
-        for one in FORMATS[:-1]:
-            if one.source != taken and one.recognise(Path(path)):
+        for one in FORMATS:
+            if one.source not in (taken, *GENERAL) and one.recognise(Path(path)):
                 found.setdefault(one.source, one)
     return list(found.values())
 
