@@ -82,7 +82,7 @@ FORMATS: tuple[Format, ...] = (
 
 
 def other_formats(path: Path, taken: str) -> list[Format]:
-    """What else a path that can be read looks like; tables, videos and pictures are in most logs, and not worth saying."""
+    """What else a path that can be read looks like, but tables, videos and pictures, which are in most logs."""
     found: dict[str, Format] = {}
     with suppress(OSError):  # it can be read as the format that is taken
         for one in FORMATS:
