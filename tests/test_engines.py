@@ -31,6 +31,10 @@ def who(task: int, tick: Tick) -> int:
     return os.getpid()
 
 
+def threads(task: int, tick: Tick) -> str:
+    return os.environ["OMP_NUM_THREADS"]
+
+
 def niceness(task: int, tick: Tick) -> int:
     return os.nice(0)
 
@@ -246,3 +250,15 @@ def test_ray_gives_up_in_one_line_and_begins_anew(ray_engine: RayEngine, monkeyp
     check_error(ray_engine)
     monkeypatch.setattr(cluster, "RETRIES", 0)
     check_lost(lambda: ray_engine.run(die, TASKS), "gave up a task after 1 attempts")
+
+
+@pytest.mark.parametrize("said", [None, "3"])
+def test_a_worker_has_its_share_of_the_cores_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch, said: str | None
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if said is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", said)
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    assert set(LocalEngine(2).run(threads, [1, 2, 3])) == {said or "2"}
+    assert os.environ.get("OMP_NUM_THREADS") == said

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.losses import LOSSES, Classification, StreamName, Term
 from egoequiv.methods import METHODS, Method
 from egoequiv.names import FILE, Door, full_name, is_code, short_name, what_is
@@ -60,7 +60,7 @@ def get_method(name: str) -> Method:
         for term in _checked(part, alone).terms:
             if terms.setdefault(term.name, term) != term:
                 raise ConfigError(f"method {name}: {term.name!r} is in it twice, as {terms[term.name]} and as {term}")
-    shown = display_name(name)
+    shown = declared_name(name)
     about = f"the sum of {' and '.join(shown.split('+'))}"
     return _checked(name, Method(shown, about, tuple(terms.values()), defaults=defaults))
 
@@ -91,8 +91,21 @@ def full_method_name(value: object) -> object:
     return full_name(value)
 
 
+def declared_name(name: str) -> str:
+    """The name of a method for tables: of code, the name that it declares, where it can still be read."""
+    return "+".join(_declared(part) for part in parts_of(name))
+
+
+def _declared(part: str) -> str:
+    try:
+        found = get_method(part).name if is_code(part) else part
+    except EgoEquivError:
+        found = ""
+    return found or short_name(part)
+
+
 def display_name(name: str) -> str:
-    """The name of a method for tables and folders: of code, what comes after the colon."""
+    """The name of a method for folders: of code, what comes after the colon."""
     return "+".join(short_name(part) for part in parts_of(name))
 
 

@@ -54,6 +54,17 @@ def test_inspect_says_what_a_log_holds_and_what_to_type(cli: Cli, drives: Path) 
     assert f"field of view {lens.view_deg:.0f}° (calib_cam_to_cam.txt)" in shown
     assert found["lenses"][source.recording_names[0]] == {**asdict(lens), "distortion": []}
     assert set(found["lenses"]) == set(source.recording_names)
+    assert "also fit" not in shown
+
+
+def test_inspect_says_what_else_a_log_may_be(cli: Cli, drives: Path, tmp_path: Path) -> None:
+    both = tmp_path / "both"
+    shutil.copytree(drives, both)
+    for name in ("sequences", "poses"):
+        (both / name).mkdir()
+    remark = "the files also fit KITTI odometry (--source kitti-odometry)"
+    assert remark in json.loads(cli("inspect", both, "--json").out)["remarks"]
+    assert remark not in cli("inspect", both, "--source", "kitti", "--json").out
 
 
 def test_inspect_says_which_recordings_have_a_lens(cli: Cli, tmp_path: Path) -> None:

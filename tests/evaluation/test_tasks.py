@@ -14,7 +14,7 @@ import torch
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.evaluation import measure_equivariance, motions, nearest_pixel_accuracy
+from egoequiv.evaluation import embed, measure_equivariance, motions, nearest_pixel_accuracy
 from egoequiv.evaluation import task as task_module
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
 from egoequiv.evaluation.task import Finding, TaskData, TaskOptions, digest, silent
@@ -278,3 +278,25 @@ def test_what_is_read_from_pixels_is_shared_between_runs(
 def test_options_with_names_of_any_bytes_can_be_kept() -> None:
     options = TaskOptions(reference=os.fsdecode(b"caf\xe9"), per_class=(6, 20))
     assert options.only(["reference", "per_class"]) == {"reference": "caf\\xe9", "per_class": [6, 20]}
+
+
+def test_runs_that_began_with_the_same_encoder_share_what_is_measured_of_it(
+    grid_data: TaskData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded: list[EgoNet] = []
+
+    def noted(net: EgoNet, store: FrameStore) -> np.ndarray:
+        embedded.append(net)
+        return embed(net, store)
+
+    monkeypatch.setattr(task_module, "embed", noted)
+    first = replace(grid_data, shared={})
+    again = replace(first, untrained=some_net(first.store.image_shape, 1, ("another", "head")))
+    other = replace(first, untrained=some_net(first.store.image_shape, 2))
+    for data in (first, again, other):
+        assert data.untrained is not None
+        np.testing.assert_array_equal(data.untrained_features, embed(data.untrained, data.store))
+    assert embedded == [first.untrained, other.untrained]
+    found = [TASKS["readout"].measure(data, OPTIONS, silent).values[0].baselines for data in (first, again, other)]
+    assert found[0] == found[1]
+    assert found[0]["untrained"] != found[2]["untrained"]

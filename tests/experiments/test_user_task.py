@@ -13,6 +13,7 @@ from egoequiv.experiments.missing import measure_missing
 from egoequiv.report.page import write_report
 from egoequiv.store import FrameStore
 from egoequiv.training import train
+from egoequiv.training.run_folder import RunFolder
 
 CODE = """
 from egoequiv.blocks import Grid
@@ -41,6 +42,7 @@ def unfit_details(data, options, on_progress):
     return Finding([VALUE], details={"a": object()})
 
 
+titled = Task("titled", "The Answer", "What is asked.", good)
 odd = Task("odd", "Odd", "", good, ("nothere",))
 """
 
@@ -60,6 +62,30 @@ def test_a_report_shows_it_each_time(run: Path, tmp_path: Path) -> None:
         page = write_report(run, tmp_path / "page.md", found=found, tasks=get_tasks([name])).read_text()
         assert "42.000" in page
     assert "42.000" in write_report(run, tmp_path / "page.html").read_text()  # as it was kept
+
+
+def test_its_title_and_what_it_is_about_are_kept_with_the_numbers(run: Path, tmp_path: Path) -> None:
+    (task,) = get_tasks([f"{tmp_path / 'mine.py'}:titled"]).values()
+    RunMeasurer(run).measure(task)
+    (tmp_path / "mine.py").unlink()
+    page = write_report(run, tmp_path / "page.md").read_text()
+    assert "## The Answer\n" in page
+    assert "What is asked. Measured with seed 0." in page
+
+
+def test_a_table_calls_a_method_as_it_calls_itself(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "from egoequiv.losses import Classification\nfrom egoequiv.methods import Method\n"
+    (tmp_path / "own.py").write_text(f"{code}MINE = Method('my own way', '', (Classification(),))\n")
+    monkeypatch.chdir(tmp_path)
+    store = RunFolder(run).config().data
+    settings = {"encoder": "norb", "split": "paper", "per_class": 3, "iterations": 1}
+    made = train(store, tmp_path / "other", method="own.py:MINE", **settings).path
+    measure_missing(collect(made), [])
+    (exhibit,) = collect(made)[0].exhibits
+    assert [subject.name for subject in exhibit.subjects] == ["my own way"]
+    assert exhibit.table is not None
+    assert [row.name for row in exhibit.table.rows] == ["my own way"]
+    assert RunFolder(made).config().method.endswith("/own.py:MINE")
 
 
 @pytest.mark.parametrize("name", ["nothing", "no_list", "short_row", "unfit_details"])

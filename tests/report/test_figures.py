@@ -152,6 +152,30 @@ def test_curves_of_one_run_and_of_many() -> None:
     check_layout(many)
 
 
+def test_a_run_that_was_validated_once_shows_the_number() -> None:
+    lines = [{"iteration": 50.0, "loss": 2.0}, {"iteration": 100.0, "loss": 1.0, "validation_top1": 0.5}]
+    loss, accuracy = curves_figure({"a run": lines}).axes
+    assert [text.get_text() for text in accuracy.texts] == ["50"]
+    assert loss.get_xlim() == accuracy.get_xlim() == (0, pytest.approx(103))
+    assert not loss.texts
+
+
+def test_baselines_of_one_row_do_not_cover_each_other_and_stay_on_the_axis() -> None:
+    rho = ATOMIC.model_copy(update={"baselines": {"copy": 1.0}, "better": "lower"})
+    known = row("a", {rho.name: (0.5,)})
+    entry = known.entries[rho.name].model_copy(update={"baselines": {"constant": 0.9, "untrained": 0.9, "far": 7.0}})
+    one = table([rho], known.model_copy(update={"entries": {rho.name: entry}}))
+    (axes,) = table_chart(one, [rho]).axes
+    heights = [float(line.get_ydata()[0]) for line in axes.lines if line.get_marker() == "|"]
+    assert len(heights) == 2
+    assert heights[0] < heights[1] - 0.1
+    (far,) = [text for text in axes.texts if text.get_text() == "→"]
+    assert far.get_position()[0] == axes.get_xlim()[1] == pytest.approx(1.6)
+    assert "short black lines: constant, untrained, far (from top to bottom, → beyond the axis)" in chart_key(
+        one, [rho]
+    )
+
+
 def test_curves_that_coincide_are_all_seen() -> None:
     figure = Figure()
     axes = figure.subplots()

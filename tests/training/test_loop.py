@@ -61,7 +61,9 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not(small_store: Fr
     assert a != c
 
 
-def test_an_interrupted_run_resumes_to_the_same_bytes(small_store: FrameStore, tmp_path: Path) -> None:
+def test_an_interrupted_run_resumes_to_the_same_bytes(
+    small_store: FrameStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     settings = {"method": "equiv+drlim", "optimizer": "adam", "learning_rate": 0.001, **FEW}
     whole = train(small_store.path, tmp_path / "whole", **settings)
 
@@ -72,7 +74,9 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(small_store: FrameStore, t
     with pytest.raises(KeyboardInterrupt):
         train(small_store.path, tmp_path / "cut", on_metrics=interrupt, **settings)
     assert RunFolder(tmp_path / "cut").result is None
+    assert "goes on" not in capsys.readouterr().err
     resumed = train(small_store.path, tmp_path / "cut", resume=True, **settings)
+    assert "goes on at iteration 150 of 200" in capsys.readouterr().err
     for name in ("last.safetensors", "best.safetensors", "metrics.jsonl", "model.json", "result.json"):
         assert (whole.path / name).read_bytes() == (resumed.path / name).read_bytes(), name
 

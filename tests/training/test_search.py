@@ -1,6 +1,8 @@
 """Greedy search: what it chooses, what it may look at, and how it takes divergence."""
 
 import json
+import re
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,12 @@ import numpy as np
 import pytest
 
 from egoequiv.engines import LocalEngine
-from egoequiv.errors import ConfigError, EgoEquivError
+from egoequiv.errors import ConfigError, DataError, EgoEquivError
+from egoequiv.files import write_json
+from egoequiv.report.page import write_report
 from egoequiv.store import FrameStore, ingest
 from egoequiv.training import make_config, prepare_data
-from egoequiv.training.search import WEIGHTS, GreedySearch
+from egoequiv.training.search import WEIGHTS, GreedySearch, Selection, Trial
 from helpers import grid_source
 
 SHORT = {"iterations": 40, "per_class": 3, "log_every": 20, "checkpoint_every": 20, "validate_every": 40}
@@ -77,3 +81,29 @@ def test_a_store_without_labels_is_one_line(tmp_path: Path) -> None:
 def test_nothing_to_choose_from_is_an_error(small_store: FrameStore, tmp_path: Path) -> None:
     with pytest.raises(EgoEquivError, match="every setting of clsnet diverged"):
         search(small_store, tmp_path, learning_rates=(1e9,)).run(["drlim"])
+
+
+def test_a_search_is_reported_with_all_weights_and_ties(tmp_path: Path) -> None:
+    def trial(weight: dict[str, float], score: float, diverged_at: int | None = None) -> Trial:
+        return Trial("equiv+drlim", {"learning_rate": 0.01, "weight": weight}, score, diverged_at)
+
+    rates = [Trial("clsnet", {"learning_rate": rate}, 0.5) for rate in (0.1, 0.01)]
+    first = [trial({"slowness": 3.0}, nan, 7), trial({"slowness": 0.1}, 0.25), trial({"slowness": 2.0}, 0.75)]
+    second = [trial({"slowness": 2.0, "equivariance": 0.3}, 0.5), trial({"slowness": 2.0, "equivariance": 3.0}, 0.875)]
+    trials = [*rates, *first, *second]
+    chosen = Selection(0.1, {"equiv+drlim": {"slowness": 2.0, "equivariance": 3.0}}, trials)
+    write_json(tmp_path / "selection.json", chosen.describe())
+    stages = Selection.load(tmp_path / "selection.json").stages()
+    assert [[one.score for one in stage] for stage in stages[::2]] == [[0.5, 0.5], [0.875, 0.5]]
+    assert [one.weights["slowness"] for one in stages[1]] == [2.0, 0.1, 3.0]
+    page = write_report(tmp_path, tmp_path / "page.md").read_text()
+    assert (
+        "tie: 2 settings of clsnet have the score 0.5000; the first that was tried is chosen: learning rate 0.1" in page
+    )
+    assert page.count("tie:") == 1
+    assert len(re.findall(r"\| (0\.5000|0\.7500|0\.8750) \| yes \|", page)) == 3
+    assert "slowness 2, equivariance 1" in page or "equivariance 1, slowness 2" in page  # not searched yet
+    assert "--set learning_rate=0.1 --set weight.slowness=2 --set weight.equivariance=3" in page
+    (tmp_path / "selection.json").write_text('{"learning_rate": 1, "weight": {}, "trials": [{}]}')
+    with pytest.raises(DataError, match="is damaged"):
+        write_report(tmp_path, tmp_path / "page.md")

@@ -37,6 +37,7 @@ def inspect(
     Example: egoequiv inspect rgbd_dataset_freiburg1_xyz
     """
     from egoequiv.catalog import open_log
+    from egoequiv.sources.formats import other_formats
     from egoequiv.sources.inspection import inspect_source
     from egoequiv.store.motion import can_be_seen
 
@@ -46,6 +47,9 @@ def inspect(
     if can_be_seen(opened):
         found = replace(found, remarks=(*found.remarks, WITHOUT_POSES))
         commands = [f"{command} --poses visual" for command in commands]
+    others = [f"{one.title} (--source {one.source})" for one in other_formats(path, opened.name)] if not source else []
+    if others:
+        found = replace(found, remarks=(*found.remarks, f"the files also fit {', '.join(others)}"))
     if as_json:
         print_json({"path": str(path), "format": title, **found.as_json(), "commands": commands})
         return

@@ -15,7 +15,7 @@ from egoequiv.cli.task_options import ALL, TaskNames, tasks_in
 @grouped
 def report(
     folder: Annotated[
-        Path, typer.Argument(help="What `reproduce` or `demo` made, a folder of such folders, or a run.")
+        Path, typer.Argument(help="What `reproduce`, `demo` or `search` made, a folder of such folders, or a run.")
     ],
     *,
     out: Annotated[
@@ -72,8 +72,9 @@ def report_folder(
     from egoequiv.experiments.collect import collect
     from egoequiv.experiments.missing import measure_missing
     from egoequiv.report.page import write_report
+    from egoequiv.report.search import is_search
 
-    experiments = collect(folder)
+    experiments = [] if is_search(folder) else collect(folder)
     wanted = experiments if evaluate else []
     with where.open() as engine, progress_bar() as progress:
         found, problems = measure_missing(wanted, tasks, engine, progress)

@@ -68,27 +68,9 @@ def search(
     if as_json:
         print_json({"rows": _rows(selection), **selection.describe()})
     else:
-        _show(selection, names)
+        from egoequiv.report.search import search_blocks
 
-
-def _show(selection: Selection, names: Sequence[str]) -> None:
-    """Every trial, and what was chosen as options of `egoequiv train`."""
-    from egoequiv.blocks import Cell, Code, Grid
-
-    rows = []
-    for trial in selection.trials:
-        lost = Cell(f"diverged at {trial.diverged_at}", tone="bad")
-        weights = ", ".join(f"{term} {weight:g}" for term, weight in trial.settings.get("weight", {}).items())
-        score = lost if isnan(trial.score) else f"{trial.score:.4f}"
-        rows.append((trial.method, f"{trial.settings['learning_rate']:g}", weights, score))
-    grid = Grid.of("", ("method", "learning rate", "weights", "score on held-out training frames"), rows)
-    flags = {
-        name: "".join(f" --set weight.{term}={weight:g}" for term, weight in selection.weight[name].items())
-        for name in names
-    }
-    rates = {name: selection.settings(name)["learning_rate"] for name in names}
-    lines = [Code(f"{name}: --set learning_rate={rates[name]:g}{flags[name]}") for name in names]
-    show([grid, *lines])
+        show(search_blocks(selection, names))
 
 
 def _note_slow_losses(base: dict[str, Any], names: Sequence[str]) -> None:

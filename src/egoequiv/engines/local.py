@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.sharedctypes import Synchronized
 from typing import Any
@@ -17,6 +18,7 @@ from egoequiv.processes import at_work, begin_worker, spawn_context, starting_wo
 
 POLL_S = 0.3
 MOST_PROCESSES = 64  # or four for each core; more would only take each other's memory
+THREADS = "OMP_NUM_THREADS"  # heard by torch, BLAS and scikit-learn when they are imported
 LOCK_S = 30.0  # a lock that is held for longer belongs to a worker that was killed
 
 _LOST = (
@@ -60,7 +62,7 @@ class LocalEngine(Engine):
             try:
                 # Large values are sent with the call, not at the start of a worker: this process would wait forever for
                 # a worker that fails to start.
-                with starting_workers():
+                with starting_workers(), _threads_each(processes):
                     futures = [pool.submit(_work_along, work, tasks) for _ in range(workers)]
                 results = _help(line, futures, told) if short else {}
                 if len(results) == len(tasks):
@@ -76,6 +78,21 @@ class LocalEngine(Engine):
         if len(results) < len(tasks):
             raise WorkerLostError(_LOST)
         return [results[number] for number in range(len(tasks))]
+
+
+@contextmanager
+def _threads_each(processes: int) -> Iterator[None]:
+    """Processes that start within it have their share of the cores, unless the user has said how many threads.
+
+    Otherwise each would have a thread for every core, and threads that wait for each other burn time.
+    """
+    said = os.environ.get(THREADS)
+    os.environ.setdefault(THREADS, str(max(1, (os.cpu_count() or 1) // processes)))
+    try:
+        yield
+    finally:
+        if said is None:
+            os.environ.pop(THREADS, None)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,8 @@ class Measurement(BaseModel):
 
     Args:
         subject: What was measured; its digest is the key.
+        title: Of the task, as in a report; empty in records of earlier versions.
+        about: One or two sentences on what the task measures.
         run: The name of the run's folder, for people.
         store: The name of the store, for people.
         checkpoint: Which weights of the run.
@@ -74,6 +76,8 @@ class Measurement(BaseModel):
     format: Literal["egoequiv-measurement"] = "egoequiv-measurement"
     version: Literal[1] = 1
     subject: Subject
+    title: str = ""
+    about: str = ""
     run: str
     store: str
     checkpoint: str

@@ -35,9 +35,10 @@ from egoequiv.store import FrameStore
 from egoequiv.training.data import Recognition
 
 DRAWS_OF_A_SEED = 1_000  # seeds of draws that lie between two seeds of a user
+UNTRAINED = "untrained"
 NOTES = {
     "pixels": f"pixels: the same probe of images of at most {SIDE} x {SIDE}, larger ones made smaller",
-    "untrained": "untrained: the same probe of the same network before training",
+    UNTRAINED: "untrained: the same probe of the same network before training",
 }
 
 
@@ -80,14 +81,16 @@ def probe(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Find
 
 def _rows(data: TaskData, target: Target, part: str, looks: Mapping[str, Look]) -> list[Row]:
     """What every probe reads of one target from one part of the features, beside baselines."""
-    found = {kind: target.read(look) for kind, look in looks.items()}
-    own, baselines = found.pop(""), dict[str, Scores]()
+    key, baselines = (str(target.store.path), *target.key()), dict[str, Scores]()
     if target.store.has_images:  # the same for all parts, and for all runs on these frames
-        key = ("probe of pixels", str(target.store.path), *target.key())
-        baselines["pixels"] = data.once(key, lambda: target.read(lambda rows: small_images(target.store, rows).z))
+        pixels = lambda rows: small_images(target.store, rows).z  # noqa: E731
+        baselines["pixels"] = data.once(("probe of pixels", *key), lambda: target.read(pixels))
+    if (before := looks.get(UNTRAINED)) is not None:  # the same for all methods of one seed
+        seen = ("probe of untrained", *key, before(target.asked))
+        baselines[UNTRAINED] = data.once(seen, lambda: target.read(before))
     rows = []
-    for reading, scores in own.items():
-        known = {name: one[reading] for name, one in (baselines | found).items() if reading in one}
+    for reading, scores in target.read(looks[""]).items():
+        known = {name: one[reading] for name, one in baselines.items() if reading in one}
         value = target.value(reading, "" if part == data.part else part, scores, known)
         rows.append(Row(part, target, reading, value, [target.figure(one[None]) for one in scores]))
     return rows
@@ -198,7 +201,7 @@ def _looks(data: TaskData, store: FrameStore) -> dict[str, dict[str, Look]]:
     columns = {data.part: slice(None)}
     if data.part == ALL:
         columns |= {name: data.net.part(name) for name in data.net.spec.parts}
-    kinds = {"": z} if before is None else {"": z, "untrained": before}
+    kinds = {"": z} if before is None else {"": z, UNTRAINED: before}
     for features in kinds.values():
         FrameFeatures(store, np.arange(len(store)), features)  # refuses what is not finite
     return {

@@ -220,5 +220,6 @@ def _read_run(data: TaskData, options: TaskOptions) -> Finding:
         baselines["pixels"] = data.once(("read-out of pixels", *key), lambda: linear(small_images(store, frames)))
     untrained = data.look_untrained(frames)
     if untrained is not None:
-        baselines["untrained"] = linear(untrained)
+        seen = ("read-out of untrained", *key, untrained.z)  # the same for all methods of one seed
+        baselines["untrained"] = data.once(seen, lambda: linear(untrained))
     return result.finding(baselines)

@@ -100,8 +100,15 @@ class TaskData:
         if self.whole is not None:
             every = self.whole.untrained_features
         else:
-            every = None if self.untrained is None else embed(self.untrained, self.store)
+            every = None if self.untrained is None else self._embed_untrained(self.untrained)
         return every if self.part == ALL or every is None else every[:, self.net.part(self.part)]
+
+    def _embed_untrained(self, net: EgoNet) -> NDArray[np.float32]:
+        """Methods of one seed begin with one encoder, so that their runs share this."""
+        spec, first = net.spec, [net.input_mean, net.input_std, *net.encoder.state_dict().values()]
+        known = (spec.encoder, spec.encoder_settings, spec.parts, spec.normalisation, net.precision)
+        weights = [array.float().numpy(force=True) for array in first]
+        return self.once(("untrained features", *known, *weights), lambda: embed(net, self.store))
 
     def of_part(self, part: str) -> TaskData:
         """The same frames with one part of the features, from those of all that are computed once.

@@ -28,8 +28,7 @@ from egoequiv.evaluation.recognition import recognition
 from egoequiv.evaluation.retrieval import retrieval
 from egoequiv.evaluation.slowness import slowness
 from egoequiv.evaluation.task import Task, TaskOptions
-from egoequiv.method_names import display_name
-from egoequiv.names import Door, full_name
+from egoequiv.names import Door, full_name, short_name
 
 CODE_LETTERS = 16  # of the digest of a user's file
 
@@ -202,7 +201,7 @@ def _task(name: str) -> Task:
     full, known = str(full_name(name)), tuple(vars(TaskOptions()))
     if not isinstance(found, Task):
         about = (inspect.getdoc(found) or "").split("\n\n")[0].replace("\n", " ")
-        found = Task(full, display_name(full), about, found, known)
+        found = Task(full, short_name(full), about, found, known)
     unknown = [name for name in found.options if name not in known]
     if unknown:
         raise ConfigError(f"task {full}: no option {unknown[0]!r}; options are {', '.join(known)}")

@@ -194,6 +194,8 @@ def make_measurement(
     """
     about: dict[str, Any] = {
         "subject": subject,
+        "title": task.title,
+        "about": task.about,
         "run": readable(run.name),
         "checkpoint": which,
         "motions": data.motions,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.errors import ConfigError, EgoEquivError
-from egoequiv.method_names import display_name
+from egoequiv.method_names import declared_name
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace
 from egoequiv.training.config import TrainConfig
@@ -57,8 +57,8 @@ class RunGroup:
 
 
 def row_name(method: str, uses_labels: bool) -> str:
-    """How a method is called in tables; of `file.py:name` and `module:name` the name alone."""
-    return display_name(method) + ("" if uses_labels else NO_LABELS)
+    """How a method is called in tables; of `file.py:name` and `module:name` the name that it declares."""
+    return declared_name(method) + ("" if uses_labels else NO_LABELS)
 
 
 def flat_settings(config: TrainConfig) -> dict[str, Any]:

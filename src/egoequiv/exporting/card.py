@@ -58,7 +58,7 @@ def measurements_of(run: Path, weights: str) -> list[Measurement]:
 
 
 def _title(run: RunFolder) -> str:
-    return f"{short_name(run.config().method)} features of {Path(run.config().data).name}"
+    return f"{run.config().method_name} features of {Path(run.config().data).name}"
 
 
 def _what(run: RunFolder, config: SavedConfig) -> list[Block]:
@@ -67,7 +67,7 @@ def _what(run: RunFolder, config: SavedConfig) -> list[Block]:
     encoder = short_name(config.spec.encoder)
     lines = [
         f"{config.feature_dim} features of {colour} images, {height} pixels high and {width} wide, by the encoder "
-        f"{encoder}, trained by the method {short_name(run.config().method)} and exported by egoequiv {__version__}."
+        f"{encoder}, trained by the method {run.config().method_name} and exported by egoequiv {__version__}."
     ]
     if config.motions or config.takes_any:
         lines.append("It has maps that predict what features become when the camera moves.")
@@ -158,7 +158,7 @@ def _measured(found: Sequence[Measurement]) -> list[Block]:
 
 
 def _grid(one: Measurement) -> Grid:
-    title = TASKS[one.task].title if one.task in TASKS else short_name(one.task)
+    title = TASKS[one.task].title if one.task in TASKS else one.title or short_name(one.task)
     part = "" if one.part == ALL else f" of the part {one.part}"
     frames = f"{one.frames:,} frames of {one.recordings:,} recordings of {one.store}"
     caption = f"{title}{part}{_settings(one)}, on {frames}, split {one.split}"
@@ -167,7 +167,7 @@ def _grid(one: Measurement) -> Grid:
         (value.metric.title, value.text(), value.metric.interval(value.interval) or "-", _beside(value))
         for value in shown
     ]
-    notes = [TASKS[one.task].about] if one.task in TASKS else []
+    notes = [TASKS[one.task].about] if one.task in TASKS else [one.about] if one.about else []
     leak = [f"{one.leaked:,} of the frames have {closeness(one.split)}."] if one.leaked else []
     return Grid.of(caption, ("metric", "value", "95 % interval", "baselines"), rows, [*notes, *leak, *one.notes])
 

@@ -20,7 +20,7 @@ MOST_IN_LINE = 4  # numbers in the one line that says what was found
 
 def measurement_blocks(measurement: Measurement, task: Task | None = None) -> list[Block]:
     """One line with the result under the title of the task, then tables, then what a reader has to know."""
-    title = task.title if task is not None else measurement.task
+    title = task.title if task is not None else measurement.title or measurement.task.rpartition(":")[2]
     title += "" if measurement.part == ALL else f" of the part {measurement.part}"
     blocks: list[Block] = [Text(f"{title}: {result_line(measurement)}"), *measurement.tables]
     notes = [*_frames(measurement), *measurement.notes]

@@ -16,6 +16,7 @@ from egoequiv.experiments.collect import collect
 from egoequiv.files import check_writable, write_text
 from egoequiv.markdown import markdown_document
 from egoequiv.report.latex import latex_document
+from egoequiv.report.search import is_search, search_report
 from egoequiv.report.sections import Report, as_code, build_report
 
 __all__ = ["FORMATS", "form_of", "report_target", "write_report"]
@@ -30,7 +31,7 @@ def write_report(
     found: Mapping[tuple[Path, str], Measurement] | None = None,
     tasks: Mapping[str, Task] | None = None,
 ) -> Path:
-    """Write the report of a folder that `egoequiv reproduce` or `train` made, or of one that holds several.
+    """Write the report of a folder that `egoequiv reproduce`, `search` or `train` made, or of one that holds several.
 
     Nothing is measured here: `experiments.missing.measure_missing` measures what a report lacks.
 
@@ -49,7 +50,10 @@ def write_report(
         >>> write_report("norb-table", "norb.html")  # doctest: +SKIP
     """
     target, form = report_target(folder, path, form)
-    report = build_report(Path(folder), collect(Path(folder), found), problems, tasks)
+    if is_search(folder):
+        report = search_report(folder)
+    else:
+        report = build_report(Path(folder), collect(Path(folder), found), problems, tasks)
     text = FORMATS[form][1](report)
     write_text(target, text.encode("utf-8", "backslashreplace").decode("utf-8"))  # a name of a file may be any bytes
     return target

@@ -31,7 +31,7 @@ MOST_COLUMNS = 8  # of a summary; further ones are folded
 SIGNIFICANT = 0.05
 LEAKED, FRAMES = "leaked_validation_frames", "validation_frames"  # counts that `about` holds
 CLEAR = "better than all others (p < 0.05)"
-EXCLUDED = "excluded_pairs"  # a metric that has a column in the grid of single motions
+EXCLUDED = "excluded_pairs"  # a metric with a folded table below that of single motions
 # What the baselines of rho are, by their names.
 BASELINES = {
     "constant": "what a map gives that always predicts the mean",
@@ -109,7 +109,6 @@ def motion_blocks(table: Table) -> list[Block]:
     metrics = table.shown(single_motions=True)
     if not metrics:
         return []
-    last = [metric for metric in table.metrics if metric.name == EXCLUDED]
     about = [
         _repetition_words(table.repetitions),
         *(
@@ -119,8 +118,11 @@ def motion_blocks(table: Table) -> list[Block]:
         ),
         *(f"{name}: {meaning}" for name, meaning in BASELINES.items() if name in baseline_names(table, metrics)),
     ]
-    grid = results_grid(table, [*metrics, *last], f"{table.title}: each motion")
-    return [Text(f"{'; '.join(about)}."), grid]
+    grid = results_grid(table, metrics, f"{table.title}: each motion")
+    last = [metric for metric in table.metrics if metric.name == EXCLUDED]
+    counts = results_grid(table, last, f"{table.title}: pairs left out of rho")
+    folded = [Fold("Pairs left out, because both images have the same features", [counts])] if last else []
+    return [Text(f"{'; '.join(about)}."), grid, *folded]
 
 
 def paired_blocks(table: Table) -> list[Block]:

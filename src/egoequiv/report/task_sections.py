@@ -75,12 +75,13 @@ def _task_section(
     subjects: Sequence[Subject], found: Found, task: Task | None, again: str, is_tabled: bool, styles: Styles
 ) -> Section:
     """The result in one line, the numbers of every row, figures, and every number in a folded part."""
-    name = next(iter(found.values())).task
-    title = task.title if task is not None else name.rsplit(":", 1)[-1]
-    table = _table_of(title, found, subjects, name)
+    first = next(iter(found.values()))
+    known: Task | Measurement = task if task is not None else first
+    title, about = known.title or first.task.rpartition(":")[2], known.about
+    table = _table_of(title, found, subjects, first.task)
     seeds = {subject.name: subject.group.seeds[0] for subject in subjects}
     shown = ", ".join(sorted({str(seeds[row]) for row in found}))
-    about = f"{task.about if task is not None else ''} Measured with seed {shown}.".strip()
+    about = f"{about} Measured with seed {shown}.".strip()
     others = f" The means over all repetitions are under “{OVER_ALL}”." if is_tabled else ""
     blocks: list[Block] = [Text(result_line(table))] if table is not None and result_line(table) else []
     blocks.append(Text(f"{about}{others}"))
@@ -186,7 +187,7 @@ def _repeated(
 ) -> Section:
     """One task: the result, its table, and folded the tests, what was published, and how it was measured."""
     task = tasks.get(table.task)
-    title = task.title if task is not None else table.task.rsplit(":", 1)[-1]
+    title = task.title if task is not None else table.title.removeprefix("Task ")
     blocks: list[Block] = [Text(line) for line in (result_line(table), task.about if task is not None else "") if line]
     charts = chart_blocks(table, summary_metrics(table)[:MOST_COLUMNS], styles)
     blocks += [*charts, *summary_blocks(table), *motion_blocks(table)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from egoequiv.sources.transforms import is_transforms
 from egoequiv.sources.tum import is_tum
 from egoequiv.sources.video import is_video
 
+GENERAL = ("table", "video")
 EXTEND_PAGE = "docs/extend/source.md"
 
 
@@ -77,6 +79,16 @@ FORMATS: tuple[Format, ...] = (
     Format("video", "plain videos", "a video file, or a folder with one", is_video),
     Format("table", "pictures without a table", "pictures or a video", is_pictures),
 )
+
+
+def other_formats(path: Path, taken: str) -> list[Format]:
+    """What else a path that can be read looks like, but tables, videos and pictures, which are in most logs."""
+    found: dict[str, Format] = {}
+    with suppress(OSError):  # it can be read as the format that is taken
+        for one in FORMATS:
+            if one.source not in (taken, *GENERAL) and one.recognise(Path(path)):
+                found.setdefault(one.source, one)
+    return list(found.values())
 
 
 def guess_format(path: Path) -> Format:

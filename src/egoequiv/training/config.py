@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from egoequiv.errors import ConfigError
-from egoequiv.method_names import display_name, full_method_name, get_method
+from egoequiv.method_names import declared_name, full_method_name, get_method
 from egoequiv.methods import DEFAULT, Method, numbers_of
 from egoequiv.models.encoders import encoder_settings, get_encoder
 from egoequiv.names import full_name
@@ -139,8 +139,8 @@ class TrainConfig(BaseModel):
 
     @property
     def method_name(self) -> str:
-        """The method's name for tables and folders: of code, what comes after the colon."""
-        return display_name(self.method)
+        """The method's name for tables: of code, the name that it declares."""
+        return declared_name(self.method)
 
 
 FIELDS = frozenset(TrainConfig.model_fields)

@@ -106,7 +106,7 @@ def run_training(
     """Train as the config says, in the folder `out`; with `resume`, go on from its last checkpoint.
 
     A run `in_team` is shared by the processes that `torchrun` started, if it did. `on_note` gets one line for each
-    setting that the data decided, and a warning if the features collapse.
+    setting that the data decided, where the run goes on, and a warning if the features collapse.
     """
     folder = RunFolder(Path(out))
     device = own_device(choose_device(config.device))
@@ -168,6 +168,7 @@ class SingleRun(Course):
             folder.keep_metrics(self.iteration)
         if self.iteration:
             self._member.last = next(reversed(folder.metrics()), {})
+            on_note(f"goes on at iteration {self.iteration:,} of {config.iterations:,}")
         self._objective = team.sharing(Objective(net, self._method))
         self._parameters = list(net.parameters())
         device = net.input_mean.device

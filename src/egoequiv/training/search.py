@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from egoequiv.engines import Engine
-from egoequiv.errors import ConfigError, EgoEquivError
-from egoequiv.files import write_json
+from egoequiv.errors import ConfigError, DataError, EgoEquivError
+from egoequiv.files import read_json, write_json
 from egoequiv.method_names import display_name, get_method
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig, make_config
@@ -27,6 +27,8 @@ from egoequiv.training.validation import score
 LEARNING_RATES = (0.1, 0.01, 0.001, 0.0001)
 WEIGHTS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 3))  # 0.01 to 10 in steps of 10^0.5
 HOLDOUT = 0.25  # of the training frames
+SELECTION = "selection.json"  # in the folder of a search
+SAME = 1e-9  # scores that differ by less are a tie
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,16 @@ class Trial:
     settings: dict[str, Any]
     score: float
     diverged_at: int | None = None
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of every term but that of the labels, also of those that are not searched yet."""
+        known: dict[str, float] = self.settings.get("weight", {})
+        try:
+            terms = get_method(self.method).without_labels().terms
+        except EgoEquivError:  # the user's code is gone
+            return known
+        return {term.name: term.weight for term in terms} | known
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,27 @@ class Selection:
     def settings(self, method: str) -> dict[str, Any]:
         """The chosen settings of one method."""
         return {"learning_rate": _rate(method, self.learning_rate), "weight": self.weight.get(method, {})}
+
+    def stages(self) -> list[list[Trial]]:
+        """The trials that each choice was between, the best first and among equals the first that was tried."""
+        stages: dict[tuple[str, ...], list[Trial]] = {}
+        for trial in self.trials:
+            stages.setdefault((trial.method, *trial.settings.get("weight", {})), []).append(trial)
+        return [
+            sorted(stage, key=lambda one: (one is not _winner(stage), isnan(one.score), -one.score))
+            for stage in stages.values()
+        ]
+
+    @classmethod
+    def load(cls, path: Path) -> Selection:
+        """A selection from its file."""
+        found = read_json(path, "what a search chose")
+        try:
+            trials = [_read_trial(**one) for one in found["trials"]]
+            weight = {method: _numbers(own) for method, own in found["weight"].items()}
+            return cls(float(found["learning_rate"]), weight, trials)
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise DataError(f"{path} is damaged ({problem!r}): repeat the search, its runs are kept") from None
 
     def describe(self) -> dict[str, Any]:
         """A JSON object; a trial that diverged has the score null."""
@@ -126,7 +159,7 @@ class GreedySearch:
                 kept = dict(_winner(tried).settings["weight"])
             chosen[method] = kept
         selection = Selection(rate, chosen, trials)
-        write_json(self.out / "selection.json", selection.describe())
+        write_json(self.out / SELECTION, selection.describe())
         return selection
 
     def _try(self, method: str, grid: Sequence[dict[str, Any]], seeds: Sequence[int]) -> list[Trial]:
@@ -156,6 +189,17 @@ class GreedySearch:
     def _folder(self, method: str, setting: dict[str, Any], seed: int) -> Path:
         weights = "".join(f",{term}={_short(weight)}" for term, weight in setting.get("weight", {}).items())
         return self.out / f"{display_name(method)},rate={_short(setting['learning_rate'])}{weights},seed={seed}"
+
+
+def _read_trial(method: str, settings: dict[str, Any], score: float | None, diverged_at: int | None) -> Trial:
+    """A trial as `Selection.describe` wrote it."""
+    known: dict[str, Any] = {"learning_rate": float(settings["learning_rate"])}
+    known |= {"weight": _numbers(settings["weight"])} if "weight" in settings else {}
+    return Trial(str(method), known, nan if score is None else float(score), diverged_at)
+
+
+def _numbers(weights: Mapping[str, Any]) -> dict[str, float]:
+    return {str(term): float(weight) for term, weight in weights.items()}
 
 
 def _rate(method: str, chosen: float) -> float:
@@ -198,4 +242,5 @@ def _winner(trials: Sequence[Trial]) -> Trial:
     if not finite:
         tried = ", ".join(str(trial.settings) for trial in trials)
         raise EgoEquivError(f"every setting of {trials[0].method} diverged: {tried}; try lower learning rates")
-    return max(finite, key=lambda trial: trial.score)
+    best = max(trial.score for trial in finite)
+    return next(trial for trial in finite if trial.score >= best - SAME)  # of a tie the first that was tried

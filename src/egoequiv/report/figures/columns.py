@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isfinite
+from collections.abc import Mapping, Sequence
+from math import inf, isfinite, nan
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from egoequiv.experiments.table import Row, Table
 
 ACROSS, SHORT = 5, 20  # panels side by side, at most; fewer where a title has more letters than this
+ROW = 0.56  # of the distance between two rows, for the baselines of one
 WORST = 1.6  # times the fixed baseline: an error further out is cut, so that it does not flatten all others
 
 
@@ -57,8 +58,7 @@ def table_chart(
 
 
 def _draw_column(axes: Axes, table: Table, rows: Sequence[Row], metric: Metric, styles: Styles) -> None:
-    fixed = [value for value in metric.baselines.values() if isfinite(value)]
-    most = WORST * max(fixed) if fixed and metric.better == "lower" else float("inf")
+    fixed, most = _fixed(metric), _most(metric)
     seen = [0.0, *fixed]
     for value in fixed:
         axes.axvline(value, color="black", linewidth=0.8, linestyle=":")
@@ -81,6 +81,15 @@ def _draw_column(axes: Axes, table: Table, rows: Sequence[Row], metric: Metric, 
     axes.spines["left"].set_visible(False)
 
 
+def _fixed(metric: Metric) -> list[float]:
+    return [value for value in metric.baselines.values() if isfinite(value)]
+
+
+def _most(metric: Metric) -> float:
+    """Where the axis of a metric ends at the latest."""
+    return WORST * max(_fixed(metric)) if _fixed(metric) and metric.better == "lower" else inf
+
+
 def _draw_dot(axes: Axes, place: int, table: Table, row: Row, metric: Metric, style: Style, most: float) -> list[float]:
     """One dot with everything beside it; return where the axis has to reach."""
     entry, value = row.entries[metric.name], row.mean(metric.name)
@@ -91,9 +100,7 @@ def _draw_dot(axes: Axes, place: int, table: Table, row: Row, metric: Metric, st
     if (interval := entry.shown_interval(metric)) is not None:
         axes.plot(interval, [place, place], color=style.color, linewidth=2, solid_capstyle="butt")
         seen += interval
-    for baseline in filter(isfinite, entry.baselines.values()):
-        axes.plot(baseline, place, "|", color="black", markersize=11, markeredgewidth=1.0, zorder=3)
-        seen.append(baseline)
+    seen += _draw_baselines(axes, place, entry.baselines, _beside(table, [metric]), most)
     face = "white" if table.is_marked(row, metric) else style.color
     axes.plot(value, place, style.marker, color=style.color, markersize=5.5, markerfacecolor=face, zorder=4)
     if metric.name in row.published:
@@ -101,6 +108,29 @@ def _draw_dot(axes: Axes, place: int, table: Table, row: Row, metric: Metric, st
         axes.plot(published, place, "D", color="black", markersize=6, fillstyle="none", markeredgewidth=1.2)
         seen.append(published)
     return seen
+
+
+def _draw_baselines(
+    axes: Axes, place: int, baselines: Mapping[str, float], names: Sequence[str], most: float
+) -> list[float]:
+    """A short line for each measured baseline, the first at the top of the row; an arrow for one beyond the axis."""
+    seen = []
+    for number, name in enumerate(names):
+        value, height = baselines.get(name, nan), place + ROW * ((number + 0.5) / len(names) - 0.5)
+        if value > most:
+            axes.text(most, height, "→", ha="right", va="center", fontsize=7)
+            seen.append(most)
+        elif isfinite(value):
+            length = max(4.0, 11 / len(names))
+            axes.plot(value, height, "|", color="black", markersize=length, markeredgewidth=1.0, zorder=3)
+            seen.append(value)
+    return seen
+
+
+def _beside(table: Table, metrics: Sequence[Metric]) -> list[str]:
+    """The names of the baselines that were measured with rows, in the order in which they are drawn."""
+    entries = [row.entries[metric.name] for row in table.rows for metric in metrics if metric.name in row.entries]
+    return list(dict.fromkeys(name for entry in entries for name in entry.baselines))
 
 
 def rho_chart(table: Table) -> Figure | None:
@@ -119,8 +149,12 @@ def chart_key(table: Table, metrics: Sequence[Metric]) -> str:
         words[0] += f" with 95 % intervals over {'repetitions' if many else 'recordings'}"
     fixed = dict.fromkeys(name for metric in metrics for name in metric.baselines)
     words += [f"dotted line: {', '.join(fixed)}"] if fixed else []
-    beside = dict.fromkeys(name for _, _, entry in entries for name in entry.baselines)
-    words += [f"short black lines: {', '.join(beside)}"] if beside else []
+    beside = _beside(table, metrics)
+    order = ["from top to bottom"] if len(beside) > 1 else []
+    if any(value > _most(table.metric(name)) for _, name, entry in entries for value in entry.baselines.values()):
+        order.append("→ beyond the axis")
+    about = f" ({', '.join(order)})" if order else ""
+    words += [f"short black lines: {', '.join(beside)}{about}"] if beside else []
     if any(table.is_marked(row, table.metric(name)) for row, name, _ in entries):
         words.append("open dots: not better than each baseline")
     if any(name in row.published for row, name, _ in entries):

@@ -18,6 +18,7 @@ NOT_LOSSES = ("iteration", "auroc", "spread", "effective_rank")  # nor what begi
 SUM = "the sum of the weighted terms"
 OTHERS = {"validation_top1": "accuracy on validation frames, top-1 %"}
 AUROC = {"auroc": "slowness AUROC, training pairs", "validation_auroc": "slowness AUROC, validation pairs"}
+SIDE_ROOM = 1.03  # of the axis beyond the last iteration
 Lines = Sequence[Mapping[str, float]]  # of the metrics of a run
 
 
@@ -58,6 +59,7 @@ def curves_figure(
     shown = {key: words for key, words in wanted.items() if any(found[key].values())}
     if not shown:
         raise DataError(f"no metrics of {', '.join(curves) or 'any run'} hold {' or '.join(wanted)}: train again")
+    last = max((line["iteration"] for lines in curves.values() for line in lines), default=1) or 1
     across = min(2, len(shown))
     down = -(-len(shown) // across)
     figure, all_axes = panels_of(down, across, WIDTH * (0.6 if across == 1 else 1), 0.9 + 2.7 * down)
@@ -65,12 +67,14 @@ def curves_figure(
         held = {} if key in (*AUROC, *OTHERS) else {name: _points(own, HELD + key) for name, own in curves.items()}
         draw_lines(axes, found[key], styles or row_styles(list(curves)))
         _draw_rings(axes, held, styles or row_styles(list(curves)))
+        _tell_single(axes, found[key])
         values = [y for points in (*found[key].values(), *held.values()) for _, y in points if isfinite(y)]
         if key in AUROC:
             axes.axhline(0.5, color="black", linewidth=0.8, linestyle=":", label="chance")
             axes.set_ylim(min([0.48, *(y - 0.02 for y in values)]), 1.02)
         else:
             axes.set_ylim(0, HEADROOM * max(values, default=0) or 1.0)
+        axes.set_xlim(0, SIDE_ROOM * last)
         axes.set_title(words, fontsize=10)
         axes.set_xlabel("iteration", fontsize=9)
     for axes in all_axes[len(shown) :]:
@@ -83,6 +87,14 @@ def curves_figure(
 def _points(lines: Lines, key: str) -> Points:
     times = 100 if key in OTHERS else 1  # in per cent
     return [(line["iteration"], times * line[key]) for line in lines if line.get(key) is not None]
+
+
+def _tell_single(axes: Axes, curves: Mapping[str, Points]) -> None:
+    """Where a run was measured once, there is no line: its dot is explained by its number."""
+    for points in curves.values():
+        if len(points) == 1 and isfinite(points[0][1]):
+            (x, y) = points[0]
+            axes.annotate(f"{y:.3g}", (x, y), (-7, 0), textcoords="offset points", ha="right", va="center", fontsize=9)
 
 
 def _draw_rings(axes: Axes, held: Mapping[str, Points], styles: Styles) -> None:

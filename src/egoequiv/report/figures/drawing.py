@@ -111,7 +111,7 @@ def _svg(figure: Figure) -> bytes:
 
 def _webp(figure: Figure) -> bytes:
     drawn, out = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=DPI)
+    figure.savefig(drawn, format="png", dpi=DPI, pil_kwargs={"compress_level": 0})  # it is only passed on
     picture = Image.open(drawn).convert("RGB")
     if picture.width > WIDEST:
         size = (WIDEST, round(picture.height * WIDEST / picture.width))

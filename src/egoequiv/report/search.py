@@ -1,0 +1,64 @@
+"""What a search tried and chose, for the terminal and for a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+from pathlib import Path
+
+from egoequiv.blocks import Block, Cell, Code, Grid, Section, Text
+from egoequiv.report.sections import FOUND, Report
+from egoequiv.training.search import SAME, SELECTION, Selection, Trial
+
+
+def is_search(folder: Path | str) -> bool:
+    """Whether a folder is that of a search."""
+    return (Path(folder) / SELECTION).is_file()
+
+
+def search_report(folder: Path | str) -> Report:
+    """The report of the folder of a search."""
+    selection = Selection.load(Path(folder) / SELECTION)
+    lead = (
+        f"{len(selection.trials)} settings were tried, on a part of the training frames that was held out. To see what "
+        "the chosen ones are worth, train with them on all training frames, and report those runs."
+    )
+    blocks = search_blocks(selection, list(selection.weight))
+    return Report(f"The search in {Path(folder).resolve().name}", lead, {}, [Section(FOUND, blocks)])
+
+
+def search_blocks(selection: Selection, names: Sequence[str]) -> list[Block]:
+    """Every trial, the chosen one of each choice first, and the choice as options of `egoequiv train`."""
+    stages = selection.stages()
+    rows = [_row(trial, is_chosen=trial is stage[0]) for stage in stages for trial in stage]
+    columns = ("method", "learning rate", "weights", "score on held-out training frames", "chosen")
+    ties = [line for stage in stages if (line := _tie(stage))]
+    flags = {
+        name: "".join(f" --set weight.{term}={weight:g}" for term, weight in selection.weight[name].items())
+        for name in names
+    }
+    rates = {name: selection.settings(name)["learning_rate"] for name in names}
+    lines = [Code(f"{name}: --set learning_rate={rates[name]:g}{flags[name]}") for name in names]
+    return [Grid.of("", columns, rows, ties), Text("Train with what was chosen:"), *lines]
+
+
+def _row(trial: Trial, is_chosen: bool) -> list[Cell | str]:
+    lost = Cell(f"diverged at {trial.diverged_at}", tone="bad")
+    score = lost if isnan(trial.score) else f"{trial.score:.4f}"
+    return [trial.method, f"{trial.settings['learning_rate']:g}", _weights(trial), score, "yes" if is_chosen else ""]
+
+
+def _weights(trial: Trial) -> str:
+    return ", ".join(f"{term} {weight:g}" for term, weight in trial.weights.items())
+
+
+def _tie(stage: Sequence[Trial]) -> str:
+    """What is said where several settings have the best score; empty where one has."""
+    best = stage[0]
+    equal = [trial for trial in stage if trial.score >= best.score - SAME]
+    if len(equal) < 2:
+        return ""
+    return (
+        f"tie: {len(equal)} settings of {best.method} have the score {best.score:.4f}; the first that was tried is "
+        "chosen: " + (_weights(best) or f"learning rate {best.settings['learning_rate']:g}")
+    )
