@@ -43,6 +43,7 @@ def unfit_details(data, options, on_progress):
 
 
 titled = Task("titled", "The Answer", "What is asked.", good)
+of_motion = Task("moved", "Moved", "", good, of_motion=True)
 odd = Task("odd", "Odd", "", good, ("nothere",))
 """
 
@@ -71,6 +72,17 @@ def test_its_title_and_what_it_is_about_are_kept_with_the_numbers(run: Path, tmp
     page = write_report(run, tmp_path / "page.md").read_text()
     assert "## The Answer\n" in page
     assert "What is asked. Measured with seed 0." in page
+
+
+def test_one_of_motion_measures_the_equivariant_part(run: Path, tmp_path: Path) -> None:
+    store = RunFolder(run).config().data
+    settings = {"encoder_settings": {"width": 4, "feature_dim": 4}, "use_labels": False, "iterations": 1}
+    made = train(store, tmp_path / "parts", method="recording+motion", batch_size=8, **settings).path
+    (task,) = get_tasks([f"{tmp_path / 'mine.py'}:of_motion"]).values()
+    assert RunMeasurer(made).measure(task).part == "equivariant"
+    (tmp_path / "mine.py").unlink()
+    assert "## Moved\n" in write_report(made, tmp_path / "page.md").read_text()
+    assert RunMeasurer(run).settled(task, None).part == "all"
 
 
 def test_a_table_calls_a_method_as_it_calls_itself(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

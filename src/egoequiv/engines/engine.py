@@ -59,3 +59,8 @@ class Engine(ABC):
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
+
+    def shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:
+        """Tasks for each worker, in their order, about as many for each: for tasks that share what they open."""
+        count = max(min(self.workers, len(tasks)), 1)
+        return [tasks[len(tasks) * k // count : len(tasks) * (k + 1) // count] for k in range(count)]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from egoequiv import __version__, evaluation
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
 from egoequiv.evaluation.task import AUTO, Finding, OnProgress, Task, TaskData, TaskOptions, counted, silent
-from egoequiv.evaluation.tasks import TASKS, file_digest, get_tasks
+from egoequiv.evaluation.tasks import file_digest, get_tasks
 from egoequiv.experiments.run_groups import SPLITTING
 from egoequiv.experiments.task_data import Shared, open_task_data
 from egoequiv.file_names import readable
@@ -36,7 +36,6 @@ from egoequiv.training.open_run import open_run
 from egoequiv.training.run_folder import DATA
 from egoequiv.user_code import user_code
 
-T = TypeVar("T")
 BASIC = ("recognition", "equivariance")  # the tasks behind `egoequiv evaluate RUN` and every table
 
 
@@ -101,11 +100,10 @@ class RunMeasurer:
     def settled(self, task: Task, options: TaskOptions | None) -> TaskOptions:
         """The options of a measurement, with the part of the features that a task is meant for if none is named."""
         options = options or TaskOptions()
-        return options if options.part != AUTO else replace(options, part=self._usual_part(task.name))
+        return options if options.part != AUTO else replace(options, part=self._usual_part(task.of_motion))
 
-    def _usual_part(self, task: str) -> str:
-        is_of_motion = task in TASKS and TASKS[task].of_motion
-        return EQUIVARIANT if is_of_motion and EQUIVARIANT in load_spec(self.run).parts else ALL
+    def _usual_part(self, of_motion: bool) -> str:
+        return EQUIVARIANT if of_motion and EQUIVARIANT in load_spec(self.run).parts else ALL
 
     def subject(self, task: Task, options: TaskOptions) -> Subject:
         """What a task would measure."""
@@ -128,10 +126,10 @@ class RunMeasurer:
 
     def is_own(self, subject: Subject) -> bool:
         """Whether a measurement is of these weights and frames, by the default options; its code may be gone."""
-        usual = TaskOptions(part=self._usual_part(subject.task))
-        defaults = usual.only([name for name in subject.settings if hasattr(TaskOptions, name)])
-        mine = (self.weights, self.fingerprint, self._frames, defaults)
-        return mine == (subject.weights, subject.data, subject.frames, subject.settings)
+        names = [name for name in subject.settings if hasattr(TaskOptions, name)]
+        usual = [TaskOptions(part=self._usual_part(of_motion)).only(names) for of_motion in (False, True)]
+        is_same = (subject.weights, subject.data, subject.frames) == (self.weights, self.fingerprint, self._frames)
+        return is_same and subject.settings in usual
 
     def kept(self, task: Task, options: TaskOptions | None = None) -> Measurement | None:
         """What was measured before, of the same weights, frames and settings."""
@@ -290,12 +288,6 @@ def measure_runs(
     for run in counted(runs, what, on_progress):
         measurer = RunMeasurer(run, store, everything=store is not None)
         yield run, defined([measurer.measure(task) for task in get_tasks(tasks).values()])
-
-
-def shares(work: Sequence[T], workers: int) -> list[Sequence[T]]:
-    """Work for each worker, in its order, about equally much for each."""
-    count = max(min(workers, len(work)), 1)
-    return [work[len(work) * k // count : len(work) * (k + 1) // count] for k in range(count)]
 
 
 def defined(measurements: Sequence[Measurement]) -> list[Measurement]:

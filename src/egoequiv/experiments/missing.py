@@ -12,7 +12,7 @@ from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.evaluation.tasks import TASKS, get_tasks
 from egoequiv.experiments.collect import Exhibit, Experiment, Subject
-from egoequiv.experiments.measure import BASIC, RunMeasurer, shares
+from egoequiv.experiments.measure import BASIC, RunMeasurer
 from egoequiv.experiments.task_data import Shared
 from egoequiv.files import read_json
 from egoequiv.models.checkpoint import RUN_KIND
@@ -57,7 +57,7 @@ def measure_missing(
     engine = engine or LocalEngine()
     total = sum(len(one.tasks) for one in work)
     on_progress(STAGE, 0, total)
-    ordered = shares(sorted(work, key=lambda one: one.frames), engine.workers)  # runs on the same frames together
+    ordered = engine.shares(sorted(work, key=lambda one: one.frames))  # runs on the same frames together
     each = engine.run(_measure, ordered, lambda done: on_progress(STAGE, min(done, total), total))
     done: list[Done] = [one for share in each for one in share]
     found = {(run, task): one for run, measured, _ in done for task, one in measured.items()}

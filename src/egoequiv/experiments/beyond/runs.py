@@ -14,7 +14,7 @@ from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.beyond.candidates import FEW_LABELS, Candidate
 from egoequiv.experiments.beyond.columns import cost_values, tasks_of, values_of
 from egoequiv.experiments.beyond.worlds import WORLDS, World
-from egoequiv.experiments.measure import RunMeasurer, shares
+from egoequiv.experiments.measure import RunMeasurer
 from egoequiv.experiments.options import Effort, Settings
 from egoequiv.experiments.recipe import RowRuns, train_rows
 from egoequiv.experiments.task_data import Shared
@@ -82,7 +82,7 @@ def measure_rows(world: World, rows: Sequence[RowRuns], effort: Effort, tasks: S
     effort.on_progress(stage, 0, len(jobs))
     each = effort.engine.run(
         partial(_measure, world.name, tasks),
-        shares(ordered, effort.engine.workers),
+        effort.engine.shares(ordered),
         lambda done: effort.on_progress(stage, min(done, len(jobs)), len(jobs)),
     )
     found = dict(zip((job.out for job in ordered), chain.from_iterable(each), strict=True))
