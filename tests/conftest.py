@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from egoequiv.engines import RayEngine
 from egoequiv.store import FrameStore, ingest
 from finished import make_finished
 from helpers import grid_source
@@ -23,6 +24,14 @@ settings.register_profile("egoequiv", deadline=None, max_examples=50)
 settings.load_profile("egoequiv")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_core() -> Iterator[None]:
+    """Commands start no worker processes but where a test asks for them: the other cores have tests of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "cpu_count", lambda: 1)
+        yield
+
+
 @pytest.fixture(scope="session")
 def small_store(tmp_path_factory: pytest.TempPathFactory) -> FrameStore:
     """A store of 144 frames of 12 x 12: 3 classes, 2 recordings each, on a grid of 4 x 6 poses. Do not change it."""
@@ -33,6 +42,23 @@ def small_store(tmp_path_factory: pytest.TempPathFactory) -> FrameStore:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of two rows of three repetitions each on a small turntable, and its runs. Do not change it: copy it."""
     return make_finished(tmp_path_factory.mktemp("finished") / "toys")
+
+
+@pytest.fixture(scope="session")
+def ray_engine() -> Iterator[RayEngine]:
+    """A cluster of two cores for all tests that need one, for it takes seconds to start, and so do its workers."""
+    with RayEngine(2) as engine:
+        yield engine
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the tests on a Ray cluster be the first: one worker has them all, and the other has work while they wait.
+
+    Those of the engine itself come after the others, because the last of them ends the cluster.
+    """
+    on_ray = [item for item in items if item.get_closest_marker("ray")]
+    on_ray.sort(key=lambda item: item.path.name == "test_engines.py")
+    items[:] = list(dict.fromkeys([*on_ray, *items]))
 
 
 @pytest.fixture(scope="module")

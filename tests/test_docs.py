@@ -97,6 +97,8 @@ def is_run_elsewhere(words: list[str], page: Path) -> bool:
 def shortened(arguments: list[str], page: Path | None = None) -> list[str]:
     if page is not None and page.parent.name == "formats" and arguments[0] == "train":
         return [*arguments, *FEW, *([] if "--size" in arguments else ["--size", "32"])]
+    if arguments[:4] == ["train", "toys", "--method", "recording+motion"]:  # the default method by its name
+        return [*arguments, *FEW]
     if arguments[0] == "train" and not {"--method", "--resume"} & set(arguments):
         return [*arguments, *FEW, *(["--size", "32"] if arguments[1] == "my-log" else [])]
     for start, more in SHORTER.items():
@@ -183,11 +185,22 @@ def test_the_files_commands_and_snippets_of_extensions_run_in_their_order(
             assert language == "toml", f"{page.name}: who runs {language}?"
 
 
+def with_marks(page: Path) -> Any:
+    """A page, marked if one of its commands needs a Ray cluster."""
+    return pytest.param(page, marks=[pytest.mark.ray] if any("ray" in words for words in commands(page)) else [])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [p for p in PAGES if blocks(p, "console") and p not in EXTEND], ids=lambda page: str(page.relative_to(ROOT))
+    "page",
+    [with_marks(p) for p in PAGES if blocks(p, "console") and p not in EXTEND],
+    ids=lambda page: str(page.relative_to(ROOT)),
 )
-def test_commands_run(page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_run(
+    page: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if request.node.get_closest_marker("ray"):
+        assert request.getfixturevalue("ray_engine").workers == 2  # connected: commands take the cluster that is there
     monkeypatch.chdir(tmp_path)
     drawn = replace(driving.QUICK, drives_per_area=2, seconds=4.0, images_per_class=14)
     monkeypatch.setattr(driving, "QUICK", drawn)

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -161,10 +161,11 @@ def test_workers_that_cannot_start_are_told_however_much_they_should_have_got(tm
     assert done.stdout == ""
 
 
-def test_an_engine_is_chosen_by_name() -> None:
+def test_an_engine_is_chosen_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 5)
     assert isinstance(engine_named("local", 3), LocalEngine)
     assert engine_named("local", 3).workers == 3
-    assert engine_named("local").workers == os.cpu_count()
+    assert engine_named("local").workers == 5
     ray = engine_named("ray", 3, "here:1")
     assert isinstance(ray, RayEngine)
     assert (ray.processes, ray.address) == (3, "here:1")
@@ -208,14 +209,8 @@ def test_a_cluster_that_does_not_answer_is_named(address: str, given: str, monke
     assert "\n" not in str(caught.value)
 
 
-@pytest.fixture(scope="module")
-def ray_engine() -> Iterator[RayEngine]:
-    """A cluster of two cores for all tests of this module, for it takes seconds to start."""
-    with RayEngine(2) as engine:
-        yield engine
-
-
 @pytest.mark.slow
+@pytest.mark.ray
 def test_ray_gives_the_same_results(ray_engine: RayEngine) -> None:
     check_results(ray_engine)
     assert ray_engine.workers == 2
@@ -223,6 +218,7 @@ def test_ray_gives_the_same_results(ray_engine: RayEngine) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.ray
 def test_ray_does_the_task_of_a_killed_worker_again(
     ray_engine: RayEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -235,6 +231,7 @@ def test_ray_does_the_task_of_a_killed_worker_again(
 
 
 @pytest.mark.slow
+@pytest.mark.ray
 def test_ray_ingests_the_same_bytes(ray_engine: RayEngine, small_store: FrameStore, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     store = ingest(
@@ -246,6 +243,7 @@ def test_ray_ingests_the_same_bytes(ray_engine: RayEngine, small_store: FrameSto
 
 
 @pytest.mark.slow
+@pytest.mark.ray
 def test_ray_gives_up_in_one_line_and_begins_anew(ray_engine: RayEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     check_error(ray_engine)
     monkeypatch.setattr(cluster, "RETRIES", 0)

@@ -42,7 +42,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_a_sound_log(log: Path, cli: Cli, tmp_path: Path) -> None:
-    told = cli("doctor", log, "-o", tmp_path / "page.html", "--fov", 81)
+    told = cli("doctor", log, "-o", tmp_path / "page.html", "--fov", 81, "--workers", 2)
     assert told.out.startswith("No fault in 1 recording (100 frames)")
     page = (tmp_path / "page.html").read_text()
     assert "No fault was found." in page

@@ -18,12 +18,23 @@ from egoequiv.training.pace import PACE
 from egoequiv.training.search import GreedySearch
 from helpers import HANG_S
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.ray]
 
 SHORT = {"iterations": 120, "per_class": 3, "log_every": 20, "checkpoint_every": 20, "validate_every": 120}
 
 
-def search(store: FrameStore, out: Path, engine: Engine) -> tuple[dict[str, Any], dict[str, bytes]]:
+class InOrder(LocalEngine):
+    """Plans for two workers and does their tasks in this process, without the seconds that processes take to start."""
+
+    workers = 2  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+
+def search(
+    store: FrameStore, out: Path, engine: Engine, method: str = "drlim"
+) -> tuple[dict[str, Any], dict[str, bytes]]:
     """What a search has chosen, and the bytes of all its files."""
     selection = GreedySearch(
         base={"data": str(store.path), **SHORT},
@@ -33,7 +44,7 @@ def search(store: FrameStore, out: Path, engine: Engine) -> tuple[dict[str, Any]
         rate_seeds=range(2),
         seeds=range(2),
         engine=engine,
-    ).run(["drlim"])
+    ).run([method])
     files = {
         str(path.relative_to(out)): path.read_bytes()
         for path in sorted(out.rglob("*"))
@@ -61,14 +72,19 @@ class Killer(threading.Thread):
                     self.killed.append(int(found[0]))
 
 
-def test_processes_and_a_killed_ray_worker_change_nothing(small_store: FrameStore, tmp_path: Path) -> None:
+def test_processes_and_a_killed_ray_worker_change_nothing(
+    small_store: FrameStore, tmp_path: Path, ray_engine: RayEngine
+) -> None:
     chosen, _ = search(small_store, tmp_path / "alone", LocalEngine(1))
-    calm = search(small_store, tmp_path / "calm", LocalEngine(2))
+    calm = search(small_store, tmp_path / "calm", InOrder())
     killer = Killer(tmp_path / "killed")
     killer.start()
-    with RayEngine(2) as engine:
-        disturbed = search(small_store, tmp_path / "killed", engine)
+    disturbed = search(small_store, tmp_path / "killed", ray_engine)
     killer.join(HANG_S)
     assert killer.killed
     assert disturbed == calm
     assert chosen == calm[0]
+    _, rates = search(small_store, tmp_path / "processes", LocalEngine(2), "clsnet")  # the first half of the same
+    del rates["selection.json"]
+    assert rates == {name: content for name, content in calm[1].items() if name.startswith("clsnet")}
+    assert rates
