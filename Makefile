@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 # Compiled modules are kept, whatever the environment says: without them each process that the tests start would compile
-# all that it imports, which takes 7 of the 12 s that the imports of training then take.
+# all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 # Two workers of one thread each: two of two threads would wait for each other on two cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15

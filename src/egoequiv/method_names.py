@@ -158,6 +158,8 @@ def _first_line(thing: Any) -> str:
 def _checked(name: str, method: Method) -> Method:
     """Refuse a method whose terms cannot be trained, in one line that says why."""
     names: set[str] = set()
+    if not isinstance(method.name, str) or not method.name.isprintable():
+        raise ConfigError(f"method {name}: its name must be a text of one line, found {method.name!r}")
     if not isinstance(method.terms, tuple | list):
         raise ConfigError(f"method {name}: expected a tuple of terms, found {what_is(method.terms)}")
     for term in method.terms:

@@ -110,6 +110,17 @@ def test_report_writes_what_the_name_says(cli: Cli, runs: Path, tmp_path: Path) 
     assert r"\begin{table}" in (tmp_path / "page.txt").read_text()
 
 
+def test_report_on_two_processes_is_the_same(cli: Cli, runs: Path, tmp_path: Path) -> None:
+    pages = []
+    for workers in (1, 2):
+        copy = tmp_path / str(workers) / "runs"
+        shutil.copytree(runs, copy, ignore=shutil.ignore_patterns("measurements", "*-2"))
+        cli("report", copy, "--task", "slowness,probe", "--workers", workers, "-o", tmp_path / f"{workers}.md")
+        pages.append((tmp_path / f"{workers}.md").read_text().replace(str(copy), ""))
+    assert "Slowness" in pages[0]
+    assert pages[0] == pages[1]
+
+
 def test_report_refuses_endings_it_cannot_write(cli: Cli, runs: Path, tmp_path: Path) -> None:
     for name in ("page.pdf", "page"):
         error = cli("report", runs, "-o", tmp_path / name, "--no-evaluate", code=2).err

@@ -6,6 +6,7 @@ import pytest
 
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.measurement import FOLDER
+from egoequiv.evaluation.task import TaskOptions
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments import RunMeasurer
 from egoequiv.experiments.collect import collect
@@ -44,6 +45,7 @@ def unfit_details(data, options, on_progress):
 
 titled = Task("titled", "The Answer", "What is asked.", good)
 of_motion = Task("moved", "Moved", "", good, of_motion=True)
+untold = Task("untold", "Untold", None, good)
 odd = Task("odd", "Odd", "", good, ("nothere",))
 """
 
@@ -107,6 +109,26 @@ def test_what_is_no_finding_is_one_line_and_not_kept(run: Path, tmp_path: Path, 
     assert measured.problem
     assert "\n" not in measured.problem
     assert not list(run.glob(f"{FOLDER}/*"))
+
+
+def test_a_report_shows_the_part_that_the_task_is_meant_for(run: Path, tmp_path: Path) -> None:
+    store = RunFolder(run).config().data
+    settings = {"encoder_settings": {"width": 4, "feature_dim": 4}, "use_labels": False, "iterations": 1}
+    made = train(store, tmp_path / "parts", method="recording+motion", batch_size=8, **settings).path
+    for name in ("titled", "of_motion"):
+        (task,) = get_tasks([f"{tmp_path / 'mine.py'}:{name}"]).values()
+        for part in ("all", "equivariant", "invariant"):
+            RunMeasurer(made).measure(task, TaskOptions(part=part))
+    ((subject,),) = [exhibit.subjects for exhibit in collect(made)[0].exhibits]
+    assert {one.title: one.part for one in subject.other_measurements()} == {
+        "The Answer": "all",
+        "Moved": "equivariant",
+    }
+
+
+def test_what_is_said_of_a_task_must_be_text(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="its about must be a text of one line, found None"):
+        get_tasks([f"{tmp_path / 'mine.py'}:untold"])
 
 
 def test_an_option_that_there_is_not_is_one_line(run: Path, tmp_path: Path) -> None:

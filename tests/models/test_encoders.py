@@ -243,6 +243,12 @@ class Unbuilt(Plain):
         raise ValueError("too\nsmall")
 
 
+class Parted(Plain):
+    """A module whose parts are not those of its features."""
+
+    part_sizes = 4
+
+
 def anything(image_shape: tuple[int, int, int], **settings: object) -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.LazyLinear(4), nn.BatchNorm1d(4), nn.Dropout())
 
@@ -267,6 +273,7 @@ def test_any_module_is_an_encoder() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
+        ("Parted", "its part_sizes must be numbers that add up to 6 features, found 4"),
         ("Lying", "its feature_dim is 7, but it gives 6 features"),
         ("Maps", "expected float features (B, D) of images (B, C, H, W); of 2 images it returns float32 (2, 1, 2, 3)"),
         ("Pair", "expected a tensor of features (B, D), it returns a tuple"),

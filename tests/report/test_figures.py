@@ -171,7 +171,7 @@ def test_baselines_of_one_row_do_not_cover_each_other_and_stay_on_the_axis() -> 
     assert heights[0] < heights[1] - 0.1
     (far,) = [text for text in axes.texts if text.get_text() == "→"]
     assert far.get_position()[0] == axes.get_xlim()[1] == pytest.approx(1.6)
-    assert "short black lines: constant, untrained, far (from top to bottom, → beyond the axis)" in chart_key(
+    assert "short black lines: constant, far, untrained (from top to bottom, → beyond the axis)" in chart_key(
         one, [rho]
     )
 

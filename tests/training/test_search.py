@@ -85,7 +85,8 @@ def test_nothing_to_choose_from_is_an_error(small_store: FrameStore, tmp_path: P
 
 def test_a_search_is_reported_with_all_weights_and_ties(tmp_path: Path) -> None:
     def trial(weight: dict[str, float], score: float, diverged_at: int | None = None) -> Trial:
-        return Trial("equiv+drlim", {"learning_rate": 0.01, "weight": weight}, score, diverged_at)
+        whole = {"slowness": 1.0, "equivariance": 1.0} | weight
+        return Trial("equiv+drlim", {"learning_rate": 0.01, "weight": weight}, score, diverged_at, whole)
 
     rates = [Trial("clsnet", {"learning_rate": rate}, 0.5) for rate in (0.1, 0.01)]
     first = [trial({"slowness": 3.0}, nan, 7), trial({"slowness": 0.1}, 0.25), trial({"slowness": 2.0}, 0.75)]
@@ -102,8 +103,22 @@ def test_a_search_is_reported_with_all_weights_and_ties(tmp_path: Path) -> None:
     )
     assert page.count("tie:") == 1
     assert len(re.findall(r"\| (0\.5000|0\.7500|0\.8750) \| yes \|", page)) == 3
-    assert "slowness 2, equivariance 1" in page or "equivariance 1, slowness 2" in page  # not searched yet
-    assert "--set learning_rate=0.1 --set weight.slowness=2 --set weight.equivariance=3" in page
+    assert "slowness 2, equivariance 1" in page  # not searched yet
+    assert (
+        "egoequiv train STORE --method equiv+drlim --set learning_rate=0.1 "
+        "--set weight.slowness=2 --set weight.equivariance=3"
+    ) in page
     (tmp_path / "selection.json").write_text('{"learning_rate": 1, "weight": {}, "trials": [{}]}')
     with pytest.raises(DataError, match="is damaged"):
         write_report(tmp_path, tmp_path / "page.md")
+
+
+def test_a_report_of_a_search_runs_no_code_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("raise AssertionError('code of a search was run')")
+    method = f"{tmp_path / 'mine.py'}:M"
+    trials = [Trial(method, {"learning_rate": 0.01, "weight": {"gap": 2.0}}, 0.5, weights={"gap": 2.0})]
+    chosen = Selection(0.1, {method: {"gap": 2.0}}, trials, {method: 0.01}, {method: "my own way"})
+    write_json(tmp_path / "selection.json", chosen.describe())
+    page = write_report(tmp_path, tmp_path / "page.md").read_text()
+    assert "| my own way | 0.01 | gap 2 | 0.5000 | yes |" in page
+    assert f"--method {method} --set learning_rate=0.01 --set weight.gap=2 -o RUN" in page

@@ -10,6 +10,7 @@ import typer
 from egoequiv.cli.console import print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, Where, grouped, names_in
 from egoequiv.cli.task_options import ALL, TaskNames, tasks_in
+from egoequiv.errors import ConfigError
 
 
 @grouped
@@ -74,6 +75,8 @@ def report_folder(
     from egoequiv.report.page import write_report
     from egoequiv.report.search import is_search
 
+    if is_search(folder) and tasks:
+        raise ConfigError(f"{folder} is the folder of a search, of which no task measures anything: leave --task out")
     experiments = [] if is_search(folder) else collect(folder)
     wanted = experiments if evaluate else []
     with where.open() as engine, progress_bar() as progress:

@@ -18,7 +18,7 @@ from egoequiv.processes import at_work, begin_worker, spawn_context, starting_wo
 
 POLL_S = 0.3
 MOST_PROCESSES = 64  # or four for each core; more would only take each other's memory
-THREADS = "OMP_NUM_THREADS"  # heard by torch, BLAS and scikit-learn when they are imported
+THREADS = "OMP_NUM_THREADS"  # read by torch, BLAS and scikit-learn when they are imported
 LOCK_S = 30.0  # a lock that is held for longer belongs to a worker that was killed
 
 _LOST = (
@@ -84,7 +84,7 @@ class LocalEngine(Engine):
 def _threads_each(processes: int) -> Iterator[None]:
     """Processes that start within it have their share of the cores, unless the user has said how many threads.
 
-    Otherwise each would have a thread for every core, and threads that wait for each other burn time.
+    Otherwise each would have a thread for every core, and threads that wait for each other take processor time.
     """
     said = os.environ.get(THREADS)
     os.environ.setdefault(THREADS, str(max(1, (os.cpu_count() or 1) // processes)))

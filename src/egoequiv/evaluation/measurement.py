@@ -56,6 +56,8 @@ class Measurement(BaseModel):
         subject: What was measured; its digest is the key.
         title: Of the task, as in a report; empty in records of earlier versions.
         about: One or two sentences on what the task measures.
+        of_motion: Whether the task is about how features change with the motion, and so by default of their
+            equivariant part.
         run: The name of the run's folder, for people.
         store: The name of the store, for people.
         checkpoint: Which weights of the run.
@@ -78,6 +80,7 @@ class Measurement(BaseModel):
     subject: Subject
     title: str = ""
     about: str = ""
+    of_motion: bool = False
     run: str
     store: str
     checkpoint: str

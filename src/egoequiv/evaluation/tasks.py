@@ -202,6 +202,9 @@ def _task(name: str) -> Task:
     if not isinstance(found, Task):
         about = (inspect.getdoc(found) or "").split("\n\n")[0].replace("\n", " ")
         found = Task(full, short_name(full), about, found, known)
+    for what, text in (("title", found.title), ("about", found.about)):
+        if not isinstance(text, str) or not text.isprintable():
+            raise ConfigError(f"task {full}: its {what} must be a text of one line, found {text!r}")
     unknown = [name for name in found.options if name not in known]
     if unknown:
         raise ConfigError(f"task {full}: no option {unknown[0]!r}; options are {', '.join(known)}")

@@ -23,7 +23,7 @@ from egoequiv.training.run_folder import CONFIG, DATA, RunFolder, is_run, runs_i
 
 # What decides which frames of its store a run is measured on, in words.
 SPLIT_BY = {"split": "split", "split_seed": "split seed", "train_fraction": "training on", "place_m": "place_m"}
-OUT_KIND = "a folder of `egoequiv reproduce`, `egoequiv demo` or `egoequiv train`"
+OUT_KIND = "a folder of `egoequiv reproduce`, `demo`, `search` or `train`"
 Found = Mapping[tuple[Path, str], Measurement]  # by run and task: measured just now, perhaps not kept
 
 
@@ -67,17 +67,19 @@ class Subject:
     def other_measurements(self) -> list[Measurement]:
         """What other tasks than the built-in ones measured of the first repetition as it is now, by default options.
 
-        Their code need not be there any more: a report shows what was measured.
+        Their code need not be there any more: a report shows what was measured, the newest of each task.
         """
-        found = []
-        for path in sorted((self.run / FOLDER).glob("*.json")):
+        found: dict[str, Measurement] = {}
+        paths = [path for path in (self.run / FOLDER).glob("*.json") if path.is_file()]
+        for path in sorted(paths, key=lambda one: (one.stat().st_mtime_ns, one.name)):
             try:
-                subject = Measurement.model_validate_json(path.read_bytes()).subject
-                if subject.task not in TASKS and self._measurers[self.run].is_own(subject):
-                    found.append(read_measurement(self.run, subject))
+                one = Measurement.model_validate_json(path.read_bytes())
+                if one.task not in TASKS and self._measurers[self.run].is_own(one):
+                    whole = read_measurement(self.run, one.subject)
+                    found |= {} if whole is None else {one.task: whole}
             except (ValueError, OSError, EgoEquivError):
                 continue  # it can be measured again
-        return [one for one in found if one is not None]
+        return [found[task] for task in sorted(found)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -124,12 +124,12 @@ class RunMeasurer:
         deciding = {name: getattr(self.config, name) for name in (*SPLITTING, "space", "max_gap_s")}
         return "all" if self.everything else json.dumps(deciding, sort_keys=True)
 
-    def is_own(self, subject: Subject) -> bool:
+    def is_own(self, found: Measurement) -> bool:
         """Whether a measurement is of these weights and frames, by the default options; its code may be gone."""
-        names = [name for name in subject.settings if hasattr(TaskOptions, name)]
-        usual = [TaskOptions(part=self._usual_part(of_motion)).only(names) for of_motion in (False, True)]
-        is_same = (subject.weights, subject.data, subject.frames) == (self.weights, self.fingerprint, self._frames)
-        return is_same and subject.settings in usual
+        subject, usual = found.subject, TaskOptions(part=self._usual_part(found.of_motion))
+        defaults = usual.only([name for name in subject.settings if hasattr(TaskOptions, name)])
+        mine = (self.weights, self.fingerprint, self._frames, defaults)
+        return mine == (subject.weights, subject.data, subject.frames, subject.settings)
 
     def kept(self, task: Task, options: TaskOptions | None = None) -> Measurement | None:
         """What was measured before, of the same weights, frames and settings."""
@@ -194,6 +194,7 @@ def make_measurement(
         "subject": subject,
         "title": task.title,
         "about": task.about,
+        "of_motion": task.of_motion,
         "run": readable(run.name),
         "checkpoint": which,
         "motions": data.motions,

@@ -92,7 +92,7 @@ def _task_table(
         if reason is not None:
             problems.append(f"{name} of {run.name}: {reason}")
     whole = {subject: group for subject, group in groups.items() if all(run in measured for run in group.runs)}
-    table = table_of_runs(f"Task {name if name in TASKS else task.title}", whole, measured, folder, task=name)
+    table = table_of_runs(f"Task {name if task.name in TASKS else task.title}", whole, measured, folder, task=name)
     return (None if table is None else _with_paper(table, exhibit, options, task.options)), problems
 
 

@@ -125,8 +125,17 @@ def build_encoder(name: str, image_shape: ImageShape, settings: Mapping[str, Any
         raise ConfigError(f"{what}: its feature_dim is {declared!r}, but it gives {found} features")
     encoder = cast(Encoder, module)
     encoder.feature_dim, encoder.unit_length = found, bool(getattr(module, "unit_length", False))
-    encoder.part_sizes = tuple(getattr(module, "part_sizes", ()))
+    encoder.part_sizes = _part_sizes(what, module, found)
     return encoder
+
+
+def _part_sizes(what: str, module: nn.Module, features: int) -> tuple[int, ...]:
+    """The sizes of the parts for which a module of a user says that it has layers of their own."""
+    sizes = getattr(module, "part_sizes", ())
+    are_sizes = isinstance(sizes, tuple | list) and all(type(size) is int and size > 0 for size in sizes)
+    if not are_sizes or (sizes and sum(sizes) != features):
+        raise ConfigError(f"{what}: its part_sizes must be numbers that add up to {features} features, found {sizes!r}")
+    return tuple(sizes)
 
 
 @torch.no_grad()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
@@ -19,9 +20,10 @@ def is_search(folder: Path | str) -> bool:
 def search_report(folder: Path | str) -> Report:
     """The report of the folder of a search."""
     selection = Selection.load(Path(folder) / SELECTION)
+    count = len(selection.trials)
     lead = (
-        f"{len(selection.trials)} settings were tried, on a part of the training frames that was held out. To see what "
-        "the chosen ones are worth, train with them on all training frames, and report those runs."
+        f"{count} {'setting was' if count == 1 else 'settings were'} tried, on held-out training frames. To see "
+        "what the chosen ones are worth, train with them on all training frames, and report those runs."
     )
     blocks = search_blocks(selection, list(selection.weight))
     return Report(f"The search in {Path(folder).resolve().name}", lead, {}, [Section(FOUND, blocks)])
@@ -30,35 +32,39 @@ def search_report(folder: Path | str) -> Report:
 def search_blocks(selection: Selection, names: Sequence[str]) -> list[Block]:
     """Every trial, the chosen one of each choice first, and the choice as options of `egoequiv train`."""
     stages = selection.stages()
-    rows = [_row(trial, is_chosen=trial is stage[0]) for stage in stages for trial in stage]
+    rows = [_row(selection, trial, is_chosen=trial is stage[0]) for stage in stages for trial in stage]
     columns = ("method", "learning rate", "weights", "score on held-out training frames", "chosen")
-    ties = [line for stage in stages if (line := _tie(stage))]
-    flags = {
-        name: "".join(f" --set weight.{term}={weight:g}" for term, weight in selection.weight[name].items())
-        for name in names
-    }
-    rates = {name: selection.settings(name)["learning_rate"] for name in names}
-    lines = [Code(f"{name}: --set learning_rate={rates[name]:g}{flags[name]}") for name in names]
-    return [Grid.of("", columns, rows, ties), Text("Train with what was chosen:"), *lines]
+    ties = [line for stage in stages if (line := _tie(selection, stage))]
+    grid = Grid.of("Settings that were tried, the best of each choice first", columns, rows, ties)
+    return [grid, Text("Train with what was chosen:"), *(Code(_command(selection, name)) for name in names)]
 
 
-def _row(trial: Trial, is_chosen: bool) -> list[Cell | str]:
+def _command(selection: Selection, method: str) -> str:
+    chosen = selection.settings(method)
+    weights = "".join(f" --set weight.{term}={weight:g}" for term, weight in chosen["weight"].items())
+    rate = f"--set learning_rate={chosen['learning_rate']:g}"
+    return f"egoequiv train STORE --method {shlex.quote(method)} {rate}{weights} -o RUN"
+
+
+def _row(selection: Selection, trial: Trial, is_chosen: bool) -> list[Cell | str]:
     lost = Cell(f"diverged at {trial.diverged_at}", tone="bad")
     score = lost if isnan(trial.score) else f"{trial.score:.4f}"
-    return [trial.method, f"{trial.settings['learning_rate']:g}", _weights(trial), score, "yes" if is_chosen else ""]
+    method = selection.name(trial.method)
+    return [method, f"{trial.settings['learning_rate']:g}", _weights(trial), score, "yes" if is_chosen else ""]
 
 
 def _weights(trial: Trial) -> str:
     return ", ".join(f"{term} {weight:g}" for term, weight in trial.weights.items())
 
 
-def _tie(stage: Sequence[Trial]) -> str:
+def _tie(selection: Selection, stage: Sequence[Trial]) -> str:
     """What is said where several settings have the best score; empty where one has."""
     best = stage[0]
     equal = [trial for trial in stage if trial.score >= best.score - SAME]
     if len(equal) < 2:
         return ""
+    chosen = _weights(best) or f"learning rate {best.settings['learning_rate']:g}"
     return (
-        f"tie: {len(equal)} settings of {best.method} have the score {best.score:.4f}; the first that was tried is "
-        "chosen: " + (_weights(best) or f"learning rate {best.settings['learning_rate']:g}")
+        f"tie: {len(equal)} settings of {selection.name(best.method)} have the score {best.score:.4f}; the first that "
+        f"was tried is chosen: {chosen}"
     )

@@ -63,7 +63,7 @@ class OpenedData:
 
     @cached_property
     def revisited(self) -> int:
-        """How many validation frames are at a place to which their recording comes at another time, while training."""
+        """How many validation frames are at a place that a training frame shows at another time (`count_revisited`)."""
         return count_revisited(self.store, self.split, self.config.max_gap_s)
 
     def fingerprint(self) -> str:

@@ -168,7 +168,7 @@ class SingleRun(Course):
             folder.keep_metrics(self.iteration)
         if self.iteration:
             self._member.last = next(reversed(folder.metrics()), {})
-            on_note(f"goes on at iteration {self.iteration:,} of {config.iterations:,}")
+            on_note(f"training goes on at iteration {self.iteration:,} of {config.iterations:,}")
         self._objective = team.sharing(Objective(net, self._method))
         self._parameters = list(net.parameters())
         device = net.input_mean.device

@@ -57,7 +57,7 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
         raise ConfigError(
             f"encoder {spec.encoder} makes parts of {' and '.join(map(str, encoder.part_sizes))} features, and "
             f"equivariant_share={config.equivariant_share:g} asks for {' and '.join(map(str, made.parts.values()))}: "
-            "leave equivariant_share out, or encoder.own_stages"
+            "change one of them"
         )
     net = EgoNet(made, encoder)
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)

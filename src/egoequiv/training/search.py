@@ -14,7 +14,7 @@ import numpy as np
 from egoequiv.engines import Engine
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.files import read_json, write_json
-from egoequiv.method_names import display_name, get_method
+from egoequiv.method_names import declared_name, display_name, get_method
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.data import open_data
@@ -39,16 +39,7 @@ class Trial:
     settings: dict[str, Any]
     score: float
     diverged_at: int | None = None
-
-    @property
-    def weights(self) -> dict[str, float]:
-        """The weight of every term but that of the labels, also of those that are not searched yet."""
-        known: dict[str, float] = self.settings.get("weight", {})
-        try:
-            terms = get_method(self.method).without_labels().terms
-        except EgoEquivError:  # the user's code is gone
-            return known
-        return {term.name: term.weight for term in terms} | known
+    weights: dict[str, float] = field(default_factory=dict)  # of every term but that of the labels
 
 
 @dataclass(frozen=True)
@@ -58,10 +49,16 @@ class Selection:
     learning_rate: float
     weight: dict[str, dict[str, float]]
     trials: list[Trial] = field(default_factory=list)
+    rates: dict[str, float] = field(default_factory=dict)  # of methods that keep their own
+    names: dict[str, str] = field(default_factory=dict)  # of methods that are code of a user, as they call themselves
 
     def settings(self, method: str) -> dict[str, Any]:
         """The chosen settings of one method."""
-        return {"learning_rate": _rate(method, self.learning_rate), "weight": self.weight.get(method, {})}
+        return {"learning_rate": self.rates.get(method, self.learning_rate), "weight": self.weight.get(method, {})}
+
+    def name(self, method: str) -> str:
+        """How a method is called in tables; no code is imported for it."""
+        return self.names.get(method, method)
 
     def stages(self) -> list[list[Trial]]:
         """The trials that each choice was between, the best first and among equals the first that was tried."""
@@ -75,12 +72,13 @@ class Selection:
 
     @classmethod
     def load(cls, path: Path) -> Selection:
-        """A selection from its file."""
-        found = read_json(path, "what a search chose")
+        """A selection from its file; no code of a method is imported."""
+        found = read_json(path, "the folder of a search")
         try:
             trials = [_read_trial(**one) for one in found["trials"]]
             weight = {method: _numbers(own) for method, own in found["weight"].items()}
-            return cls(float(found["learning_rate"]), weight, trials)
+            names = {method: str(name) for method, name in found.get("names", {}).items()}
+            return cls(float(found["learning_rate"]), weight, trials, _numbers(found.get("rates", {})), names)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise DataError(f"{path} is damaged ({problem!r}): repeat the search, its runs are kept") from None
 
@@ -89,12 +87,15 @@ class Selection:
         return {
             "learning_rate": self.learning_rate,
             "weight": self.weight,
+            "rates": self.rates,
+            "names": self.names,
             "trials": [
                 {
                     "method": t.method,
                     "settings": t.settings,
                     "score": None if isnan(t.score) else t.score,
                     "diverged_at": t.diverged_at,
+                    "weights": t.weights,
                 }
                 for t in self.trials
             ],
@@ -144,8 +145,8 @@ class GreedySearch:
 
     def _run(self, methods: Sequence[str]) -> Selection:
         trials: list[Trial] = []
-        rates = [{"learning_rate": rate} for rate in dict.fromkeys(self.learning_rates)]
-        tried = self._try("clsnet", rates, self.rate_seeds)
+        grid: list[dict[str, Any]] = [{"learning_rate": rate} for rate in dict.fromkeys(self.learning_rates)]
+        tried = self._try("clsnet", grid, self.rate_seeds)
         trials += tried
         rate = float(_winner(tried).settings["learning_rate"])
         chosen: dict[str, dict[str, float]] = {}
@@ -158,7 +159,9 @@ class GreedySearch:
                 trials += tried
                 kept = dict(_winner(tried).settings["weight"])
             chosen[method] = kept
-        selection = Selection(rate, chosen, trials)
+        rates = {method: own for method in chosen if (own := _rate(method, rate)) != rate}
+        names = {method: name for method in chosen if (name := declared_name(method)) != method}
+        selection = Selection(rate, chosen, trials, rates, names)
         write_json(self.out / SELECTION, selection.describe())
         return selection
 
@@ -191,11 +194,18 @@ class GreedySearch:
         return self.out / f"{display_name(method)},rate={_short(setting['learning_rate'])}{weights},seed={seed}"
 
 
-def _read_trial(method: str, settings: dict[str, Any], score: float | None, diverged_at: int | None) -> Trial:
+def _read_trial(
+    method: str,
+    settings: dict[str, Any],
+    score: float | None,
+    diverged_at: int | None,
+    weights: Mapping[str, Any] | None = None,
+) -> Trial:
     """A trial as `Selection.describe` wrote it."""
     known: dict[str, Any] = {"learning_rate": float(settings["learning_rate"])}
     known |= {"weight": _numbers(settings["weight"])} if "weight" in settings else {}
-    return Trial(str(method), known, nan if score is None else float(score), diverged_at)
+    all_weights = _numbers(known.get("weight", {}) if weights is None else weights)
+    return Trial(str(method), known, nan if score is None else float(score), diverged_at, all_weights)
 
 
 def _numbers(weights: Mapping[str, Any]) -> dict[str, float]:
@@ -231,10 +241,13 @@ def _terms_to_search(name: str, chosen: Mapping[str, dict[str, float]]) -> tuple
 
 
 def _trial(method: str, setting: dict[str, Any], outcomes: Sequence[Outcome]) -> Trial:
+    terms = get_method(method).without_labels().terms
+    weights = {term.name: term.weight for term in terms} | setting.get("weight", {})
     diverged = [o.diverged_at for o in outcomes if o.diverged_at is not None]
     if diverged:
-        return Trial(method, setting, nan, min(diverged))
-    return Trial(method, setting, float(np.mean([score(o.result["metrics"]) for o in outcomes if o.result])))
+        return Trial(method, setting, nan, min(diverged), weights)
+    mean = float(np.mean([score(o.result["metrics"]) for o in outcomes if o.result]))
+    return Trial(method, setting, mean, weights=weights)
 
 
 def _winner(trials: Sequence[Trial]) -> Trial:

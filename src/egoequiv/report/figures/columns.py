@@ -128,9 +128,9 @@ def _draw_baselines(
 
 
 def _beside(table: Table, metrics: Sequence[Metric]) -> list[str]:
-    """The names of the baselines that were measured with rows, in the order in which they are drawn."""
+    """The names of the baselines that were measured with rows, in the order in which each panel has them."""
     entries = [row.entries[metric.name] for row in table.rows for metric in metrics if metric.name in row.entries]
-    return list(dict.fromkeys(name for entry in entries for name in entry.baselines))
+    return sorted({name for entry in entries for name in entry.baselines})
 
 
 def rho_chart(table: Table) -> Figure | None:
