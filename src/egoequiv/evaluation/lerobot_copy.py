@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
 from egoequiv.evaluation.feature_files import Written, check_finite
 from egoequiv.evaluation.lerobot_stats import FeatureStats, add_stats
-from egoequiv.files import new_folder, write_json
+from egoequiv.files import new_folder, plain, write_json
 from egoequiv.models.motion_model import MotionModel
 from egoequiv.models.network import ALL
 from egoequiv.pose import NoMotion
@@ -71,6 +71,10 @@ def append_features(
     if out.resolve().is_relative_to(dataset.resolve()):
         raise ConfigError(f"-o {out} lies inside of {dataset}, which is never changed: choose another folder")
     files = LeRobotFiles.open(dataset)
+    if plain(files.info) != files.info:
+        raise DataError(
+            f"{dataset / 'meta' / 'info.json'} holds NaN or an infinite number, which is not JSON: correct it there"
+        )
     schemas = [read_head(file).schema for file in files.tables]
     if column in {name for schema in schemas for name in schema.names} | set(files.features) or not column:
         raise ConfigError(f"{dataset} has a feature {column!r} already: choose another name with --column")

@@ -76,7 +76,7 @@ class Episodes:
         if "episode_index" not in table.column_names or named is not None:
             if named is None:
                 raise DataError(f"{file} has no column episode_index, and its name is not that of an episode")
-            if table.num_rows and "episode_index" in table.column_names and table["episode_index"][0].as_py() != named:
+            if table.num_rows and "episode_index" in table.column_names and _first(table["episode_index"]) != named:
                 self._say("the column episode_index is not the number in the name", episode_name(named))
             yield named, np.arange(table.num_rows)
             return
@@ -218,3 +218,10 @@ def _seconds(value: Any) -> float | None:
 def _attributes(said: dict[str, Any]) -> dict[str, str]:
     tasks = said.get("tasks")
     return {"task": "; ".join(map(str, tasks))} if isinstance(tasks, list) and tasks else {}
+
+
+def _first(column: pa.ChunkedArray) -> int | None:
+    """The first value of a column of whole numbers; None for one of another kind, which may hold anything."""
+    import pyarrow as pa
+
+    return column[0].as_py() if pa.types.is_integer(column.type) else None

@@ -26,6 +26,7 @@ META, INDEX, IMAGES = "store.json", "index.parquet", "frames.npy"
 POSE_PREFIX, ATTRIBUTE_PREFIX, FILE, LOG_FRAME = "pose_", "attr_", "file", "log_frame"
 NO_IMAGES = [0, 0, 1]  # the image shape of a store of poses alone
 KIND = "a frame store (made by `egoequiv ingest`)"
+LARGEST = 1e100  # of a pose or a time: the square of a larger number is none
 
 
 @dataclass(frozen=True)
@@ -239,8 +240,8 @@ def _numbers(table: pa.Table, column: str) -> NDArray[np.float64]:
     if not (pa.types.is_integer(found.type) or pa.types.is_floating(found.type)) or found.null_count:
         raise _not(column, "numbers", found)
     values = np.asarray(found.to_numpy(), dtype=np.float64)
-    if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values))[0])
+    if not (are_sane := np.abs(values) < LARGEST).all():
+        row = int(np.flatnonzero(~are_sane)[0])
         raise DataError(f"{INDEX}, row {row}: column {column!r} is {values[row]}; ingest the data again")
     return values
 
