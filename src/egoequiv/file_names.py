@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 
 def readable(name: str) -> str:
@@ -27,3 +31,16 @@ def named_in_utf8(path: Path) -> Iterator[Path]:
         else:
             link.symlink_to(path.absolute())
             yield link
+
+
+@contextmanager
+def parquet_file(path: Path) -> Iterator[pq.ParquetFile]:
+    """A Parquet file, opened by Arrow itself, whatever the name.
+
+    Arrow reads in threads of its own, which let go of what they hold when they like. A file or buffer of Python must
+    not be among it: let go of after the end of Python, it ends the process with SIGABRT.
+    """
+    import pyarrow.parquet as pq
+
+    with named_in_utf8(path) as named, pq.ParquetFile(named) as opened:
+        yield opened

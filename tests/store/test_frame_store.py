@@ -296,10 +296,19 @@ def test_columns_of_any_type_are_read_or_named(copy: Path, column: str, kind: st
             FrameStore.open(copy)
 
 
-def test_no_scanner_holds_the_index(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its threads let go of the file when they like, and after the end of Python that ends the process with SIGABRT."""
+def test_arrow_reads_the_index_without_objects_of_python(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its threads let go of them when they like, and after the end of Python that ends the process with SIGABRT."""
+    opened: list[object] = []
+    first = pq.ParquetFile.__init__
+
+    def note(self: pq.ParquetFile, source: object, *rest: object, **others: object) -> None:
+        opened.append(source)
+        first(self, source, *rest, **others)
+
+    monkeypatch.setattr(pq.ParquetFile, "__init__", note)
     monkeypatch.setattr(pq, "read_table", None)
     assert len(FrameStore.open(copy))
+    assert opened == [copy / "index.parquet"]
 
 
 def test_two_columns_of_one_name_are_named(copy: Path) -> None:

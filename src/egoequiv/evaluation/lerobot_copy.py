@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
 from egoequiv.evaluation.feature_files import Written, check_finite
 from egoequiv.evaluation.lerobot_stats import FeatureStats, add_stats
+from egoequiv.file_names import parquet_file
 from egoequiv.files import new_folder, plain, write_json
 from egoequiv.models.motion_model import MotionModel
 from egoequiv.models.network import ALL
@@ -123,7 +124,7 @@ class _Tables:
             why += self._embed(RecordingFrames(str(file), recording), rows, features)
             self.stats.add(int(recording.name.rpartition("_")[2]), np.asarray(features[rows]))
         self._lacking(file, np.flatnonzero(np.isnan(features[:, 0])), [*why, *self.episodes.left[before:]])
-        with open(file, "rb") as source, pq.ParquetFile(source) as opened:  # Arrow opens no name that is not UTF-8
+        with parquet_file(file) as opened:
             schema = with_column(opened.schema_arrow, self.column, self.dim)
             with open(target, "wb") as copy, pq.ParquetWriter(copy, schema) as writer:
                 row = 0

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
+from egoequiv.file_names import parquet_file
 from egoequiv.sources.text_tables import Column, left_out, read_csv, read_lines, unique_names
 from egoequiv.sources.trees import LARGEST
 
@@ -179,11 +180,9 @@ def _encoding(path: Path, head: bytes) -> str:
 
 def _read_parquet(path: Path, most: int | None) -> Table:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        with open(path, "rb") as file:
-            stored = pq.ParquetFile(file)
+        with parquet_file(path) as stored:
             schema = stored.schema_arrow
             lists = [field.name for field in schema if not (_is_plain(field.type) or pa.types.is_struct(field.type))]
             table = stored.read([field.name for field in schema if field.name not in lists])

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.file_names import parquet_file
 from egoequiv.files import read_json
 from egoequiv.pose import MotionSpace, space_from_description
 from egoequiv.pose.camera import Lens
@@ -190,9 +190,7 @@ def _check_meta(path: Path, meta: Mapping[str, Any]) -> None:
 
 def _read_index(path: Path) -> pa.Table:
     try:
-        # Arrow itself opens no name that is not UTF-8. Not by `read_table`: a thread of its scanner may let go of the
-        # file after Python has ended, which ends the process with SIGABRT.
-        with open(path, "rb") as file, pq.ParquetFile(file) as stored:
+        with parquet_file(path) as stored:
             table = stored.read()
         table.validate(full=True)  # a text may hold anything
         if len(set(table.column_names)) < table.num_columns:
