@@ -278,8 +278,14 @@ def test_the_script_needs_neither_torch_nor_egoequiv(patterns: Run, small_store:
     found = np.array([list(map(float, row[1:])) for row in rows])
     np.testing.assert_allclose(found, embed(run, np.array(small_store.images[:3])), atol=1e-5)
     usage = subprocess.run(blocked, capture_output=True, text=True, env=environment)
-    assert usage.returncode == 1
+    assert usage.returncode == 2
     assert "python run_onnx.py PICTURE..." in usage.stderr
+    (tmp_path / "cut.png").write_bytes(paths[0].read_bytes()[:60])
+    for name in ("cut.png", "missing.png"):
+        refused = subprocess.run([*blocked, str(tmp_path / name)], capture_output=True, text=True, env=environment)
+        assert refused.returncode == 2
+        assert refused.stderr.startswith(f"{tmp_path / name} cannot be read: ")
+        assert refused.stderr.count("\n") == 1
 
 
 USER_CODE = """

@@ -56,10 +56,12 @@ def task_sections(
     sections = [
         _task_section(subjects, own, tasks.get(task), again, task in tabled, styles) for task, own in measured.items()
     ]
-    left = [tasks[task].title for task, own in found.items() if not own and task not in tabled]
+    left = [task for task, own in found.items() if not own and task not in tabled]
     if left:
         title = "What the features are good for" if not measured else "Other tasks"
-        sections.append(Section(title, [Text(f"Not measured: {', '.join(left)}; to do so: {again}", "missing")]))
+        command = f"{again.removesuffix('`')} --task {','.join(left)}`"  # named, because some are measured on request
+        titles = ", ".join(tasks[task].title for task in left)
+        sections.append(Section(title, [Text(f"Not measured: {titles}; to do so: {command}", "missing")]))
     return sections
 
 
