@@ -92,7 +92,9 @@ def test_a_search_is_reported_with_all_weights_and_ties(tmp_path: Path) -> None:
     first = [trial({"slowness": 3.0}, nan, 7), trial({"slowness": 0.1}, 0.25), trial({"slowness": 2.0}, 0.75)]
     second = [trial({"slowness": 2.0, "equivariance": 0.3}, 0.5), trial({"slowness": 2.0, "equivariance": 3.0}, 0.875)]
     trials = [*rates, *first, *second]
-    chosen = Selection(0.1, {"equiv+drlim": {"slowness": 2.0, "equivariance": 3.0}}, trials)
+    base = {"data": "toys", "validate_every": 1_000, "iterations": 30, "encoder": "mine.py:Net"}
+    base |= {"encoder_settings": {"width": 8}}
+    chosen = Selection(0.1, {"equiv+drlim": {"slowness": 2.0, "equivariance": 3.0}}, trials, base=base)
     write_json(tmp_path / "selection.json", chosen.describe())
     stages = Selection.load(tmp_path / "selection.json").stages()
     assert [[one.score for one in stage] for stage in stages[::2]] == [[0.5, 0.5], [0.875, 0.5]]
@@ -105,9 +107,11 @@ def test_a_search_is_reported_with_all_weights_and_ties(tmp_path: Path) -> None:
     assert len(re.findall(r"\| (0\.5000|0\.7500|0\.8750) \| yes \|", page)) == 3
     assert "slowness 2, equivariance 1" in page  # not searched yet
     assert (
-        "egoequiv train STORE --method equiv+drlim --set learning_rate=0.1 "
+        "egoequiv train toys --method equiv+drlim --set iterations=30 --set encoder=mine.py:Net "
+        "--set encoder.width=8 --set learning_rate=0.1 "
         "--set weight.slowness=2 --set weight.equivariance=3"
     ) in page
+    assert "holdout" not in page
     (tmp_path / "selection.json").write_text('{"learning_rate": 1, "weight": {}, "trials": [{}]}')
     with pytest.raises(DataError, match="is damaged"):
         write_report(tmp_path, tmp_path / "page.md")
@@ -121,4 +125,4 @@ def test_a_report_of_a_search_runs_no_code_of_its_folder(tmp_path: Path) -> None
     write_json(tmp_path / "selection.json", chosen.describe())
     page = write_report(tmp_path, tmp_path / "page.md").read_text()
     assert "| my own way | 0.01 | gap 2 | 0.5000 | yes |" in page
-    assert f"--method {method} --set learning_rate=0.01 --set weight.gap=2 -o RUN" in page
+    assert f"egoequiv train STORE --method {method} --set learning_rate=0.01 --set weight.gap=2" in page

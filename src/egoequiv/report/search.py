@@ -11,6 +11,8 @@ from egoequiv.blocks import Block, Cell, Code, Grid, Section, Text
 from egoequiv.report.sections import FOUND, Report
 from egoequiv.training.search import SAME, SELECTION, Selection, Trial
 
+OF_SEARCH = ("validate_every", "holdout_fraction", "threads")  # settings of the runs that are only scored
+
 
 def is_search(folder: Path | str) -> bool:
     """Whether a folder is that of a search."""
@@ -20,7 +22,7 @@ def is_search(folder: Path | str) -> bool:
 def search_report(folder: Path | str) -> Report:
     """The report of the folder of a search."""
     selection = Selection.load(Path(folder) / SELECTION)
-    count = len(selection.trials)
+    count = len({(one.method, repr(one.settings)) for one in selection.trials})
     lead = (
         f"{count} {'setting was' if count == 1 else 'settings were'} tried, on held-out training frames. To see "
         "what the chosen ones are worth, train with them on all training frames, and report those runs."
@@ -40,10 +42,17 @@ def search_blocks(selection: Selection, names: Sequence[str]) -> list[Block]:
 
 
 def _command(selection: Selection, method: str) -> str:
-    chosen = selection.settings(method)
-    weights = "".join(f" --set weight.{term}={weight:g}" for term, weight in chosen["weight"].items())
-    rate = f"--set learning_rate={chosen['learning_rate']:g}"
-    return f"egoequiv train STORE --method {shlex.quote(method)} {rate}{weights} -o RUN"
+    """The command that trains with what was chosen, on all training frames."""
+    base, chosen = dict(selection.base), selection.settings(method)
+    store = str(base.pop("data", "STORE"))
+    settings = {
+        name: value for name, value in base.items() if name not in OF_SEARCH and not isinstance(value, dict | list)
+    }
+    settings |= {f"encoder.{name}": value for name, value in base.get("encoder_settings", {}).items()}
+    settings |= {"learning_rate": f"{chosen['learning_rate']:g}"}
+    settings |= {f"weight.{term}": f"{weight:g}" for term, weight in chosen["weight"].items()}
+    words = ["egoequiv", "train", store, "--method", method]
+    return shlex.join([*words, *(word for name, value in settings.items() for word in ("--set", f"{name}={value}"))])
 
 
 def _row(selection: Selection, trial: Trial, is_chosen: bool) -> list[Cell | str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from egoequiv.engines import Engine
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
-from egoequiv.files import read_json, write_json
+from egoequiv.files import plain, read_json, write_json
 from egoequiv.method_names import declared_name, display_name, get_method
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig, make_config
@@ -51,6 +51,7 @@ class Selection:
     trials: list[Trial] = field(default_factory=list)
     rates: dict[str, float] = field(default_factory=dict)  # of methods that keep their own
     names: dict[str, str] = field(default_factory=dict)  # of methods that are code of a user, as they call themselves
+    base: dict[str, Any] = field(default_factory=dict)  # the settings that all runs share
 
     def settings(self, method: str) -> dict[str, Any]:
         """The chosen settings of one method."""
@@ -78,7 +79,8 @@ class Selection:
             trials = [_read_trial(**one) for one in found["trials"]]
             weight = {method: _numbers(own) for method, own in found["weight"].items()}
             names = {method: str(name) for method, name in found.get("names", {}).items()}
-            return cls(float(found["learning_rate"]), weight, trials, _numbers(found.get("rates", {})), names)
+            rates, base = _numbers(found.get("rates", {})), dict(found.get("base", {}))
+            return cls(float(found["learning_rate"]), weight, trials, rates, names, base)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise DataError(f"{path} is damaged ({problem!r}): repeat the search, its runs are kept") from None
 
@@ -89,6 +91,7 @@ class Selection:
             "weight": self.weight,
             "rates": self.rates,
             "names": self.names,
+            "base": self.base,
             "trials": [
                 {
                     "method": t.method,
@@ -161,7 +164,7 @@ class GreedySearch:
             chosen[method] = kept
         rates = {method: own for method in chosen if (own := _rate(method, rate)) != rate}
         names = {method: name for method in chosen if (name := declared_name(method)) != method}
-        selection = Selection(rate, chosen, trials, rates, names)
+        selection = Selection(rate, chosen, trials, rates, names, plain({**self.base, "data": str(self.base["data"])}))
         write_json(self.out / SELECTION, selection.describe())
         return selection
 
