@@ -119,7 +119,7 @@ def motion_blocks(table: Table) -> list[Block]:
         *(f"{name}: {meaning}" for name, meaning in BASELINES.items() if name in baseline_names(table, metrics)),
     ]
     grid = results_grid(table, metrics, f"{table.title}: each motion")
-    last = [one for one in table.metrics if one.name == EXCLUDED and any(row.mean(EXCLUDED) > 0 for row in table.rows)]
+    last = [metric for metric in table.metrics if metric.name == EXCLUDED]
     counts = results_grid(table, last, f"{table.title}: pairs left out of rho")
     folded = [Fold("Pairs left out, because both images have the same features", [counts])] if last else []
     return [Text(f"{'; '.join(about)}."), grid, *folded]
