@@ -92,8 +92,13 @@ def test_a_search_is_reported_with_all_weights_and_ties(tmp_path: Path) -> None:
     first = [trial({"slowness": 3.0}, nan, 7), trial({"slowness": 0.1}, 0.25), trial({"slowness": 2.0}, 0.75)]
     second = [trial({"slowness": 2.0, "equivariance": 0.3}, 0.5), trial({"slowness": 2.0, "equivariance": 3.0}, 0.875)]
     trials = [*rates, *first, *second]
-    base = {"data": "toys", "validate_every": 1_000, "iterations": 30, "encoder": "mine.py:Net"}
-    base |= {"encoder_settings": {"width": 8}}
+    base = {
+        "data": "toys",
+        "validate_every": "1000",
+        "iterations": "30",
+        "encoder": "mine.py:Net",
+        "encoder.width": "8",
+    }
     chosen = Selection(0.1, {"equiv+drlim": {"slowness": 2.0, "equivariance": 3.0}}, trials, base=base)
     write_json(tmp_path / "selection.json", chosen.describe())
     stages = Selection.load(tmp_path / "selection.json").stages()
@@ -109,12 +114,15 @@ def test_a_search_is_reported_with_all_weights_and_ties(tmp_path: Path) -> None:
     assert (
         "egoequiv train toys --method equiv+drlim --set iterations=30 --set encoder=mine.py:Net "
         "--set encoder.width=8 --set learning_rate=0.1 "
-        "--set weight.slowness=2 --set weight.equivariance=3"
+        "--set weight.slowness=2 --set weight.equivariance=3 -o RUN"
     ) in page
     assert "holdout" not in page
-    (tmp_path / "selection.json").write_text('{"learning_rate": 1, "weight": {}, "trials": [{}]}')
-    with pytest.raises(DataError, match="is damaged"):
-        write_report(tmp_path, tmp_path / "page.md")
+    for broken in ({"trials": [{}]}, {"base": "x"}, {"names": [1]}, {"rates": {"equiv": "x"}}):
+        write_json(tmp_path / "selection.json", chosen.describe() | broken)
+        with pytest.raises(DataError, match="is damaged"):
+            write_report(tmp_path, tmp_path / "page.md")
+    write_json(tmp_path / "selection.json", chosen.describe() | {"base": {"encoder_settings": [1]}})
+    write_report(tmp_path, tmp_path / "page.md")
 
 
 def test_a_report_of_a_search_runs_no_code_of_its_folder(tmp_path: Path) -> None:

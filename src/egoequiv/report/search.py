@@ -11,7 +11,7 @@ from egoequiv.blocks import Block, Cell, Code, Grid, Section, Text
 from egoequiv.report.sections import FOUND, Report
 from egoequiv.training.search import SAME, SELECTION, Selection, Trial
 
-OF_SEARCH = ("validate_every", "holdout_fraction", "threads")  # settings of the runs that are only scored
+OF_SEARCH = ("data", "validate_every", "holdout_fraction", "threads")  # shared settings that `_command` does not repeat
 
 
 def is_search(folder: Path | str) -> bool:
@@ -43,16 +43,13 @@ def search_blocks(selection: Selection, names: Sequence[str]) -> list[Block]:
 
 def _command(selection: Selection, method: str) -> str:
     """The command that trains with what was chosen, on all training frames."""
-    base, chosen = dict(selection.base), selection.settings(method)
-    store = str(base.pop("data", "STORE"))
-    settings = {
-        name: value for name, value in base.items() if name not in OF_SEARCH and not isinstance(value, dict | list)
-    }
-    settings |= {f"encoder.{name}": value for name, value in base.get("encoder_settings", {}).items()}
+    chosen = selection.settings(method)
+    settings = {name: value for name, value in selection.base.items() if name not in OF_SEARCH}
     settings |= {"learning_rate": f"{chosen['learning_rate']:g}"}
     settings |= {f"weight.{term}": f"{weight:g}" for term, weight in chosen["weight"].items()}
-    words = ["egoequiv", "train", store, "--method", method]
-    return shlex.join([*words, *(word for name, value in settings.items() for word in ("--set", f"{name}={value}"))])
+    words = ["egoequiv", "train", selection.base.get("data", "STORE"), "--method", method]
+    words += [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    return shlex.join([*words, "-o", "RUN"])
 
 
 def _row(selection: Selection, trial: Trial, is_chosen: bool) -> list[Cell | str]:

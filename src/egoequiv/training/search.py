@@ -13,7 +13,7 @@ import numpy as np
 
 from egoequiv.engines import Engine
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
-from egoequiv.files import plain, read_json, write_json
+from egoequiv.files import read_json, write_json
 from egoequiv.method_names import declared_name, display_name, get_method
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig, make_config
@@ -51,7 +51,7 @@ class Selection:
     trials: list[Trial] = field(default_factory=list)
     rates: dict[str, float] = field(default_factory=dict)  # of methods that keep their own
     names: dict[str, str] = field(default_factory=dict)  # of methods that are code of a user, as they call themselves
-    base: dict[str, Any] = field(default_factory=dict)  # the settings that all runs share
+    base: dict[str, str] = field(default_factory=dict)  # the settings that all runs share, as they are typed
 
     def settings(self, method: str) -> dict[str, Any]:
         """The chosen settings of one method."""
@@ -79,7 +79,7 @@ class Selection:
             trials = [_read_trial(**one) for one in found["trials"]]
             weight = {method: _numbers(own) for method, own in found["weight"].items()}
             names = {method: str(name) for method, name in found.get("names", {}).items()}
-            rates, base = _numbers(found.get("rates", {})), dict(found.get("base", {}))
+            rates, base = _numbers(found.get("rates", {})), {k: str(v) for k, v in found.get("base", {}).items()}
             return cls(float(found["learning_rate"]), weight, trials, rates, names, base)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise DataError(f"{path} is damaged ({problem!r}): repeat the search, its runs are kept") from None
@@ -164,7 +164,7 @@ class GreedySearch:
             chosen[method] = kept
         rates = {method: own for method in chosen if (own := _rate(method, rate)) != rate}
         names = {method: name for method in chosen if (name := declared_name(method)) != method}
-        selection = Selection(rate, chosen, trials, rates, names, plain({**self.base, "data": str(self.base["data"])}))
+        selection = Selection(rate, chosen, trials, rates, names, _typed(self.base))
         write_json(self.out / SELECTION, selection.describe())
         return selection
 
@@ -209,6 +209,12 @@ def _read_trial(
     known |= {"weight": _numbers(settings["weight"])} if "weight" in settings else {}
     all_weights = _numbers(known.get("weight", {}) if weights is None else weights)
     return Trial(str(method), known, nan if score is None else float(score), diverged_at, all_weights)
+
+
+def _typed(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Settings as they are typed behind --set; of those with parts, the settings of the encoder alone."""
+    flat = {name: str(value) for name, value in settings.items() if not isinstance(value, dict | list | tuple)}
+    return flat | {f"encoder.{name}": str(value) for name, value in settings.get("encoder_settings", {}).items()}
 
 
 def _numbers(weights: Mapping[str, Any]) -> dict[str, float]:
