@@ -44,6 +44,7 @@ def run(small_store: FrameStore, tmp_path_factory: pytest.TempPathFactory) -> Pa
         (["--host", "0.0.0.0"], "--host 0.0.0.0 can be reached by other machines: give a token"),
         (["--token-file", "absent"], "absent: No such file or directory"),
         (["--store", "absent"], "absent"),
+        (["--device", "abacus"], "device 'abacus' cannot be used here"),
         (["--runtime", "onnx"], "is a run, which torch computes: export it first"),
         (["--port", "1", "--host", "203.0.113.7", "--token-file", "token"], "--host 203.0.113.7 --port 1: "),
     ],

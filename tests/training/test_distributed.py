@@ -17,10 +17,10 @@ import pytest
 import torch.distributed as dist
 
 from egoequiv.errors import ConfigError, LostProcessError
+from egoequiv.models.devices import choose_device
 from egoequiv.store import FrameStore
 from egoequiv.training import make_config, train
 from egoequiv.training.distributed import Team, gathered, rank_here
-from egoequiv.training.network import choose_device
 from helpers import HANG_S, read_line, started
 from running import make_cli
 

@@ -126,8 +126,8 @@ def _measure(
     """Load the models and audit them on a store."""
     from egoequiv.auditing import audit as run_audit
     from egoequiv.auditing import load_audited
+    from egoequiv.models.devices import choose_device
     from egoequiv.store import FrameStore
-    from egoequiv.training.network import choose_device
 
     place = str(choose_device(device))
     store = local_store(store)

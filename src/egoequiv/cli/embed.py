@@ -113,12 +113,10 @@ class Job:
         from egoequiv.exporting import open_model
         from egoequiv.models import load_model
         from egoequiv.models.checkpoint import MODEL
-        from egoequiv.training.network import choose_device
 
-        chosen = str(choose_device(device))
         if (self.model / MODEL).exists():
-            return RunModel(load_model(self.model, self.checkpoint, chosen), None, {})
-        return open_model(self.model, device=chosen, which=self.checkpoint)
+            return RunModel(load_model(self.model, self.checkpoint, device), None, {})
+        return open_model(self.model, device=device, which=self.checkpoint)
 
     def embed(self, device: str, images: list[str], out: Path) -> tuple[Written, list[str]]:
         """Write the features of some inputs; notes on them are said."""

@@ -16,6 +16,7 @@ from egoequiv.evaluation.run_model import RunModel
 from egoequiv.exporting.export import open_trained
 from egoequiv.models.checkpoint import MODEL, RUN_KIND, Which
 from egoequiv.models.checksums import check_file
+from egoequiv.models.devices import choose_device
 from egoequiv.models.exported import ENCODER, FEATURES, IMAGES, MAP, MAPS, MOTION, ONNX_KEY, read_about
 from egoequiv.models.images import wrong_images
 from egoequiv.models.motion_model import Features, Motion, MotionModel
@@ -125,14 +126,14 @@ def open_export(folder: str | Path, engine: Literal["onnx", "torch"] = "onnx", d
     Returns:
         The model: `embed(images)`, and `after(features, motion)` where it has maps.
     """
-    folder = Path(folder)
+    folder, place = Path(folder), choose_device(device)
     check_engine(engine)
     check_file(folder / CONFIG)
     config = load_config(folder)
     if engine == "onnx":
         return OnnxModel(folder, config)
     check_file(folder / WEIGHTS)
-    return RunModel(load_network(folder, config).to(device), config.space, config.motions)
+    return RunModel(load_network(folder, config).to(place), config.space, config.motions)
 
 
 def open_model(path: str | Path, engine: Engine = "auto", device: str = "cpu", which: Which = "last") -> MotionModel:

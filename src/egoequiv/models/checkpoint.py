@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -14,6 +13,7 @@ from torch import Tensor
 from egoequiv.errors import DataError
 from egoequiv.file_names import named_in_utf8
 from egoequiv.files import read_json, replacing, write_json
+from egoequiv.models.devices import choose_device
 from egoequiv.models.network import EgoNet, NetSpec
 from egoequiv.names import check_recorded
 
@@ -87,7 +87,7 @@ def load_model(run: str | Path, which: Which = "last", device: str = "cpu") -> E
     path = run / f"{which}.safetensors"
     tensors, _ = load_tensors(path)
     put_weights(net, tensors, path)
-    return net.to(torch.device(device)).eval()
+    return net.to(choose_device(device)).eval()
 
 
 def put_weights(net: EgoNet, tensors: dict[str, Tensor], path: Path) -> None:

@@ -18,6 +18,7 @@ from egoequiv.files import locked
 from egoequiv.losses import StreamName
 from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import Which, save_spec
+from egoequiv.models.devices import choose_device
 from egoequiv.training.collapse import collapse_warning
 from egoequiv.training.config import TrainConfig, import_code, make_config
 from egoequiv.training.data import open_data, patterns_for_names
@@ -26,7 +27,7 @@ from egoequiv.training.distributed import ALONE, Team, gathered, own_device, ran
 from egoequiv.training.light import light_at
 from egoequiv.training.measurable import pairs_warning
 from egoequiv.training.memory import check_memory
-from egoequiv.training.network import Threads, build_net, choose_device
+from egoequiv.training.network import Threads, build_net
 from egoequiv.training.objective import Objective, Rows, gather_batch
 from egoequiv.training.optimizer import make_optimizer, set_learning_rate
 from egoequiv.training.progress import LiveProgress

@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from egoequiv.errors import ConfigError
 from egoequiv.machine import free_memory, size
 from egoequiv.models import build_encoder
+from egoequiv.models.devices import choose_device
 from egoequiv.models.encoder import ImageShape
 from egoequiv.names import is_code
 from egoequiv.pairs.candidates import count_close_pairs, count_motion_candidates, half_a_step_s
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.network import choose_device
 from egoequiv.training.objective import pieces
 
 PAIR_BYTES = 2 * 3 * 8  # two rows and a target, and a copy of them while they are put in order

@@ -134,15 +134,3 @@ def pixel_statistics(store: FrameStore, frames: Rows, unit_length: bool = True) 
     mean = np.asarray(total) / count
     std = np.sqrt(np.maximum(np.asarray(squares) / count - mean**2, 1e-6))
     return mean.tolist(), (std * np.sqrt(np.prod(store.image_shape) if unit_length else 1.0)).tolist()
-
-
-def choose_device(name: str) -> torch.device:
-    """The device of that name; `auto` is the GPU if there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.ones(1, device=device).item()
-    except (RuntimeError, AssertionError, NotImplementedError) as problem:
-        raise ConfigError(f"device {name!r} cannot be used here: {str(problem).splitlines()[0]}") from problem
-    return device

@@ -17,12 +17,13 @@ from egoequiv.files import locked
 from egoequiv.losses import StreamName, Term
 from egoequiv.models import NetSpec, can_stack, get_encoder
 from egoequiv.models.checkpoint import load_tensors, save_spec, save_tensors
+from egoequiv.models.devices import choose_device
 from egoequiv.models.network import ALL
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import open_data
 from egoequiv.training.jobs import Job, Outcome, note_divergence, settled
 from egoequiv.training.memory import check_memory
-from egoequiv.training.network import Threads, build_net, choose_device
+from egoequiv.training.network import Threads, build_net
 from egoequiv.training.objective import Rows
 from egoequiv.training.optimizer import PREFIX
 from egoequiv.training.rhythm import Course, Member, Metrics
