@@ -1,15 +1,27 @@
-"""Settings of a function that a user may name: which there are, and values as they come from a command line."""
+"""Values checked by declared types: settings of a function that a user may name, and records of JSON files."""
 
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, DataError
+
+T = TypeVar("T")
+
+
+def of_type(kind: type[T], value: Any) -> T:
+    """A value of a JSON file as a record, or a line that says which part of it does not fit its type."""
+    try:
+        return TypeAdapter(kind).validate_json(json.dumps(value), strict=True)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        raise DataError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}, found {first['input']!r:.80}") from None
 
 
 def takes(function: Callable[..., Any], name: str) -> Literal["always", "if given"] | None:

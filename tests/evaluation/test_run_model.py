@@ -1,9 +1,16 @@
 """A run as a model of motions."""
 
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
-from egoequiv.errors import ConfigError, DataError
+from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.evaluation.forward_maps import learned_forward_maps
 from egoequiv.evaluation.run_model import RunModel, open_run_model
 from egoequiv.store import FrameStore
@@ -66,3 +73,37 @@ def test_a_wrong_motion_is_one_line(runs: dict[str, RunModel], motion: np.ndarra
 def test_an_unknown_motion_says_which_are_known(runs: dict[str, RunModel]) -> None:
     with pytest.raises(ConfigError, match=r"motion 'fly' is not known here; choose from: up, down"):
         runs["recording+motion"].after(np.zeros((1, 1), np.float32), "fly")
+
+
+ODD: tuple[Any, ...] = (None, -1, 0, 10**30, 1e308, float("nan"), float("inf"), "", "x", [], [1], {}, {"a": 1})
+
+
+def places_in(value: Any) -> Iterator[tuple[str | int, ...]]:
+    """Where each value of a JSON object is."""
+    for key, one in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (key,)
+        yield from ((key, *more) for more in places_in(one))
+
+
+@pytest.mark.parametrize("name", ["model.json", "data.json"])
+@pytest.mark.parametrize("method", ["motion", "equiv"])
+def test_no_odd_value_of_a_record_is_a_traceback(
+    name: str, method: str, small_store: FrameStore, tmp_path: Path
+) -> None:
+    """Each value is replaced in turn; what a damaged file still says may open, or be refused in one line."""
+    run = tmp_path / "run"
+    settings = {"iterations": 1, "encoder": "norb", "batch_size": 4, "use_labels": False}
+    run_training(TrainConfig(data=str(small_store.path), method=method, **settings), run)
+    whole = json.loads((run / name).read_text())
+    refused = 0
+    for *path, last in places_in(whole):
+        for odd in ODD:
+            damaged = json.loads(json.dumps(whole))
+            place = reduce(lambda node, key: node[key], path, damaged)
+            place[last] = odd
+            (run / name).write_text(json.dumps(damaged))
+            with suppress(EgoEquivError):
+                refused += 1
+                open_run_model(run).embed(five(small_store))
+                refused -= 1
+    assert refused > 20

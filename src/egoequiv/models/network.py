@@ -6,19 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from math import prod, sqrt
-from typing import Any, Literal, Protocol, get_args
+from typing import Annotated, Any, Literal, Protocol
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.models.encoder import Encoder, ImageShape, draw_layer, draw_uniform
+from egoequiv.models.encoder import Encoder, draw_layer, draw_uniform
 from egoequiv.models.encoders import build_encoder, features_of
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
 from egoequiv.models.motion_maps import MOTION_MAPS, MotionMaps
 from egoequiv.models.motion_model import unknown_part
+from egoequiv.signatures import of_type
 from egoequiv.user_code import is_built_in
 
 MapInit = Literal["identity", "xavier"]
@@ -26,6 +28,7 @@ Normalisation = Literal["dataset", "image"]
 Change = Callable[[Tensor], Tensor]  # of normalised pixels, (B, H, W, C)
 Precision = Literal["float32", "bfloat16"]
 LARGEST_SIDE = 65_536  # pixels of an image
+Side = Annotated[int, Field(ge=1, le=LARGEST_SIDE)]
 FLATTEST = 2.0  # gray levels: an image with a smaller standard deviation is not scaled up further
 ALL = "all"  # every feature, where a part of them may be named
 EQUIVARIANT = "equivariant"  # the part that the maps act on
@@ -37,14 +40,14 @@ class NetSpec:
     """All that is needed to build a network before its weights are known."""
 
     encoder: str
-    image_shape: ImageShape  # height, width, channels
+    image_shape: tuple[Side, Side, Side]  # height, width, channels
     patterns: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
     encoder_settings: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, int] = field(default_factory=dict)  # of the features, in order: name -> how many; empty: one
     normalisation: Normalisation = "dataset"
     motion_maps: str = ""  # the kind of maps of any motion; none where it is empty
-    motion_dim: int = 0  # components of a motion
+    motion_dim: Annotated[int, Field(ge=0, le=LARGEST_SIDE)] = 0  # components of a motion
     layers: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # of losses: name -> sizes of full layers
 
     def __post_init__(self) -> None:
@@ -53,6 +56,8 @@ class NetSpec:
                 raise ConfigError(
                     f"a part of the features needs a name other than {ALL!r} and a size: {name!r}, {size!r}"
                 )
+        if self.motion_maps and self.motion_maps not in MOTION_MAPS:
+            raise ConfigError(f"motion maps {self.motion_maps!r} are not known; choose from {', '.join(MOTION_MAPS)}")
 
     def describe(self) -> dict[str, Any]:
         """A JSON object from which `from_description` builds an equal spec; parts as a list, which keeps its order."""
@@ -60,30 +65,13 @@ class NetSpec:
 
     @classmethod
     def from_description(cls, description: dict[str, Any]) -> NetSpec:
+        """Read what `describe` wrote."""
         try:
-            height, width, channels = (int(side) for side in description["image_shape"])
-            if not all(0 < side <= LARGEST_SIDE for side in (height, width, channels)):
-                raise ValueError(f"image_shape {height} x {width} x {channels}")
-            return cls(
-                encoder=str(description["encoder"]),
-                image_shape=(height, width, channels),
-                patterns=tuple(description["patterns"]),
-                class_names=tuple(description["class_names"]),
-                encoder_settings={str(key): value for key, value in description.get("encoder_settings", {}).items()},
-                parts={str(name): size for name, size in description.get("parts", [])},
-                normalisation=_one_of(get_args(Normalisation), description.get("normalisation", "dataset")),
-                motion_maps=_one_of(("", *MOTION_MAPS), description.get("motion_maps", "")),
-                motion_dim=int(description.get("motion_dim", 0)),
-                layers={str(name): tuple(map(int, sizes)) for name, sizes in description.get("layers", {}).items()},
-            )
-        except (AttributeError, ConfigError, KeyError, TypeError, ValueError) as problem:
-            raise DataError(f"the description of a network is damaged: {problem!r}") from problem
-
-
-def _one_of(names: Sequence[str], found: Any) -> Any:
-    if found not in names:
-        raise ValueError(f"{found!r} is none of {', '.join(map(repr, names))}")
-    return found
+            given = {name: description[name] for name in ("patterns", "class_names")}  # () is never left out
+            parts = of_type(list[tuple[str, int]], description.get("parts", []))
+            return of_type(cls, {**description, **given, "parts": dict(parts)})
+        except (ConfigError, DataError, KeyError) as problem:
+            raise DataError(f"the description of a network is damaged: {problem}") from problem
 
 
 class Heads(Protocol):

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict, Field
 
 from egoequiv.errors import ConfigError
 from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap
+
+Length = Annotated[float, Field(ge=-1e12, le=1e12)]  # along an axis, in its unit: numbers whose squares are numbers
 
 
 @dataclass(frozen=True)
 class Axis:
     """One degree of freedom sampled in equal steps, cyclic if it has a period."""
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
     name: str
     unit: str
-    step: float
+    step: Length
     plus: str
     minus: str
-    period: float | None = None
+    period: Length | None = None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from egoequiv.pose.grid import Axis, GridSpace
 from egoequiv.pose.rigid import SE2Space, SE3Space
 from egoequiv.pose.scale_free import ScaleFreeSpace
 from egoequiv.pose.space import MotionSpace
+from egoequiv.signatures import of_type
 
 SPACES: dict[str, Callable[[], MotionSpace]] = {
     "planar": PlanarSpace,
@@ -35,13 +36,10 @@ def space_from_description(description: Any) -> MotionSpace:
     kind = description.get("kind") if isinstance(description, dict) else None
     try:
         if kind == "grid":
-            return GridSpace(tuple(Axis(**axis) for axis in description["axes"]))
+            return GridSpace(of_type(tuple[Axis, ...], description.get("axes")))
         if kind == "columns":
-            columns = description["columns"]
-            if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
-                raise TypeError(f"columns are {columns!r}")
-            return ColumnsSpace(tuple(columns))
-    except (KeyError, TypeError) as problem:
+            return ColumnsSpace(of_type(tuple[str, ...], description.get("columns")))
+    except DataError as problem:
         raise DataError(f"the description of a {kind} motion space is damaged: {problem}") from problem
     if not isinstance(kind, str) or kind not in SPACES:
         raise DataError(f"motion space of kind {kind!r} is not known; expected grid, columns, {', '.join(SPACES)}")
