@@ -53,6 +53,15 @@ def test_one_wrong_stamp_removes_itself_alone() -> None:
     assert len(stamps.notes) == 1
 
 
+@pytest.mark.parametrize("wrong", [1, 7, 18])
+@pytest.mark.parametrize("jump", [-100.0, 100.0])
+def test_the_stamp_that_is_far_off_is_left_out_wherever_it_is(wrong: int, jump: float) -> None:
+    """Of the first two and the last two, either may be left out: the one far from all the others is."""
+    stamps = 7.0 + np.arange(20) / 60
+    stamps[wrong] += jump
+    assert read_clock(stamps, "x").rows.tolist() == [k for k in range(20) if k != wrong]
+
+
 def test_stamps_that_are_no_numbers() -> None:
     stamps = read_clock(np.array([0.0, np.nan, 0.2, np.inf, 0.4]), "log")
     assert stamps.rows.tolist() == [0, 2, 4]

@@ -154,7 +154,9 @@ def _without_jumps(times: Nanoseconds, steps: Nanoseconds, worst: int) -> tuple[
 
     The parts are not put together: their times may overlap, and would mix two drives into one.
     """
-    rows = longest_increase(times)
+    from_the_end = len(times) - 1 - longest_increase(-times[::-1])[::-1]
+    # Of two series of one length, the shorter in time: if the second stamp is far too early, the first one is right.
+    rows = min(longest_increase(times), from_the_end, key=lambda chosen: int(np.ptp(times[chosen])))
     if len(times) - len(rows) <= max(1, len(times) // 100):
         return rows, f"stamps far out of order, the clock goes back by {-steps[worst] / 1e9:.3g} s at row {worst + 2}"
     usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
