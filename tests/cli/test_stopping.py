@@ -12,9 +12,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from egoequiv.cli import stopping
 from egoequiv.cli.stopping import stoppable
 from egoequiv.store import FrameStore
 from helpers import HANG_S, started, wait_for
@@ -160,6 +162,22 @@ def test_a_stop_that_a_destructor_swallows_comes_again() -> None:
 
     with restored_handlers(), pytest.raises(KeyboardInterrupt):
         swallow()
+
+
+def test_a_stop_waits_until_a_function_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stopping, "is_busy", lambda: True)  # there is something to tidy up: it may not end at once
+    compiler: dict[str, Any] = {"__name__": "numba.core.compiler", "signal": signal}
+    exec("def compile_it():\n    signal.raise_signal(signal.SIGTERM)\n    return 'whole'", compiler)
+    compiled = []
+
+    def stop_in_the_compiler() -> None:
+        with stoppable():
+            compiled.append(compiler["compile_it"]())
+            select.select([], [], [], HANG_S)  # until the signal is sent again
+
+    with restored_handlers(), pytest.raises(KeyboardInterrupt):
+        stop_in_the_compiler()
+    assert compiled == ["whole"]
 
 
 def test_a_thread_may_run_commands() -> None:

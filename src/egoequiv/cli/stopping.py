@@ -70,7 +70,7 @@ class Stop:
             self._interrupts += number == signal.SIGINT
             if self._interrupts > 1:
                 os._exit(STOPPED)
-        elif not _is_importing(frame):
+        elif not _is_indivisible(frame):
             self.signal = number
             raise KeyboardInterrupt
         elif is_busy() or active_children():
@@ -98,10 +98,11 @@ class Stop:
             sys.__excepthook__(kind, value, trace)
 
 
-def _is_importing(frame: FrameType | None) -> bool:
-    """Whether a module is being imported: cut in two, it would break in ways of its own, with a traceback."""
+def _is_indivisible(frame: FrameType | None) -> bool:
+    """Whether a module is imported or a function compiled: cut in two, both break later, with a traceback."""
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if frame.f_code.co_filename.startswith("<frozen importlib") or package in ("llvmlite", "numba"):
             return True
         frame = frame.f_back
     return False
