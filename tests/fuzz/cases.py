@@ -50,7 +50,7 @@ def draw(seed: int, number: int, targets: list[Target], inputs: Inputs, folder: 
     (folder / "out").mkdir(parents=True)
     place = folder / "in" / "data"
     if target.input:
-        shutil.copytree(inputs[target.input], place)
+        shutil.copytree(inputs.as_made(target.input), place)
         place = _choose_name(rng, place)
     times = rng.choice([1, 1, 1, 2, 4]) if target.input else 0
     done = []

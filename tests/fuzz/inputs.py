@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -33,7 +34,12 @@ class Inputs:
         if not path.exists():
             self.home.mkdir(parents=True, exist_ok=True)
             MAKERS[name](self, path)
+            shutil.copytree(path, self.home / "as made" / name)
         return path
+
+    def as_made(self, name: str) -> Path:
+        """A copy to damage: commands that read an input keep in it what they measured, which must not change a case."""
+        return self.home / "as made" / self[name].name
 
 
 def call(*arguments: object) -> None:
