@@ -10,6 +10,7 @@ import pytest
 from egoequiv.catalog import open_source
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.evaluation import plan_conditions
 from egoequiv.experiments import Scale, Table
 from egoequiv.experiments.beyond.candidates import CANDIDATES, Candidate, choose_candidates
 from egoequiv.experiments.beyond.experiment import BeyondOptions, plan_beyond
@@ -35,8 +36,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[BeyondOptions, dict[
     )
     with pytest.MonkeyPatch.context() as patched:
         draw_small_worlds(patched)
+        few_walks(patched)
         (tables,) = plan_beyond(options).tables()
     return options, tables
+
+
+def few_walks(patched: pytest.MonkeyPatch) -> None:
+    """Plans take most of the time."""
+    for name, few in (("WALKS", 60), ("TRIED_EACH", 4)):
+        patched.setattr(plan_conditions, name, few)
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ def pairs_seen_by(lens: Lens, turning: bool) -> list[lens_guess._Pair]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("view_deg", [45.0, 70.0, 95.0])
+@pytest.mark.parametrize("view_deg", [45.0, 95.0])
 def test_a_turning_camera_tells_its_field_of_view(view_deg: float, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = pairs_seen_by(Lens.of_view(view_deg, SIZE), turning=True)
     monkeypatch.setattr(lens_guess, "_moving_pairs", lambda _: pairs)
@@ -61,11 +61,11 @@ def test_what_is_given_is_believed(residential: DriveRecording) -> None:
     assert lenses_of(source, own) == [own]
 
 
-@pytest.mark.slow
 def test_a_guess_is_made_once(drive_video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = open_source("video", drive_video)
+    monkeypatch.setattr(lens_guess, "guess_lens", lambda *_: Lens(0.6, 0.9, origin="guessed: field of view 80°"))
     first = lenses_of(source, cache=tmp_path)
-    assert first[0].origin.startswith("guessed: field of view ")
+    assert first[0].origin == "guessed: field of view 80°"
     monkeypatch.setattr(lens_guess, "guess_lens", lambda *_: pytest.fail("guessed again"))
     again = lenses_of(open_source("video", drive_video), cache=tmp_path)
     assert again[0].origin == first[0].origin
