@@ -1,5 +1,6 @@
 """The page about a store."""
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,20 @@ def test_the_way_from_above_is_the_circle(store: FrameStore) -> None:
     lengths = np.linalg.norm(np.diff(drawn, axis=0), axis=1)
     expected = np.linalg.norm(np.diff(Loop().poses[:, :3], axis=0), axis=1)
     np.testing.assert_allclose(lengths, expected, atol=1e-9)
+
+
+def test_pictures_lie_below_the_way_and_their_numbers_at_their_places(store: FrameStore) -> None:
+    figure = way_figure(store, longest_tracks(store))
+    figure.draw_without_rendering()
+    way, *pictures = figure.axes
+    boxes = [axes.get_window_extent() for axes in (way, *pictures)]
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+    assert [axes.get_title() for axes in pictures] == [text.get_text() for text in way.texts] != []
+    on_the_way = np.stack(way.lines[0].get_data(), axis=1)
+    for text, picture in zip(way.texts, pictures, strict=True):
+        frame = int(np.linalg.norm(on_the_way - text.xy, axis=1).argmin())
+        np.testing.assert_allclose(on_the_way[frame], text.xy)
+        assert picture.images[0].get_array()[0, 0] == Loop().image(frame)[0, 0]
 
 
 def test_the_speed_is_that_of_the_circle(store: FrameStore) -> None:

@@ -49,7 +49,8 @@ def store_report(store: FrameStore, max_gap_s: float = 1.0) -> Report:
     drawn = {
         "The way of the camera, from above": (
             way_figure(store, tracks),
-            "The dot is the first frame. Up is the mean upward direction of the camera.",
+            "The dot is the first frame. A number is where its picture was taken. "
+            "Up is the mean upward direction of the camera.",
             "The poses have no places, so there is no way to draw.",
         ),
         "Motion against time": (

@@ -9,18 +9,18 @@ from functools import cached_property
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.offsetbox import AnnotationBbox, OffsetImage
+from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from egoequiv.pairs.candidates import Indices, close_pairs, half_a_step_s, recordings_of, thinned
 from egoequiv.pose import CAMERA_POSES
-from egoequiv.report.figures.drawing import WIDTH, add_legend, panels_of, show_image
+from egoequiv.report.figures.drawing import WIDTH, add_legend, frame_image, panels_of, show_image
 from egoequiv.report.figures.styles import COLORS
 from egoequiv.store import FrameStore
 
 Array = NDArray[np.float64]
 SHOWN_RECORDINGS = 8  # the longest ones
-THUMBNAILS, APART = 14, 0.3  # beside the way, so far apart as a share of its extent that the way is seen
+THUMBNAILS, APART = 10, 0.1  # below the way, so far apart as a share of its extent that their numbers are
 FRAMES_ALONG, ROWS_ALONG = 12, 4
 GAP_STEPS = 3  # usual steps
 MOST_POINTS = 4_000
@@ -70,20 +70,33 @@ def longest_tracks(store: FrameStore, most: int = SHOWN_RECORDINGS) -> list[Trac
 
 
 def way_figure(store: FrameStore, tracks: Sequence[Track]) -> Figure | None:
-    """The way of the camera from above, with pictures beside it; None for poses without places."""
+    """The way of the camera from above, and pictures below it with numbers at their places; None without places."""
     if not {"x_m", "y_m"} <= set(store.pose_columns):
         return None
-    figure, (axes,) = panels_of(1, 1, WIDTH, 6.5)
     ways = [seen_from_above(store, track.rows) for track in tracks]
+    places = np.concatenate(ways)
+    chosen = _far_apart(places) if store.has_images else []
+    strip = [[*range(len(chosen)), *"." * (THUMBNAILS - len(chosen))]] if chosen else []
+    figure = Figure(figsize=(WIDTH, 7.2), layout="constrained")
+    panels = figure.subplot_mosaic([["way"] * THUMBNAILS, *strip], height_ratios=[6, 1][: 1 + len(strip)])
+    axes = panels["way"]
+    axes.spines[["top", "right"]].set_visible(False)
     for track, way in zip(tracks, ways, strict=True):
         axes.plot(*way.T, color=track.color, linewidth=1.3, label=track.name)
         axes.plot(*way[0], "o", color=track.color, markersize=6)
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_xlabel(store.space.length_unit)
     axes.set_ylabel(store.space.length_unit)
-    axes.margins(x=0.12, y=0.3 if store.has_images else 0.12)  # pictures stand above their places
-    if store.has_images:
-        _place_thumbnails(axes, store, tracks, ways)
+    axes.margins(0.12)
+    owners = np.repeat(np.arange(len(tracks)), [len(track.rows) for track in tracks])
+    rows = np.concatenate([track.rows for track in tracks])
+    for number, k in enumerate(chosen):
+        color = tracks[int(owners[k])].color
+        axes.plot(*places[k], "s", color=color, markersize=4)
+        said = axes.annotate(f"{number + 1}", tuple(places[k]), (6, 6), textcoords="offset points", fontsize=10)
+        said.set_path_effects([withStroke(linewidth=2, foreground="white")])  # seen where it lies on a way
+        frame_image(panels[number], store.images[rows[k]], color)
+        panels[number].set_title(f"{number + 1}", pad=3, fontsize=10)
     add_legend(figure, [axes])
     return figure
 
@@ -106,28 +119,16 @@ def seen_from_above(store: FrameStore, rows: Indices) -> Array:
     return seen
 
 
-def _place_thumbnails(axes: Axes, store: FrameStore, tracks: Sequence[Track], ways: Sequence[Array]) -> None:
-    """Pictures at places that are far from each other."""
-    points = np.concatenate(ways)
-    rows = np.concatenate([track.rows for track in tracks])
-    colors = np.repeat([track.color for track in tracks], [len(track.rows) for track in tracks])
-    some = np.unique(np.linspace(0, len(points) - 1, min(len(points), MOST_POINTS)).astype(np.int64))
+def _far_apart(places: Array) -> list[int]:
+    """Places (N, 2) that are far from each other, in their order."""
+    some = np.unique(np.linspace(0, len(places) - 1, min(len(places), MOST_POINTS)).astype(np.int64))
     chosen = [int(some[0])]
     while len(chosen) < min(THUMBNAILS, len(some)):  # each time the place that is furthest from all before it
-        away = np.linalg.norm(points[some][:, None] - points[chosen][None], axis=-1).min(axis=1)
-        if away.max() <= APART * np.ptp(points, axis=0).max():
+        away = np.linalg.norm(places[some][:, None] - places[chosen][None], axis=-1).min(axis=1)
+        if away.max() <= APART * np.ptp(places, axis=0).max():
             break
         chosen.append(int(some[away.argmax()]))
-    zoom = 62 / max(store.image_shape[:2])
-    for k in chosen:
-        image = store.images[rows[k]]
-        shown = OffsetImage(image[..., 0] if image.shape[-1] == 1 else image, zoom=zoom, cmap="gray", clim=(0, 255))
-        box = {"edgecolor": colors[k], "linewidth": 1.5}
-        line = {"arrowstyle": "-", "color": colors[k]}
-        place = (float(points[k, 0]), float(points[k, 1]))
-        axes.add_artist(
-            AnnotationBbox(shown, place, (0, 34), boxcoords="offset points", pad=0.1, bboxprops=box, arrowprops=line)
-        )
+    return sorted(chosen)
 
 
 def time_figure(store: FrameStore, tracks: Sequence[Track]) -> Figure | None:
