@@ -74,6 +74,14 @@ def test_the_speed_is_that_of_the_circle(store: FrameStore) -> None:
     np.testing.assert_allclose(turn, 15.0, rtol=1e-6)
 
 
+def test_gaps_of_recordings_lie_in_rows_of_their_own(store: FrameStore) -> None:
+    *curves, gaps = time_figure(store, longest_tracks(store)).axes
+    assert not any(axes.patches or axes.collections for axes in curves)
+    one, two = (bars.get_paths()[0].get_extents() for bars in gaps.collections)
+    assert (one.x0, one.x1) == (two.x0, two.x1) == (9.5, 14.0)
+    assert one.y1 < two.y0
+
+
 def test_the_page_is_one_file(store: FrameStore, tmp_path: Path) -> None:
     text = write_store_view(store, tmp_path / "view.html").read_text()
     assert "The way of the camera" in text

@@ -55,7 +55,9 @@ def store_report(store: FrameStore, max_gap_s: float = 1.0) -> Report:
         ),
         "Motion against time": (
             time_figure(store, tracks),
-            "Red: frames are missing, because two are further apart than three usual steps.",
+            "Red: frames are missing, because two are further apart than three usual steps; a row for each recording."
+            if any(track.gaps for track in tracks)
+            else "",
             "There are no times, or no poses.",
         ),
         "Motions between frames": (

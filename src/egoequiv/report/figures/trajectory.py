@@ -24,6 +24,7 @@ THUMBNAILS, APART = 10, 0.1  # below the way, so far apart as a share of its ext
 FRAMES_ALONG, ROWS_ALONG = 12, 4
 GAP_STEPS = 3  # usual steps
 MOST_POINTS = 4_000
+MISSING = "frames missing"
 GAP_COLOR = "#d62728"
 
 
@@ -132,28 +133,39 @@ def _far_apart(places: Array) -> list[int]:
 
 
 def time_figure(store: FrameStore, tracks: Sequence[Track]) -> Figure | None:
-    """Every pose column that is no quaternion, speed and turn rate against time, with gaps marked."""
+    """Every pose column that is no quaternion, speed and turn rate against time; last, where frames are missing."""
     names = [name for name in store.pose_columns if name not in CAMERA_POSES[3:]]
     unit = store.space.length_unit
     rates = [f"speed ({unit}/s)", "turn rate (°/s)"] if set(CAMERA_POSES) <= set(store.pose_columns) else []
     if store.times_s is None or not names:
         return None
-    titles = [*rates, *names]
+    titles = [*rates, *names, *([MISSING] if any(track.gaps for track in tracks) else [])]
     figure, panels = panels_of(len(titles), 1, WIDTH, 1.15 * len(titles) + 0.8)
     for axes, title in zip(panels, titles, strict=True):
-        for track in tracks:
-            times, values = _curve(track, title)
-            axes.plot(times, values, color=track.color, linewidth=0.9, label=track.name)
-            for begin, end in track.gaps:
-                axes.axvspan(begin, end, color=GAP_COLOR, alpha=0.25, linewidth=0)
+        if title == MISSING:
+            _draw_gaps(axes, tracks)
+        else:
+            for track in tracks:
+                axes.plot(*_curve(track, title), color=track.color, linewidth=0.9, label=track.name)
         named = f"{title[0]} ({unit})" if title in CAMERA_POSES and unit != "m" else title.replace("_", " ")
         axes.set_ylabel(named, rotation=0, ha="right", va="center", fontsize=8)
         axes.tick_params(labelsize=7)
         if axes is not panels[-1]:
+            axes.sharex(panels[-1])
             axes.tick_params(labelbottom=False)
     panels[-1].set_xlabel("time since the first frame of the recording (s)")
     add_legend(figure, panels[:1])
     return figure
+
+
+def _draw_gaps(axes: Axes, tracks: Sequence[Track]) -> None:
+    """A row for each recording, from its first frame to its last, with a block at each gap."""
+    for row, track in enumerate(tracks):
+        axes.plot(track.times_s[[0, -1]], [row, row], color=track.color, linewidth=0.9)
+        gaps = [(begin, end - begin) for begin, end in track.gaps]
+        axes.broken_barh(gaps, (row - 0.35, 0.7), color=GAP_COLOR, linewidth=0)
+    axes.set_ylim(len(tracks) - 0.4, -0.6)  # in the order of the legend, the first on top
+    axes.set_yticks([])
 
 
 def _curve(track: Track, title: str) -> tuple[Array, Array]:
