@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from egoequiv.blocks import Cell, Fold, Grid, Section
 from egoequiv.report.page import to_html
-from egoequiv.report.sections import build_report
+from egoequiv.report.sections import Report, build_report
+from egoequiv.report.table_blocks import MOST_COLUMNS
 from report.made import made_experiment
 
 
@@ -79,3 +81,18 @@ def test_the_page_in_a_browser(browser: Browser, tmp_path: Path) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 400  # tables scroll within the page
     assert len(page.pdf(prefer_css_page_size=True)) > 10_000
     assert said == []
+
+
+@pytest.mark.slow
+def test_a_full_table_fits_into_a_usual_window(browser: Browser, tmp_path: Path) -> None:
+    heads = ("method", *["own rho down+right"] * MOST_COLUMNS)
+    row = [Cell("recording+motion (no labels)"), *[Cell("0.773 ± 0.012*", ["[0.706, 0.842]"])] * MOST_COLUMNS]
+    grid = Grid("wide", heads, [row])
+    file = tmp_path / "wide.html"
+    file.write_text(to_html(Report("wide", "", {}, [Section("wide", [grid, Fold("more", [grid], is_open=True)])])))
+    page = browser.new_page(viewport={"width": 1200, "height": 800})
+    page.goto(file.as_uri())
+    hidden = "all => all.filter(one => one.scrollWidth > one.clientWidth).length"
+    assert page.locator(".scroll").evaluate_all(hidden) == 0
+    page.set_viewport_size({"width": 600, "height": 800})
+    assert page.locator(".scroll").evaluate_all(hidden) == 2

@@ -27,7 +27,7 @@ from egoequiv.report.results_grid import (
 )
 
 ONE_SCREEN = 30  # rows of a table that are shown at first
-MOST_COLUMNS = 8  # of a summary; further ones are folded
+MOST_COLUMNS = 6  # of a summary, which a window of 1200 pixels has room for; further ones are folded
 SIGNIFICANT = 0.05
 LEAKED, FRAMES = "leaked_validation_frames", "validation_frames"  # counts that `about` holds
 CLEAR = "better than all others (p < 0.05)"
