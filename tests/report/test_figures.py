@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 from PIL import Image
 
 from egoequiv.evaluation.measurement import Measurement
@@ -19,8 +21,9 @@ from egoequiv.report.audit import audit_figure
 from egoequiv.report.figures.chains import KINDS, chains_figure, chains_of
 from egoequiv.report.figures.columns import chart_key, rho_chart, table_chart
 from egoequiv.report.figures.curves import AUROC, curves_figure, mean_lines
-from egoequiv.report.figures.drawing import as_picture, save_figure, save_figures
+from egoequiv.report.figures.drawing import CAPTION, WIDTH, as_picture, save_figure, save_figures
 from egoequiv.report.figures.next_view import accuracy_figure, gallery_figure
+from egoequiv.report.figures.retrieval import retrieval_figure
 from egoequiv.report.figures.styles import COLORS, RIGHT, WRONG, draw_lines, row_styles
 from egoequiv.report.figures.tasks import DRAWN, draw
 from helpers import data_error
@@ -252,7 +255,7 @@ def test_next_views(views: int) -> None:
     assert len(shown) == 4 * views + 1  # the last walk has ended after one view
     colors = {axes.get_xlabel(): axes.xaxis.label.get_color() for axes in shown}
     assert colors == {"✓ car": RIGHT, "✗ truck": WRONG}
-    assert {axes.get_title() for axes in shown} == {"car", "→ right, 1.2 bits"}
+    assert {axes.get_title() for axes in shown} == {"car", "→ right\n1.2 bits"}
 
 
 def test_retrieved_pairs_of_another_motion_have_a_red_frame() -> None:
@@ -267,6 +270,20 @@ def test_retrieved_pairs_of_another_motion_have_a_red_frame() -> None:
     first = retrieval(5).arrays["gallery_images"][0, 0, 0, :, :, 0]
     np.testing.assert_array_equal(np.asarray(axes.images[0].get_array()), first)
     assert len(draw(retrieval(1))["retrieval"].axes[0].images) == 6
+
+
+@pytest.mark.parametrize(
+    "figure", [gallery_figure(next_view(2, 12)), gallery_figure(next_view(4)), retrieval_figure(retrieval(5))]
+)
+def test_words_beside_photographs_are_as_large_as_the_small_text_of_a_page(figure: Figure) -> None:
+    assert figure.get_figwidth() <= WIDTH  # a wider one is made smaller by the page, and its words too
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw_without_rendering()
+    said = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
+    assert len(said) > 10
+    assert {text.get_fontsize() for text in said} == {CAPTION}
+    boxes = [text.get_window_extent(renderer).shrunk(0.95, 0.95) for text in said]
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
 
 
 def test_declared_motions_are_discs() -> None:

@@ -20,6 +20,7 @@ from egoequiv.blocks import Picture
 from egoequiv.files import replacing
 
 WIDTH = 10.0  # inches; a page shows them as wide as its text
+CAPTION = 10  # points of letters beside photographs: about as large as the small text of a page
 HEADROOM = 1.06  # of an axis beyond the highest value, so that no line or dot is cut
 DPI = 130
 CSS_PER_INCH = 96

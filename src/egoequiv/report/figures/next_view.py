@@ -10,6 +10,7 @@ They are drawn from a measurement of the task `next-view`:
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from egoequiv.evaluation.measurement import Measurement
-from egoequiv.report.figures.drawing import add_legend, add_title, frame_image, panels_of
+from egoequiv.report.figures.drawing import CAPTION, WIDTH, add_legend, add_title, frame_image, panels_of
 from egoequiv.report.figures.styles import COLORS, RIGHT, WRONG, Style, draw_lines
 
-ACROSS = 8  # views side by side, at most
+ACROSS = 6  # views side by side, at most
 GAP = 0.1  # between walks side by side, of the width of a view
+LETTERS_PER_INCH = 12  # of captions
 LONGEST_NAME = 16
 POLICIES = {
     "best": ("best move in hindsight", Style(COLORS[2], "--", "^")),
@@ -68,9 +70,9 @@ def gallery_figure(measurement: Measurement) -> Figure:
     walks, views, height, width, _ = images.shape
     beside = min(max(1, ACROSS // views), walks)  # walks side by side
     rows = -(-walks // beside)
-    cell = 1.35 * max(0.75, min(2.2, width / height))
     columns = ([1.0] * views + [GAP]) * beside  # the last gap is at the edge
-    size = (sum(columns) * (cell + 0.15), 0.7 + rows * (cell * height / width + 0.62))
+    cell = WIDTH / max(sum(columns), ACROSS * (1 + GAP))
+    size = (sum(columns) * cell, 0.6 + rows * (cell * height / width + 0.65))
     figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(rows, len(columns), gridspec_kw={"width_ratios": columns}, squeeze=False)
     for axes in grid.flat:
@@ -79,11 +81,11 @@ def gallery_figure(measurement: Measurement) -> Figure:
         for view in range(views):
             if measurement.arrays["gallery_guess"][walk, view] >= 0:
                 _draw_view(grid[walk // beside, walk % beside * (views + 1) + view], measurement, walk, view)
-    figure.suptitle(
-        "Starting views at random, and what is seen after the chosen move: guess from all views so far\n"
-        "(green: right, red: wrong; bits: uncertainty expected before moving)",
-        fontsize=9,
+    words = (
+        "Starting views at random, and what is seen after the chosen move: guess from all views so far "
+        "(green: right, red: wrong; bits: uncertainty expected before moving)"
     )
+    figure.suptitle(fill(words, int(size[0] * LETTERS_PER_INCH)), fontsize=CAPTION)
     return figure
 
 
@@ -94,12 +96,12 @@ def _draw_view(axes: Axes, measurement: Measurement, walk: int, view: int) -> No
     color = RIGHT if guess == own else WRONG
     frame_image(axes, arrays["gallery_images"][walk, view], color)
     if view == 0:
-        axes.set_title(_short(classes[own]), fontsize=7, fontweight="bold")
+        axes.set_title(_short(classes[own]), fontsize=CAPTION, fontweight="bold")
     else:
         move = measurement.details["moves"][int(arrays["gallery_moves"][walk, view - 1])]
-        axes.set_title(f"→ {_short(move)}, {arrays['gallery_bits'][walk, view - 1]:.1f} bits", fontsize=7)
+        axes.set_title(f"→ {_short(move)}\n{arrays['gallery_bits'][walk, view - 1]:.1f} bits", fontsize=CAPTION)
     mark = "✓" if guess == own else "✗"
-    axes.set_xlabel(f"{mark} {_short(classes[guess])}", fontsize=7, color=color, labelpad=2)
+    axes.set_xlabel(f"{mark} {_short(classes[guess])}", fontsize=CAPTION, color=color, labelpad=2)
 
 
 def _short(name: str) -> str:

@@ -16,13 +16,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from egoequiv.evaluation.measurement import Measurement
-from egoequiv.report.figures.drawing import show_image
+from egoequiv.report.figures.drawing import CAPTION, show_image
 from egoequiv.report.figures.styles import WRONG
 
 PLAIN = "#333333"
 BLOCKS = 2  # columns of queries
-INCH = 0.85  # the width of an image, which is the unit of what follows
-GAP, PAIR_GAP, BLOCK_GAP, HEAD, TITLE = 0.06, 0.22, 0.4, 0.5, 0.95
+INCH = 0.7  # the width of an image, which is the unit of what follows: two blocks are as wide as a page
+GAP, PAIR_GAP, BLOCK_GAP, HEAD, TITLE = 0.06, 0.22, 0.4, 0.6, 1.2
 
 
 def retrieval_figures(measurement: Measurement) -> dict[str, Figure]:
@@ -41,14 +41,14 @@ def retrieval_figure(measurement: Measurement) -> Figure:
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0, right), ylim=(bottom, 0))
     axes.set_axis_off()
     title = f"Pairs of frames of {measurement.store}, and the nearest other pairs by the difference of their features"
-    axes.text(GAP, 0.1, f"{title}\nA red frame: another motion than the query", fontsize=9, va="top")
+    axes.text(GAP, 0.1, f"{title}\nA red frame: another motion than the query", fontsize=CAPTION, va="top")
     heads = ["query", *(f"nearest by {space}" for space in measurement.details["gallery_spaces"])]
     for number in range(queries):
         block, row = divmod(number, rows)
         for pair in range(pairs):
             left, top = GAP + block * block_width + pair * pair_width, TITLE + row * row_height
             if row == 0:
-                axes.text(left, TITLE - 0.04, heads[pair], fontsize=9, fontweight="bold", va="bottom")
+                axes.text(left, TITLE - 0.04, heads[pair], fontsize=CAPTION, va="bottom")
             _draw_pair(axes, measurement, (number, pair), left, top, shape)
     return figure
 
@@ -64,7 +64,7 @@ def _draw_pair(
     style = {"arrowstyle": "-|>", "color": color, "lw": 1.5, "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", (x + across, y - up), (x - across, y + up), arrowprops=style)
     words = measurement.details["gallery_words"][which[0]][which[1]].replace(", ", "\n")
-    axes.text(left + 0.6, y, words, fontsize=7, va="center", color=color, linespacing=1.1)
+    axes.text(left + 0.6, y, words, fontsize=CAPTION, va="center", color=color, linespacing=1.1)
     for side, image in enumerate(measurement.arrays["gallery_images"][which]):
         begin = left + side * (1 + GAP)
         show_image(axes, image, extent=(begin, begin + 1, top + HEAD + shape, top + HEAD), aspect="auto")
