@@ -14,7 +14,8 @@ SCENES = {"toys", "street", "place"}
 # A module may import from its own station and from those before it.
 STATIONS = [
     {"errors"},
-    {"blocks", "cache", "compiled", "file_names", "files", "machine", "processes", "progress", "remarks", "user_code"},
+    {"blocks", "cache", "compiled", "file_names", "files", "machine", "plurals", "processes", "progress"}
+    | {"remarks", "user_code"},
     {"markdown", "names", "signatures"},
     {"engines"},
     {"pose"},

@@ -19,11 +19,14 @@ RHO = Metric(name="rho_up", title="rho up", better="lower", baselines={"copy": 1
 
 def test_fewer_than_five_recordings_give_no_interval_and_say_so() -> None:
     few = measured(RHO, 0.5, groups=4, kind="toy", baselines={"constant": 0.4})
-    assert (few.note, few.is_marked) == ("fewer than five toys: no interval", True)
+    assert (few.note, few.is_marked) == ("measured on 4 toys, and an interval needs 5", True)
     assert measured(RHO, 0.5, (0.4, 0.6), groups=5).note == ""
     why = measured(RHO, nan, groups=4, note="too few pairs")
     assert why.note == "too few pairs"
-    assert notes_of([few, few, why]) == ["fewer than five toys: no interval"]
+    assert notes_of([few, few, why]) == [few.note]
+    up, right = (measured(Metric(name=k, title=k, motion=k), 0.5, groups=4, kind="toy") for k in ("up", "right"))
+    assert notes_of([measured(RHO, 0.5, groups=5), up, right]) == [f"pairs of up, right: {few.note}"]
+    assert notes_of([few, up, right]) == [few.note]
 
 
 def test_cells_by_hand() -> None:

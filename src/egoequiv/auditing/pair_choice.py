@@ -84,9 +84,10 @@ def divide_store(
 
 
 def _without_interval(parts: list[PairParts], hold_out: str) -> list[str]:
-    """A line about motions whose rho has no interval."""
-    few = [part.motion for part in parts if why_no_interval(len(np.unique(part.measure.group)))]
-    return [f"{', '.join(few)}: no interval, {why_no_interval(0, hold_out)} were measured"] if few else []
+    """Lines about motions whose rho has no interval."""
+    why = {part.motion: why_no_interval(len(np.unique(part.measure.group)), hold_out) for part in parts}
+    reasons = dict.fromkeys(reason for reason in why.values() if reason)
+    return [f"pairs of {', '.join(one for one in why if why[one] == reason)}: {reason}" for reason in reasons]
 
 
 def _about(parts: list[PairParts], by: DividedBy, words: str, hold_out: str) -> list[str]:

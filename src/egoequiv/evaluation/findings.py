@@ -33,8 +33,7 @@ def measured(
     note: str = "",
 ) -> Value:
     """A value over so many recordings (or other groups); from fewer than five it has no interval, and says so."""
-    too_few = why_no_interval(groups, kind)
-    note = note or (f"{too_few}: no interval" if too_few else "")
+    note = note or why_no_interval(groups, kind) or ""
     return Value(metric=metric, value=value, interval=interval, baselines=dict(baselines or {}), note=note)
 
 
@@ -56,8 +55,12 @@ def estimated(
 
 
 def notes_of(values: Sequence[Value]) -> list[str]:
-    """What the notes of values say, each once."""
-    return list(dict.fromkeys(value.note for value in values if value.note and isfinite(value.value)))
+    """What the notes of values say, each once; with the motions that one is about, where it is not about all."""
+    said: dict[str, dict[str | None, None]] = {}
+    for value in values:
+        if value.note and isfinite(value.value):
+            said.setdefault(value.note, {})[value.metric.motion] = None
+    return [note if None in about else f"pairs of {', '.join(map(str, about))}: {note}" for note, about in said.items()]
 
 
 def cell(value: Value) -> Cell:

@@ -15,9 +15,10 @@ from egoequiv.evaluation.findings import baseline_texts, cell, estimated
 from egoequiv.evaluation.frame_features import Features, fold_groups, groups_of, small_images
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LinearProbe, TrainingPart
-from egoequiv.evaluation.statistics import GroupEstimate, group_mean, group_r2, group_rms, why_no_interval
+from egoequiv.evaluation.statistics import FEWEST_GROUPS, GroupEstimate, group_mean, group_r2, group_rms
 from egoequiv.evaluation.task import Finding, TaskData
 from egoequiv.pairs.candidates import Indices, thinned
+from egoequiv.plurals import plural
 
 Array = NDArray[np.float64]
 Look = Callable[[Indices], Features]  # from store rows (M,) to features (M, D)
@@ -125,9 +126,9 @@ def _value(metric: Metric, found: Mapping[str, GroupEstimate], test: LabelledPar
 
 def _note(name: str, fit: LabelledPart, test: LabelledPart) -> str:
     recordings = len(np.unique(test.groups))
-    why = why_no_interval(recordings)
-    interval = f"no interval: {why}" if why else f"intervals over {recordings} recordings"
+    few = f" of {plural(recordings, 'recording')}, and an interval needs {FEWEST_GROUPS}"
     return (
-        f"{name}: a linear probe fitted on {len(fit.rows):,} labelled training frames, measured on {len(test.rows):,} "
-        f"validation frames; {interval}"
+        f"{name}: a linear probe fitted on {plural(len(fit.rows), 'labelled training frame')}, measured on "
+        f"{plural(len(test.rows), 'validation frame')}"
+        f"{few if recordings < FEWEST_GROUPS else f'; intervals over {recordings} recordings'}"
     )

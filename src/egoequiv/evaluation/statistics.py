@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, PlainSerializer
 from scipy import special
 
 from egoequiv.files import or_nan, plain
+from egoequiv.plurals import plural
 
 # A number that may be undefined: NaN in Python, null in JSON, which has no NaN.
 Number = Annotated[
@@ -187,7 +188,8 @@ def group_interval(
 
 def why_no_interval(groups: int, kind: str = "recording") -> str | None:
     """Why there is no interval over so many groups, in words; nothing where there is one."""
-    return f"fewer than five {kind}s" if groups < FEWEST_GROUPS else None
+    too_few = f"measured on {plural(groups, kind)}, and an interval needs {FEWEST_GROUPS}"
+    return too_few if groups < FEWEST_GROUPS else None
 
 
 def block_interval(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import class_scores, embed
 from egoequiv.evaluation.recognition import top_k_right
-from egoequiv.evaluation.statistics import FEWEST_GROUPS, Interval, Number, group_mean, why_no_interval
+from egoequiv.evaluation.statistics import FEWEST_GROUPS, Interval, Number, group_mean
 from egoequiv.evaluation.task import OnProgress, counted, silent
 from egoequiv.experiments.measure import BASIC, RunMeasurer, measure_runs
 from egoequiv.experiments.run_groups import RunGroup, check_same_frames, differing_settings, group_runs
@@ -176,7 +176,7 @@ def compare_answers(right_a: NDArray[Any], right_b: NDArray[Any], recording: NDA
         found, test = group_mean(gap, recording), OVER_RECORDINGS
         interval, p_value = found.interval(within=(-1.0, 1.0)), found.p_value()
     elif recordings > 1:
-        test = f"no test: {why_no_interval(recordings)}"
+        test = f"no test: measured on {recordings} recordings, and a test needs {FEWEST_GROUPS}"
     else:
         test = MCNEMAR
         if np.isin(gap, (-1.0, 0.0, 1.0)).all():  # shares over several repetitions are no counts of right answers
