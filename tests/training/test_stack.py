@@ -20,7 +20,7 @@ from egoequiv.store import FrameStore
 from egoequiv.training import make_config, run_training
 from egoequiv.training.jobs import DIVERGED, Job, Outcome
 from egoequiv.training.many import plan, run_many
-from egoequiv.training.pace import PACE
+from egoequiv.training.pace import PACE, work_of
 from egoequiv.training.stack_files import left_stacks, stack_file
 from egoequiv.training.stacked_runs import run_stack, stack_key
 
@@ -295,3 +295,18 @@ def test_progress_counts_every_iteration_once(small_store: FrameStore, tmp_path:
     again: list[tuple[int, int]] = []
     run_many(jobs, engine=LocalEngine(1), on_progress=lambda done, total: again.append((done, total)))
     assert again == [(180, 180)]
+
+
+def test_progress_follows_the_work_and_not_the_iterations(small_store: FrameStore, tmp_path: Path) -> None:
+    small, large = (
+        job(small_store, tmp_path / "0", method="drlim"),
+        job(small_store, tmp_path / "1", encoder="residual"),
+    )
+    work = work_of([small, large])
+    assert 1 <= work[small.out] < work[large.out] / 10
+    assert set(work_of([small, job(small_store, tmp_path / "2", method="equiv")]).values()) == {1}
+    seen: list[tuple[int, int]] = []
+    run_many([small], engine=LocalEngine(1))
+    run_many([small, large], engine=LocalEngine(1), on_progress=lambda done, total: seen.append((done, total)))
+    assert seen[0][0] < 10  # half of the iterations are done, and hardly any work
+    assert seen[-1] == (120, 120)

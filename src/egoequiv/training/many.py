@@ -6,8 +6,9 @@ Finished runs are not done again, and diverged ones are marked as such.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil, prod
 from pathlib import Path
 
@@ -21,11 +22,11 @@ from egoequiv.training.config import TrainConfig
 from egoequiv.training.jobs import Job, Outcome, note_divergence, past_outcome, settled
 from egoequiv.training.loop import run_training
 from egoequiv.training.memory import network_bytes
-from egoequiv.training.pace import Pace, note_seconds
+from egoequiv.training.pace import Pace, note_seconds, work_of
 from egoequiv.training.stack_files import left_stacks
 from egoequiv.training.stacked_runs import run_stack, stack_key
 
-Progress = Callable[[int, int], None]  # iterations done, iterations in all
+Progress = Callable[[int, int], None]  # iterations done, iterations in all; long ones count more in what is done
 
 MAX_STACK = 20  # beyond this a stack gains nothing more
 MEMORY_SHARE = 0.5  # of the machine's memory, for all stacks at work
@@ -41,16 +42,20 @@ def run_many(
         raise ConfigError("two runs would share one folder: give each its own")
     past = {job.out: outcome for job in jobs if (outcome := past_outcome(job)) is not None}
     total = sum(job.config.iterations for job in jobs)
-    before = sum(outcome.job.config.iterations for outcome in past.values())
+    work = work_of(jobs)
+    whole = sum(work[job.out] * job.config.iterations for job in jobs)
+    before = sum(work[out] * outcome.job.config.iterations for out, outcome in past.items())
     left = [job for job in jobs if job.out not in past]
     tasks = plan(left, jobs, engine.workers if left else 1)  # a cluster is not reached for nothing
 
     def report(done: int) -> None:
         if on_progress is not None:
-            on_progress(min(before + done, total), total)
+            on_progress(min(total * (before + done) // max(whole, 1), total), total)
 
     report(0)
-    done = {outcome.job.out: outcome for outcomes in engine.run(_do, tasks, report) for outcome in outcomes}
+    done = {
+        outcome.job.out: outcome for outcomes in engine.run(partial(_do, work), tasks, report) for outcome in outcomes
+    }
     return [(past | done)[job.out] for job in jobs]
 
 
@@ -118,9 +123,9 @@ def _cost(stack: list[Job]) -> float:
     return sum(job.config.iterations * job.config.batch_size for job in stack) * (2 * len(streams) - 0.5)
 
 
-def _do(jobs: list[Job], tick: Tick) -> list[Outcome]:
+def _do(work: Mapping[Path, int], jobs: list[Job], tick: Tick) -> list[Outcome]:
     """Do one task of a plan, and note how long each run of it takes."""
-    pace = Pace(tick)
+    pace = Pace(lambda iterations: tick(iterations * work[jobs[0].out]))
     outcomes = run_stack(jobs, pace) if len(jobs) > 1 else [_do_alone(jobs[0], pace)]
     for outcome in outcomes:
         if outcome.result is not None:
