@@ -12,12 +12,14 @@ from egoequiv.experiments.published import Published
 from egoequiv.experiments.table import Entry
 from egoequiv.report.results_grid import published_text
 from egoequiv.report.table_blocks import (
+    LEAKED,
     MOST_COLUMNS,
     best_row,
     leakage,
     motion_blocks,
     paired_blocks,
     result_line,
+    short_blocks,
     summary_blocks,
     table_blocks,
 )
@@ -152,4 +154,8 @@ def test_the_leakage_is_said_as_the_split_has_it(split: str, close: str) -> None
     whole = full_table()
     told = whole.model_copy(update={"about": {**whole.about, "split": split}})
     assert leakage(told) == f"640 of 648 validation frames have {close} (split {split})"
+    assert grid_of(short_blocks(told)).caption == f"{told.title} (640 of 648 validation frames leak)"
+    for about in ({"split": split}, {**told.about, LEAKED: 0}):
+        none = whole.model_copy(update={"about": about})
+        assert grid_of(short_blocks(none)).caption == none.title
     assert leakage(whole.model_copy(update={"about": {"split": split}})) is None

@@ -65,6 +65,13 @@ def leakage(table: Table | None) -> str | None:
     return f"{words(counts[0])} of {words(counts[1])} validation frames have {closeness(split)} (split {split})"
 
 
+def _caption(table: Table) -> str:
+    """The title, and how many frames leak, where there are any: directly above the numbers that are too good."""
+    if not (leakage(table) and table.about[LEAKED]):
+        return table.title
+    return f"{table.title} ({words(table.about[LEAKED])} of {words(table.about[FRAMES])} validation frames leak)"
+
+
 def summary_metrics(table: Table) -> list[Metric]:
     """The metrics of the summary: neither of single motions nor details."""
     return [metric for metric in table.shown(single_motions=False) if not metric.is_detail]
@@ -78,7 +85,7 @@ def summary_blocks(table: Table) -> list[Block]:
     beside = any(metric.name in row.published for row in table.rows for metric in metrics)
     parts = [_repetition_words(table.repetitions)]
     parts += [f"then what the paper published{f' for {table.published_on}' if table.published_on else ''}"] * beside
-    blocks: list[Block] = [Text(f"{'; '.join(parts)}."), results_grid(table, metrics[:MOST_COLUMNS], table.title)]
+    blocks: list[Block] = [Text(f"{'; '.join(parts)}."), results_grid(table, metrics[:MOST_COLUMNS], _caption(table))]
     details = [one for one in table.metrics if one.is_detail and one.motion is None and one.name != EXCLUDED]
     more = [*metrics[MOST_COLUMNS:], *details]
     grids = [
