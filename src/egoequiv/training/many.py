@@ -47,6 +47,7 @@ def run_many(
     before = sum(work[out] * outcome.job.config.iterations for out, outcome in past.items())
     left = [job for job in jobs if job.out not in past]
     tasks = plan(left, jobs, engine.workers if left else 1)  # a cluster is not reached for nothing
+    tasks.sort(key=lambda stack: -work[stack[0].out])  # first those whose pace says most about the time left
 
     def report(done: int) -> None:
         if on_progress is not None:
