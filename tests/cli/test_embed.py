@@ -91,7 +91,7 @@ def test_a_broken_picture_stops_it_or_is_left_out(cli: Cli, run: Path, tmp_path:
     assert "--skip-broken" in line
     assert not list(tmp_path.glob("*z*"))
     printed = cli("embed", run, tmp_path / "photos", "-o", tmp_path / "z.npy", "--skip-broken")
-    assert "1 frames have no features" in printed.err
+    assert "1 frame has no features" in printed.err
     assert len(np.load(tmp_path / "z.npy")) == 3
 
 

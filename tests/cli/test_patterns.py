@@ -285,7 +285,7 @@ def test_ingest_tells_what_was_left_out(cli: Cli, tmp_path: Path) -> None:
     assert (said["frames"], said["recordings"]) == (17, 3)
     stray, broken = said["notes"]
     assert stray == "images in no class folder, left out: 1"
-    assert broken.startswith("1 pictures could not be read and were left out: ")
+    assert broken.startswith("1 picture could not be read and was left out: ")
     assert "class-01/2.png" in broken
     assert json.loads((tmp_path / "store" / "store.json").read_text())["notes"] == said["notes"]
     for note in said["notes"]:

@@ -26,13 +26,13 @@ def test_whole_nanoseconds_keep_their_digits() -> None:
 def test_stamps_a_little_out_of_order_are_sorted() -> None:
     stamps = read_clock(np.array([0.0, 0.1, 0.3, 0.2, 0.4]), "log")
     assert stamps.rows.tolist() == [0, 1, 3, 2, 4]
-    assert "1 stamps out of order, the first in row 4" in stamps.notes[0]
+    assert "1 stamp out of order, the first in row 4" in stamps.notes[0]
 
 
 def test_repeated_stamps_are_kept_once() -> None:
     stamps = read_clock(np.array([0.0, 0.1, 0.1, 0.2]), "log")
     assert stamps.rows.tolist() == [0, 1, 3]
-    assert "1 stamps are repeated, the first in row 3" in stamps.notes[0]
+    assert "1 stamp is repeated, the first in row 3" in stamps.notes[0]
 
 
 def test_a_reset_keeps_the_longest_part_in_one_piece() -> None:

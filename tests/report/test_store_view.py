@@ -40,7 +40,7 @@ def store(tmp_path: Path) -> FrameStore:
 
 def test_gaps_and_repeated_pictures_are_named(store: FrameStore) -> None:
     found = store_report(store).sections[0].blocks[0].items
-    assert "one: 1 gaps, the longest 4.5 s" in found
+    assert "one: 1 gap, the longest 4.5 s" in found
     assert "one: 2 of 40 frames show the same picture as the one before" in found
 
 

@@ -159,7 +159,7 @@ def test_rows_of_a_text_model_that_are_broken(tmp_path: Path) -> None:
     file.write_text(file.read_text() + "7 0.5 0.5\n\n")
     source = colmap(tmp_path)
     assert len(source.recordings[0]) == 3
-    assert source.notes[0].endswith("images.txt: 1 rows of images cannot be read, first line 9")
+    assert source.notes[0].endswith("images.txt: 1 row of images cannot be read, first line 9")
     file.write_text("# nothing\n")
     with data_error("no row of IMAGE_ID, QW"):
         colmap(tmp_path)

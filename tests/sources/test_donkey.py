@@ -73,7 +73,7 @@ def test_records_a_little_out_of_order_are_sorted(tmp_path: Path) -> None:
     assert [recording.file_name(k) for k in (1, 2, 3, 4)] == [f"{k}_cam_image_array_.jpg" for k in (1, 3, 2, 4)]
     assert recording.poses[2, 0] == pytest.approx(np.sin(3 / 8))
     assert list(recording.starts()) == list(range(6))
-    assert "1 stamps out of order" in source.notes[0]
+    assert "1 stamp out of order" in source.notes[0]
 
 
 def test_records_marked_as_deleted(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_gaps_that_are_integrated_across_are_named(tmp_path: Path) -> None:
     lost = f"{tmp_path / 'tub'}: 20 indexes from 0 to 39 have no record that can be read"
     assert source.notes == (
         lost,
-        "tub: the rates have 1 gaps, 1.05 s together, the longest 1.05 s: there the integral is a guess, as if they "
+        "tub: the rates have 1 gap, 1.05 s together, the longest 1.05 s: there the integral is a guess, as if they "
         "changed evenly in between",
     )
     assert donkey(tmp_path / "tub", rates="").notes == (lost,)
@@ -132,7 +132,7 @@ def test_broken_records_are_counted(tmp_path: Path) -> None:
     name = tmp_path.name
     assert source.notes == (
         f"{tmp_path}: 6 of 27 records cannot be read, the first is zero bytes",
-        f"{tmp_path}: 1 indexes are written twice; the last record of each is kept",
+        f"{tmp_path}: 1 index is written twice; the last record of each is kept",
         f"{name}: 3 of 20 records lack a picture or a number, left out",
         f"{name}: 1 of 17 pictures are missing, first '8_cam_image_array_.jpg'",
     )

@@ -739,7 +739,7 @@ def add_one_frame_drive(files: DriveFiles) -> None:
         (nan_packet, [0, 1, 2, 4, 5], ["1 of 6 packets left out", "0000000003.txt: lon is nan"]),
         (short_packet, [0, 1, 2, 3, 4], ["1 of 6 packets left out", "expected 30 numbers", "found 3"]),
         (blank_stamps, [0, 2, 3, 4, 5], ["1 of 6 packets left out, because they have no time stamp"]),
-        (break_picture, [0, 1, 2, 3, 5], ["1 pictures could not be read", "0000000004.png"]),
+        (break_picture, [0, 1, 2, 3, 5], ["1 picture could not be read", "0000000004.png"]),
         (add_one_frame_drive, [0, 1, 2, 3, 4, 5], [f"drive left out: {SECOND} has 1 usable frame"]),
     ],
 )

@@ -60,7 +60,7 @@ def test_pictures_received_out_of_order_and_at_one_time_keep_their_own_stamps(ki
     assert np.array_equal(recording.image(37), pictures(100)[37])
     np.testing.assert_allclose(recording.poses, [along_x(k / 10) for k in range(100)], atol=1e-9)
     assert any("stamps out of order" in note for note in source.notes)
-    assert any("1 stamps are repeated" in note for note in source.notes)
+    assert any("1 stamp is repeated" in note for note in source.notes)
 
 
 def test_reading_begins_every_32_messages_and_gives_the_same_store(kind: str, tmp_path: Path) -> None:

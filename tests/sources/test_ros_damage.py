@@ -150,7 +150,7 @@ def test_a_message_that_does_not_fit_its_type_is_counted(topic: str, row: int, f
     database.close()
     source = opened(path)
     assert source.frame_count == frames  # a pose in the middle is interpolated
-    assert any("1 messages cannot be read" in note for note in source.notes)
+    assert any("1 message cannot be read" in note for note in source.notes)
     (recording,) = source.recordings
     assert np.array_equal([np.asarray(one) for one in recording.images(range(frames))], pictures(12)[-frames:])
 

@@ -23,7 +23,7 @@ def test_a_gap_in_rates_is_named(tmp_path: Path) -> None:
         if not 10 < k < 30:
             bag.twist("/cmd_vel", stamp, 1.0, 0.0)
     path = bag.write(tmp_path / "bag")
-    words = "/cmd_vel: the rates have 1 gaps, 2 s together, the longest 2 s: there the integral is a guess"
+    words = "/cmd_vel: the rates have 1 gap, 2 s together, the longest 2 s: there the integral is a guess"
     source = opened(path, columns="/cmd_vel.linear.x", rates="/cmd_vel.linear.x")
     assert [words in note for note in source.notes] == [True, False]
     assert not any("the rates have" in note for note in opened(path, columns="/cmd_vel.linear.x").notes)

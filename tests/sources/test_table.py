@@ -240,7 +240,7 @@ def test_bad_rows_are_left_out_and_counted(tmp_path: Path) -> None:
     told = " ".join([*source.notes, *source.remarks])
     assert "3 of 12 rows left out" in told
     assert "the first in line 5" in told
-    assert "1 pictures are missing, such as 'gone.png', 1 name a picture again" in told
+    assert "1 picture is missing, such as 'gone.png', 1 name a picture again" in told
 
 
 def test_pictures_alone_are_in_natural_order(tmp_path: Path) -> None:
@@ -535,4 +535,4 @@ def test_rates_of_pictures_are_cut_where_rows_are_missing(tmp_path: Path) -> Non
     columns = {"file": names(12), "time": 0.1 * k, "speed": 1 + 0 * k, "yaw_rate": 0 * k, "label": k}
     source = open_source("table", folder_of(tmp_path, columns))
     assert [(len(r), r.file_name(0), r.labels[0]) for r in source.recordings] == [(5, "0.png", "0"), (6, "6.png", "60")]
-    assert any("1 frames between two gaps are left out" in note for note in source.notes)
+    assert any("1 frame between two gaps is left out" in note for note in source.notes)

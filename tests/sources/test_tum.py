@@ -120,8 +120,8 @@ def test_frames_in_gaps_and_missing_pictures_are_counted(tmp_path: Path) -> None
         ("1305031102.05 0 0 0 0 0 0 0", "1 of 60 poses left out, their quaternion is not of length 1"),
         ("1305031102.05 0 0", "1 of 60 rows are not 8 numbers"),
         ("\0\0\0\0\0", "1 of 60 rows are not 8 numbers"),
-        ("1305031102.0000 0 0 0 0 0 0 1", "1 stamps are repeated"),
-        ("1305031102.1200 0 0 0 0 0 0 1", "1 stamps out of order"),
+        ("1305031102.0000 0 0 0 0 0 0 1", "1 stamp is repeated"),
+        ("1305031102.1200 0 0 0 0 0 0 1", "1 stamp out of order"),
         ("1205031102.0500 0 0 0 0 0 0 1", "the clock goes back by 1e+08 s"),
     ],
 )

@@ -17,6 +17,7 @@ from egoequiv.auditing.layers import OUTPUT, Pooling, check_pooling, kind_of_val
 from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.pairs import Split
+from egoequiv.plurals import plural
 
 MOST_FEATURES = 10_000
 
@@ -48,7 +49,7 @@ class AuditedModel:
             return None
         other = 3 if self._shown(images)[2] == 1 else 1
         words = "gray images are shown to it in three channels" if other == 3 else "it is shown images in gray"
-        note = f"{self.name} takes {other} channel{'s' if other > 1 else ''}: {words}"
+        note = f"{self.name} takes {plural(other, 'channel')}: {words}"
         changed = replace(self, preprocessing=replace(declared, channels=other), notes=(*self.notes, note))
         try:
             changed.features(images)

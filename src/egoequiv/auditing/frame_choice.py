@@ -12,6 +12,7 @@ from egoequiv.auditing.audited import AuditedModel
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pairs import closeness, count_leaked
 from egoequiv.pairs.candidates import Indices
+from egoequiv.plurals import plural
 from egoequiv.store import FrameStore
 
 FramesOf = Literal["auto", "validation", "all"]
@@ -49,7 +50,7 @@ def choose_frames(
     frames: Indices = reduce(np.intersect1d, [split.validation for split in splits.values()])
     if not len(frames):
         raise DataError(f"{names} have no validation frame in common: audit them one by one, or with --frames all")
-    said = f"frames: {len(frames):,} validation frames of {names}, of {len(store):,} in the store"
+    said = f"frames: {plural(len(frames), 'validation frame')} of {names}, of {len(store):,} in the store"
     leaked = {name: count_leaked(store, split, max_gap_s) for name, split in splits.items()}
     notes += [
         f"leakage: {count:,} of {len(splits[name].validation):,} validation frames of {name} have "

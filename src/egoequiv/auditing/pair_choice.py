@@ -21,6 +21,7 @@ from egoequiv.pairs import (
     mine_patterns,
 )
 from egoequiv.pairs.candidates import Indices
+from egoequiv.plurals import plural
 from egoequiv.store import FrameStore
 
 LIMIT = 2_000  # pairs of a motion
@@ -67,7 +68,9 @@ def divide_store(
     groups, notes = groups_of(store, hold_out), []
     unknown = int((groups[frames] < 0).sum())
     if unknown:
-        notes.append(f"{unknown:,} frames have no {hold_out} and are left out")
+        notes.append(
+            f"{plural(unknown, f'frame has no {hold_out} and is', f'frames have no {hold_out} and are')} left out"
+        )
         frames = frames[groups[frames] >= 0]
     pairs = find_motion_pairs(store, frames, patterns, max_gap_s)
     parts = []

@@ -14,6 +14,7 @@ from egoequiv.cli.options import AsJson, Checkpoint, CheckpointOption, Device, P
 from egoequiv.cli.settings import parse_settings
 from egoequiv.cli.stores import LogFormat, fetch
 from egoequiv.errors import ConfigError
+from egoequiv.plurals import plural
 
 if TYPE_CHECKING:
     from egoequiv.evaluation.feature_files import Written
@@ -88,7 +89,7 @@ def _tell(written: Written, notes: list[str], checkpoint: Checkpoint, as_json: b
     """Say what was written, and what could not be read."""
     files, broken = [str(path) for path in written.files], list(written.broken)
     if broken:
-        say(f"{len(broken)} frames have no features: {broken[0]}{'; ...' * (len(broken) > 1)}")
+        say(f"{plural(len(broken), 'frame has', 'frames have')} no features: {broken[0]}{'; ...' * (len(broken) > 1)}")
     if as_json:
         told = {"files": files, "frames": written.frames, "features": written.features, "notes": notes}
         print_json({**told, "checkpoint": checkpoint, "broken": len(broken), "reasons": broken[:NOTES_SHOWN]})

@@ -12,6 +12,7 @@ from egoequiv.cli.options import AsJson, PosesFrom, Where, grouped
 from egoequiv.cli.settings import parse_settings, parse_size
 from egoequiv.cli.stopping import stopped_as
 from egoequiv.errors import ConfigError
+from egoequiv.plurals import plural
 
 if TYPE_CHECKING:
     from egoequiv.sources import Source
@@ -99,7 +100,7 @@ def _say_done(store: FrameStore, out: Path, as_json: bool) -> None:
         print_json({"store": str(out), **counts, "notes": notes, "remarks": remarks})
     else:
         shape = " x ".join(map(str, store.image_shape)) if store.has_images else "poses alone"
-        say(f"{len(store):,} frames of {len(store.recording_names)} recordings, {shape}, in {out}")
+        say(f"{plural(len(store), 'frame')} of {plural(len(store.recording_names), 'recording')}, {shape}, in {out}")
         say(f"next: egoequiv info {out}")
 
 

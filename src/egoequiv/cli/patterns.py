@@ -12,6 +12,7 @@ import typer
 from egoequiv.cli.console import output, print_json, progress_bar, say, show
 from egoequiv.cli.options import AsJson, MaxGap, check_max_gap
 from egoequiv.cli.stores import fetch
+from egoequiv.plurals import plural
 
 if TYPE_CHECKING:
     from egoequiv.pairs import Mining
@@ -131,7 +132,7 @@ def _draw(store: FrameStore, mining: Mining, max_gap_s: float, out: Path) -> lis
     from egoequiv.report.pictures import save_picture
 
     gap = "" if store.times_s is None else f" of at most {max_gap_s:g} s"
-    title = f"{mining.motions:,} motions{gap}: patterns kept in colour, dropped in gray"
+    title = f"{plural(mining.motions, 'motion')}{gap}: patterns kept in colour, dropped in gray"
     clusters = clusters_of(mining)
     save_figure(clusters_figure(clusters, title), out / "motions.png")
     write_interactive_scatter(clusters, title, out / "motions.html")
@@ -160,7 +161,7 @@ def _show(mining: Mining, described: dict[str, Any]) -> None:
         for row, centre in zip(described["patterns"], mining.patterns.centres, strict=True)
     ]
     looked = "all" if mining.clustered == mining.motions else f"{mining.clustered:,} at random"
-    lines = [Text(f"{mining.motions:,} motions, k-means on {looked}")]
+    lines = [Text(f"{plural(mining.motions, 'motion')}, k-means on {looked}")]
     if described["stability"]:
         seeds = f"stability: from {described['stability']['other_seeds']} other seeds no kept centre moved by more than"
         lines.append(Text(f"{seeds} {mining.wandering:.3f} standard deviations of the motions"))

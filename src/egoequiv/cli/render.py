@@ -9,6 +9,7 @@ import typer
 
 from egoequiv.cli.console import progress_bar, say
 from egoequiv.cli.settings import parse_settings
+from egoequiv.plurals import plural
 
 
 def render(
@@ -28,5 +29,5 @@ def render(
     source = open_source(world, **parse_settings(settings or []))
     with progress_bar() as progress:
         write(source, out, lambda done, total: progress("frames", done, total))
-    say(f"{source.frame_count:,} frames of {len(source.recordings)} recordings in {out}")
+    say(f"{plural(source.frame_count, 'frame')} of {plural(len(source.recordings), 'recording')} in {out}")
     say(f"next: egoequiv ingest {source_name} {out} -o STORE")

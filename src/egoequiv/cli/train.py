@@ -17,6 +17,7 @@ from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stopping import StoppedError, stopped_as
 from egoequiv.cli.stores import LogImages, fetch, local_store
 from egoequiv.errors import ConfigError
+from egoequiv.plurals import plural
 
 if TYPE_CHECKING:
     from egoequiv.training import TrainConfig, TrainedRun
@@ -197,7 +198,7 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
 
     out, config, metrics = run.path, run.config, RunFolder(run.path).metrics()
     if metrics:
-        title = f"{config.method_name}, {config.iterations:,} iterations"
+        title = f"{config.method_name}, {plural(config.iterations, 'iteration')}"
         save_figure(curves_figure({config.method_name: metrics}, title), out / "curves.png")
     if as_json:
         more = {"measurements": measure_basics(out, quiet=True)} if is_log else {}
@@ -207,7 +208,7 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     accuracy = f", validation top-1 {100 * top1:.2f} %" if top1 is not None else ""
     collapsed = ", features collapsed" if run.result.get("collapsed") else ""
     curves = f"; curves in {out / 'curves.png'}" if metrics else ""
-    say(f"{config.method_name}: {config.iterations:,} iterations done{collapsed}{accuracy}{curves}")
+    say(f"{config.method_name}: {plural(config.iterations, 'iteration')} done{collapsed}{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
     near = closeness(config.split, f"{config.max_gap_s:g} s")
     say(f"split {config.split}: {leaked} of {frames} validation frames have {near}{LEAKS if leaked else ''}")

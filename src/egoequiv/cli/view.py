@@ -10,6 +10,7 @@ import typer
 from egoequiv.cli.console import print_json, say
 from egoequiv.cli.options import AsJson, PosesFrom, grouped
 from egoequiv.cli.stores import LogFormat, local_store
+from egoequiv.plurals import plural
 
 
 @grouped
@@ -36,4 +37,5 @@ def view(
     if as_json:
         print_json({"page": str(out), "frames": len(opened), "recordings": len(opened.recording_names)})
         return
-    say(f"{len(opened):,} frames of {len(opened.recording_names)} recordings: open {out} in a browser")
+    recordings = plural(len(opened.recording_names), "recording")
+    say(f"{plural(len(opened), 'frame')} of {recordings}: open {out} in a browser")

@@ -8,6 +8,7 @@ from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.order import better_orders
 from egoequiv.doctor.repeated import isolated_copies
 from egoequiv.doctor.watched import Array, Watched, around
+from egoequiv.plurals import plural
 
 GAP_STEPS = 1.5  # usual steps: a longer one is a gap
 MISSING = 0.02  # the share of frames from which on missing ones are a fault
@@ -51,8 +52,8 @@ def _gaps(watched: Watched) -> Finding:
         check,
         name,
         share / MISSING,
-        f"about {missing:,} frames ({share:.1%}) are missing in {len(gaps):,} {'gap' if len(gaps) == 1 else 'gaps'} of "
-        "the time stamps; the longest is "
+        f"about {plural(missing, 'frame')} ({share:.1%}) {'is' if missing == 1 else 'are'} missing in "
+        f"{plural(len(gaps), 'gap')} of the time stamps; the longest is "
         f"{steps[worst] * watched.step_s:.2f} s after {watched.at(worst)}",
         fix="record without loss, or cut the recording at the gaps (a tub: --read "
         f"pause_s={np.ceil(100 * GAP_STEPS * watched.step_s) / 100:.2f})",

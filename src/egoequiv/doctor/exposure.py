@@ -6,6 +6,7 @@ import numpy as np
 
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.watched import Watched, around, runs_of
+from egoequiv.plurals import plural
 
 CLIPPED = 0.6  # the share of black or white pixels from which on a picture is bad
 FLAT = 2.0  # gray levels: a thumbnail that varies less shows nothing
@@ -66,7 +67,7 @@ def exposure(watched: Watched) -> Finding:
             f"{(bad & ~black & ~white).sum():,} flat), the first is {watched.at(int(np.flatnonzero(bad)[0]))}"
         )
     if len(jumps):
-        parts.append(f"the brightness jumps {len(jumps):,} times, first after {watched.at(int(jumps[0]))}")
+        parts.append(f"the brightness jumps {plural(len(jumps), 'time')}, first after {watched.at(int(jumps[0]))}")
     runs = runs_of(bad) + [(int(step), int(step) + 1) for step in jumps]
     return Finding(
         check,

@@ -8,6 +8,7 @@ import numpy as np
 
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.watched import Array, Watched
+from egoequiv.plurals import plural
 
 LONGEST = 8  # frames that are put in another order
 GAIN = 0.2  # the share of the path around them by which another order must be shorter
@@ -45,7 +46,7 @@ def order(watched: Watched) -> Finding:
         check,
         name,
         len(places) / max(PLACES * len(watched), 1.0),
-        f"pictures are out of order in {len(places):,} places; the first is {watched.at(places[0].first)}, the "
+        f"pictures are out of order in {plural(len(places), 'place')}; the first is {watched.at(places[0].first)}, the "
         f"clearest {watched.at(best.first)} to {watched.at(best.last)}: {best.words} makes the path {best.gain:.0%} "
         "shorter",
         fix="sort the pictures by the camera's own stamps or frame numbers (as text, 10 comes before 9)",

@@ -6,6 +6,7 @@ import numpy as np
 
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.watched import ALMOST_EQUAL, MOVING, Mask, Run, Watched, runs_of
+from egoequiv.plurals import plural
 
 FROZEN_S, FROZEN_STEPS = 0.3, 3  # how long pictures must not change; also without times
 MOVING_CHANGE = 4.0  # still levels: from then on a step changes the picture
@@ -40,8 +41,8 @@ def frozen(watched: Watched) -> Finding:
         check,
         name,
         longest / least,
-        f"{frames:,} frames repeat the one before them while the log moves, {_times(len(bad))}; the longest from "
-        f"{watched.at(worst[0])} to {watched.at(worst[1])}",
+        f"{plural(frames, 'frame repeats the one before it', 'frames repeat the one before them')} while the log "
+        f"moves, {_times(len(bad))}; the longest from {watched.at(worst[0])} to {watched.at(worst[1])}",
         fix="leave the frames out: no picture was taken there",
         moments=watched.moments(bad, "the picture does not change while the log moves"),
         values=(("frames", frames), ("longest_s", watched.seconds(worst))),

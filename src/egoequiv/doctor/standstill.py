@@ -6,6 +6,7 @@ import numpy as np
 
 from egoequiv.doctor.finding import Finding
 from egoequiv.doctor.watched import Array, Mask, Run, Watched, runs_of, smoothed
+from egoequiv.plurals import plural
 
 STRETCH_S, STRETCH_STEPS = 1.0, 8  # how long a stretch is at least; steps without times
 FAULT_STRETCHES = 2.0  # so many such stretches together are a fault
@@ -65,7 +66,8 @@ def _contradiction(watched: Watched, check: str, words: str, fix: str) -> Findin
         check,
         name,
         steps / (FAULT_STRETCHES * width),
-        f"{words} for {_long(watched, steps)} in {len(runs):,} stretches, the longest from {watched.at(worst[0])} to "
+        f"{words} for {_long(watched, steps)} in {plural(len(runs), 'stretch', 'stretches')}, the longest from "
+        f"{watched.at(worst[0])} to "
         f"{watched.at(worst[1])}",
         fix=fix,
         moments=watched.moments(runs, words),
@@ -92,4 +94,4 @@ def _stretches(wrong: Mask, width: int) -> list[Run]:
 
 
 def _long(watched: Watched, steps: int) -> str:
-    return f"{steps} steps" if np.isnan(watched.step_s) else f"{steps * watched.step_s:.1f} s"
+    return plural(steps, "step") if np.isnan(watched.step_s) else f"{steps * watched.step_s:.1f} s"

@@ -8,6 +8,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.evaluation.task import TaskData
 from egoequiv.pairs.candidates import Indices
+from egoequiv.plurals import plural
 
 MOST_FITTED = 10_000  # pairs of each motion, of other frames
 FITTED_APART = (
@@ -47,5 +48,6 @@ def fitted_apart_notes(data: TaskData) -> list[str]:
     shared = shared_recordings(data)
     if not shared or data.store.times_s is not None:  # of video, the note on leakage says it
         return [FITTED_APART]
-    words = f"{shared} recordings are both fitted and measured, so that rho is lower than on new recordings"
+    both = plural(shared, "recording is", "recordings are")
+    words = f"{both} both fitted and measured, so that rho is lower than on new recordings"
     return [FITTED_APART, f"split {data.split.kind}: {words}"]

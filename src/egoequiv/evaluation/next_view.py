@@ -19,6 +19,7 @@ from egoequiv.models.network import ALL
 from egoequiv.pairs import MotionPairs, MotionPatterns, declare_patterns, find_motion_pairs, make_split
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pairs.mining import Mining
+from egoequiv.plurals import plural
 from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
 
@@ -222,7 +223,7 @@ def check_image(image: Image, wanted: tuple[int, int, int]) -> Image:
         raise DataError(f"an image must be (height, width, channels), found the shape {image.shape}{hint}")
     shapes = (wanted, image.shape)
     if image.shape[2] != wanted[2]:
-        takes, found = (f"{count} channel{'' if count == 1 else 's'}" for _, _, count in shapes)
+        takes, found = (plural(count, "channel") for _, _, count in shapes)
         raise DataError(f"the network takes images of {takes}, found {found}")
     if image.shape != wanted:
         takes, found = (f"{height} x {width}" for height, width, _ in shapes)

@@ -22,6 +22,7 @@ from egoequiv.evaluation.walks import POLICIES, Floats, Policy, Walk, by_moves, 
 from egoequiv.files import plain
 from egoequiv.pairs import MinedPatterns, MotionPatterns
 from egoequiv.pairs.candidates import Indices, thinned
+from egoequiv.plurals import plural
 from egoequiv.store import FrameStore
 
 FEWEST_MOVES = 2  # with one there is nothing to choose
@@ -118,7 +119,7 @@ class NextViewResult:
         }
 
     def _tables(self, details: Mapping[str, Any]) -> list[Grid]:
-        choice = f"{len(self.own_class):,} starting views, {details['mean_choices']:.1f} moves to choose from"
+        choice = f"{plural(len(self.own_class), 'starting view')}, {details['mean_choices']:.1f} moves to choose from"
         title = f"next view: accuracy in %, {choice}, {self.selector.k} neighbours"
         heads = ("views", "chosen move", "random", "best", "chosen - random", "alone", "moved")
         moves = [

@@ -35,6 +35,7 @@ from egoequiv.evaluation.traverses import Traverse
 from egoequiv.files import plain
 from egoequiv.models import EgoNet
 from egoequiv.pairs.candidates import Indices
+from egoequiv.plurals import plural
 
 BLOCK = 1.5  # times the root of the number of frames: so long is a block of the bootstrap
 AREA = "area of precision-recall"
@@ -162,7 +163,8 @@ def _finding(data: TaskData, pairs: PlacePairs, scores: Mapping[Way, PlaceScores
     shown = {(space, prior): f"{space} + {PRIOR}" if prior else space for space, prior in scores}
     rows = [(shown[way], *map(cell, values)) for way, values in each.items()]
     first = scores["features", False]
-    notes = [*pairs.describe(), f"{len(first.found.queries):,} query frames have a place among the reference frames"]
+    found = plural(len(first.found.queries), "query frame has", "query frames have")
+    notes = [*pairs.describe(), f"{found} a place among the reference frames"]
     table = Grid.of("places", ("by", *NAMES), rows, [*notes, f"chance of recall@1: {chance:.3f}", *NOTES])
     gains = _gains(scores)
     details = {

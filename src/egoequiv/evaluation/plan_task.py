@@ -17,6 +17,7 @@ from egoequiv.evaluation.rendered_grid import NOTE, can_render, rendered_grid
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.models.network import ALL
 from egoequiv.pairs.candidates import Indices
+from egoequiv.plurals import plural
 
 SETTINGS = "for every way to plan, the errors of predictions, which weigh features and views, and the cost of a step"
 FEWEST, EVERY = 10, 5  # things in validation, of which every fifth is kept for the settings
@@ -70,7 +71,8 @@ def _divided(data: TaskData, whole: PoseGrid, frames: Indices, is_shared: bool) 
     if is_shared or len(every) < FEWEST:
         return whole.only(training_frames(data)), grid, f"{SETTINGS} are from training recordings"
     kept = np.isin(things, every[::EVERY])
-    note = f"{SETTINGS} are from {kept.sum()} other validation recordings, of things that are not walked around"
+    others = plural(int(kept.sum()), "other validation recording")
+    note = f"{SETTINGS} are from {others}, of things that are not walked around"
     return grid.only(grid.rows[kept]), grid.only(grid.rows[~kept]), note
 
 

@@ -31,6 +31,7 @@ from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions,
 from egoequiv.files import plain
 from egoequiv.models.network import ALL
 from egoequiv.pairs import draw_labelled
+from egoequiv.plurals import plural
 from egoequiv.store import FrameStore
 from egoequiv.training.data import Recognition
 
@@ -129,7 +130,7 @@ def _targets(data: TaskData, labelled: Recognition | None, options: TaskOptions)
         targets.append(NumberTarget(data.store, asked, name, values, drawn, options.seed))
         notes.append(
             f"{name}: ridge regression fitted on {count} labelled training frames, its penalty chosen among them, "
-            f"{_draws(len(drawn))}; measured on {len(asked):,} validation frames"
+            f"{_draws(len(drawn))}; measured on {plural(len(asked), 'validation frame')}"
         )
     return targets, notes
 
@@ -166,18 +167,19 @@ def _class_target(task: Recognition, options: TaskOptions) -> tuple[list[Target]
     }
     if not drawn:
         raise DataError(
-            f"class {names[rarest]!r} has {counts[rarest]} training frames, fewer than the labels of each class "
-            f"({', '.join(map(str, options.per_class))}): choose --per-class, --label-column, or another split"
+            f"class {names[rarest]!r} has {plural(counts[rarest], 'training frame')}, fewer than the labels of each "
+            f"class ({', '.join(map(str, options.per_class))}): choose --per-class, --label-column, or another split"
         )
     notes = [
         f"labels are of {', '.join(map(str, drawn))} training frames of each of {len(names)} classes, "
-        f"{_draws(options.draws)}; measured on {len(asked):,} validation frames",
+        f"{_draws(options.draws)}; measured on {plural(len(asked), 'validation frame')}",
         "linear: logistic regression with C = 1; k-NN: majority of the nearest by cosine; features standardised "
         "by training frames",
     ]
     lacking = [str(labels) for labels in options.per_class if labels not in drawn]
     if lacking:
-        notes.append(f"{', '.join(lacking)} labels a class: class {names[rarest]!r} has {counts[rarest]} frames only")
+        own = plural(counts[rarest], "frame")
+        notes.append(f"{', '.join(lacking)} labels a class: class {names[rarest]!r} has {own} only")
     target = ClassTarget(task.store, asked, some_training(split, options.seed), classes, names, drawn)
     return [target], notes
 

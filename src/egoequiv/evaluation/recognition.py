@@ -15,6 +15,7 @@ from egoequiv.evaluation.statistics import group_mean
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.models.network import ALL
 from egoequiv.pairs.candidates import Indices, thinned
+from egoequiv.plurals import plural
 from egoequiv.store import FrameStore
 
 TOP = (1, 5, 10)
@@ -87,7 +88,7 @@ def recognition(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
     notes = [
         "chance: guessing, each class equally often; most frequent class: always naming the one that most frames have; "
         "nearest pixels: the class of the nearest of "
-        f"{len(labelled):,} labelled training images, by the distance of pixels"
+        f"{plural(len(labelled), 'labelled training image')}, by the distance of pixels"
     ]
     table = [(value.metric.title, cell(value), *baseline_texts(value, PIXEL_BASELINES)) for value in values]
     there, names, warnings = np.unique(classes), task.class_names, notes_of(values[:1])
@@ -98,7 +99,7 @@ def recognition(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
         )
     return Finding(
         values,
-        [Grid.of(f"recognition of {len(rows):,} frames", ("", "accuracy", *PIXEL_BASELINES), table, notes)],
+        [Grid.of(f"recognition of {plural(len(rows), 'frame')}", ("", "accuracy", *PIXEL_BASELINES), table, notes)],
         {"frames": len(rows), "classes": list(names), "labelled": len(labelled)},
         notes=warnings,
         measured_on=task,

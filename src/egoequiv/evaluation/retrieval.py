@@ -28,6 +28,7 @@ from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions,
 from egoequiv.files import plain
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices, thinned
+from egoequiv.plurals import plural
 from egoequiv.store import FrameStore
 
 MOST_PAIRS, MOST_QUERIES = 100_000, 1_000
@@ -87,7 +88,8 @@ class RetrievalResult:
             self.exclusion.describe(),
             "chance is the share of the query's motion among the pairs it was compared with",
         ]
-        lost = [f"{dropped:,} queries were dropped: fewer than {K} pairs to be compared with"] if dropped else []
+        words = f"{plural(dropped, 'query was', 'queries were')} dropped: fewer than {K} pairs to be compared with"
+        lost = [words] if dropped else []
         rows: list[Sequence[Any]] = []
         for (own, other), (at_1, at_k) in zip(found, values, strict=True):
             rows.append((own.motion, "features", cell(at_1), cell(at_k), at_1.metric.text(own.chance), own.queries))

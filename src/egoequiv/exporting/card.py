@@ -20,6 +20,7 @@ from egoequiv.models.network import ALL, EQUIVARIANT
 from egoequiv.models.saved import SavedConfig
 from egoequiv.names import is_code, short_name
 from egoequiv.pairs import closeness
+from egoequiv.plurals import plural
 from egoequiv.training.run_folder import RunFolder
 
 CARD = "README.md"
@@ -114,14 +115,15 @@ def _data(run: RunFolder, which: Which) -> list[Block]:
         ]
         if revisited := result.get("revisited_validation_frames", 0):
             lines.append(
-                f"warning: {revisited:,} validation frames are at a place that training frames show at another time"
+                f"warning: {plural(revisited, 'validation frame is', 'validation frames are')} at a place that "
+                "training frames show at another time"
             )
         if result.get("collapsed"):
             lines.append("warning: the features have collapsed in training: they hardly differ between images")
     else:
         lines.append(f"warning: the run is {run.unfinished()}")
     chosen = "chosen on the validation frames" if which == "best" else "at the end of training"
-    lines.append(f"{config.iterations:,} iterations, seed {config.seed}; the weights are those {chosen}")
+    lines.append(f"{plural(config.iterations, 'iteration')}, seed {config.seed}; the weights are those {chosen}")
     return [Points(lines)]
 
 
@@ -160,7 +162,7 @@ def _measured(found: Sequence[Measurement]) -> list[Block]:
 def _grid(one: Measurement) -> Grid:
     title = TASKS[one.task].title if one.task in TASKS else one.title or short_name(one.task)
     part = "" if one.part == ALL else f" of the part {one.part}"
-    frames = f"{one.frames:,} frames of {one.recordings:,} recordings of {one.store}"
+    frames = f"{plural(one.frames, 'frame')} of {plural(one.recordings, 'recording')} of {one.store}"
     caption = f"{title}{part}{_settings(one)}, on {frames}, split {one.split}"
     shown = [value for value in one.values if not value.metric.is_detail] or one.values
     rows = [

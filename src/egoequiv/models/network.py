@@ -20,6 +20,7 @@ from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
 from egoequiv.models.motion_maps import MOTION_MAPS, MotionMaps
 from egoequiv.models.motion_model import unknown_part
+from egoequiv.plurals import plural
 from egoequiv.signatures import of_type
 from egoequiv.user_code import is_built_in
 
@@ -207,7 +208,7 @@ class EgoNet(nn.Module):
     def _features_of_user(self, pixels: Tensor) -> Tensor:
         """Features of normalised images by an encoder of a user, which may fail on some batches alone."""
         mode = "in training" if self.encoder.training else "in evaluation"
-        what = f"encoder {self.spec.encoder}, {mode}, on {len(pixels)} images"
+        what = f"encoder {self.spec.encoder}, {mode}, on {plural(len(pixels), 'image')}"
         return features_of(what, self.encoder, pixels, self.encoder.feature_dim)
 
     def normalised(self, images: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from egoequiv.odometry.scale import check_scale, lengths_in_log
 from egoequiv.odometry.steps import compared, features_of
 from egoequiv.odometry.two_view import Step
 from egoequiv.odometry.watch import Watched, watch
+from egoequiv.plurals import plural
 from egoequiv.pose import CAMERA_POSES, ScaleFreeSpace, SE3Space
 from egoequiv.pose.camera import Lens
 from egoequiv.progress import Progress
@@ -156,7 +157,7 @@ def _notes(seen: Watched, parts: Sequence[Chain]) -> list[str]:
         lost = len(seen.recording) - sum(len(chain.frames) for chain in parts)
         notes.append(
             f"recording {name}: {int(unknown.sum())} of {len(steps)} steps cannot be told from the pictures ({why}); "
-            f"it is cut there into {len(parts)}, and {lost} frames are left out"
+            f"it is cut there into {len(parts)}, and {plural(lost, 'frame is', 'frames are')} left out"
         )
     vague = steps.rotation_known & ~steps.direction_known
     if vague.any():

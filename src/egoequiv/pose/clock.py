@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.plurals import plural
 from egoequiv.remarks import Remark
 
 Nanoseconds = NDArray[np.int64]
@@ -135,7 +136,8 @@ def _in_order(times: Nanoseconds, where: str) -> tuple[Indices, list[str]]:
         worst = int(back[np.argmin(steps[back])])
         if -steps[worst] <= _SMALL_JUMP * usual:
             rows = np.argsort(times, kind="stable")
-            notes.append(f"{where}: {len(back)} stamps out of order, the first in row {int(back[0]) + 2}; sorted")
+            wrong = plural(len(back), "stamp")
+            notes.append(f"{where}: {wrong} out of order, the first in row {int(back[0]) + 2}; sorted")
         else:
             rows, note = _without_jumps(times, steps, worst)
             notes.append(f"{where}: {note}; {len(times) - len(rows)} of {len(times)} rows are left out")
@@ -143,7 +145,8 @@ def _in_order(times: Nanoseconds, where: str) -> tuple[Indices, list[str]]:
     if len(repeated):
         first = int(rows[repeated[0]]) + 1
         notes.append(
-            f"{where}: {len(repeated)} stamps are repeated, the first in row {first}; the first of each is kept"
+            f"{where}: {plural(len(repeated), 'stamp is', 'stamps are')} repeated, the first in row {first}; the first "
+            "of each is kept"
         )
         rows = np.delete(rows, repeated)
     return rows, notes

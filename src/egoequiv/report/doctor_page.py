@@ -10,6 +10,7 @@ import numpy as np
 from egoequiv.blocks import Block, Cell, Fold, Grid, Points, Section, Text
 from egoequiv.doctor.examine import Diagnosis, Examined
 from egoequiv.doctor.finding import Finding
+from egoequiv.plurals import plural
 from egoequiv.report.figures.doctor import rates_figure, strips_figure, worst_moments
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.sections import Report
@@ -83,13 +84,13 @@ def _lead(diagnosis: Diagnosis) -> str:
     told = sum(int(one.rotation_known.sum()) for one in steps)
     total = max(sum(map(len, steps)), 1)
     faults = len(diagnosis.faults)
-    found = f"{faults} fault{'s' * (faults != 1)} in {len(wrong)} of {count}" if wrong else f"No fault in {count}"
+    found = f"{plural(faults, 'fault')} in {len(wrong)} of" if wrong else "No fault in"
     share = f"The pictures tell the rotation of {100 * told / total:.0f} % of {total:,} steps."
     if told < total / 2:
         reasons = np.concatenate([one.reason[~one.rotation_known] for one in steps])
         names, times = np.unique(reasons, return_counts=True)
         share += f" The others cannot be compared: mostly {names[int(times.argmax())]}." if len(names) else ""
-    return f"{found} recording{'s' * (count != 1)} ({frames:,} frames). {share}"
+    return f"{found} {plural(count, 'recording')} ({plural(frames, 'frame')}). {share}"
 
 
 def _facts(diagnosis: Diagnosis) -> dict[str, str]:
@@ -133,7 +134,7 @@ def _checks_grid(findings: Sequence[Finding]) -> Grid:
 def _steps_words(examined: Examined) -> str:
     steps = examined.comparison.steps
     reasons = [f"{int((steps.reason == reason).sum())} {reason}" for reason in np.unique(steps.reason) if reason]
-    return f"{len(steps):,} steps between key pictures; " + (", ".join(reasons) or "all told in full")
+    return f"{plural(len(steps), 'step')} between key pictures; " + (", ".join(reasons) or "all told in full")
 
 
 def _line_of(examined: Examined) -> str:

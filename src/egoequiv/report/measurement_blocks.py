@@ -12,6 +12,7 @@ from egoequiv.experiments.comparison import Answered, RunComparison
 from egoequiv.experiments.table import words
 from egoequiv.models.network import ALL
 from egoequiv.pairs import closeness
+from egoequiv.plurals import plural
 from egoequiv.report.results_grid import results_grid
 from egoequiv.report.table_blocks import motions_apart_blocks, p_text, tests_grid
 
@@ -46,7 +47,8 @@ def _in_words(value: Value) -> str:
 
 def _frames(measurement: Measurement) -> list[str]:
     """On which frames it was measured, and how many of them have a training frame close by."""
-    place = f"{measurement.frames:,} frames of {measurement.recordings:,} recordings of {measurement.store}"
+    recordings = plural(measurement.recordings, "recording")
+    place = f"{plural(measurement.frames, 'frame')} of {recordings} of {measurement.store}"
     if measurement.leaked is None:
         return [f"measured on all {place}"]
     leak = f"{measurement.leaked:,} of them have {closeness(measurement.split)}"
@@ -87,7 +89,8 @@ def _answers_grid(answered: Answered) -> Grid:
         f"{found.only_a:g}",
         f"{found.only_b:g}",
     )
-    caption = f"Top-1 on the same {found.frames:,} validation frames of {found.recordings:,} recordings ({found.test})"
+    frames = f"{plural(found.frames, 'validation frame')} of {plural(found.recordings, 'recording')}"
+    caption = f"Top-1 on the same {frames} ({found.test})"
     columns = ("groups", "difference %", "95 % interval", "p", "right by the first alone", "by the second alone")
     return Grid.of(caption, columns, [row])
 

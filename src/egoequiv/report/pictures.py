@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from egoequiv.files import replacing
+from egoequiv.plurals import plural
 from egoequiv.store import FrameStore
 
 GAP = 2
@@ -23,7 +24,7 @@ def contact_sheet(store: FrameStore, columns: int = 12, rows: int = 12, thumbnai
     chosen = [groups[k] for k in _spread(len(groups), rows)]
     images = [[store.images[frames[k]] for k in _spread(len(frames), columns)] for _, frames in chosen]
     scale = thumbnail / max(store.image_shape[:2])
-    return _sheet(images, [f"{name} ({len(frames)} frames)" for name, frames in chosen], scale, columns)
+    return _sheet(images, [f"{name} ({plural(len(frames), 'frame')})" for name, frames in chosen], scale, columns)
 
 
 def picture_grid(images: Sequence[Sequence[NDArray[np.uint8]]], titles: Sequence[str], scale: int = 1) -> Image.Image:

@@ -9,6 +9,7 @@ from egoequiv.experiments.collect import Exhibit, Experiment
 from egoequiv.experiments.record import machine, versions
 from egoequiv.experiments.run_groups import differing_settings
 from egoequiv.experiments.table import words
+from egoequiv.plurals import plural
 from egoequiv.report.figures.curves import AUROC, Lines, curves_figure, loss_terms, mean_lines
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.figures.styles import Styles
@@ -75,7 +76,7 @@ def configuration_section(exhibit: Exhibit) -> Section:
         blocks.append(Grid.of(title, ("method", "seeds", *names), rows, is_words=True))
         same = [(name, words(value)) for name, value in groups[0].settings.items() if name not in differing]
         grid = Grid.of(f"{exhibit.title}: settings that all runs share", ("setting", "value"), same, is_words=True)
-        blocks.append(Fold(f"{len(same)} settings that all runs share", [grid]))
+        blocks.append(Fold(f"{plural(len(same), 'setting')} that all runs share", [grid]))
     known = {subject.name for subject in exhibit.subjects}
     trained = [row.name for row in (exhibit.table.rows if exhibit.table else ()) if row.settings or row.runs]
     gone = [name for name in trained if name not in known]

@@ -8,6 +8,7 @@ from math import isnan
 from pathlib import Path
 
 from egoequiv.blocks import Block, Cell, Code, Grid, Section, Text
+from egoequiv.plurals import plural
 from egoequiv.report.sections import FOUND, Report
 from egoequiv.training.search import SAME, SELECTION, Selection, Trial
 
@@ -24,7 +25,7 @@ def search_report(folder: Path | str) -> Report:
     selection = Selection.load(Path(folder) / SELECTION)
     count = len({(one.method, repr(one.settings)) for one in selection.trials})
     lead = (
-        f"{count} {'setting was' if count == 1 else 'settings were'} tried, on held-out training frames. To see "
+        f"{plural(count, 'setting was', 'settings were')} tried, on held-out training frames. To see "
         "what the chosen ones are worth, train with them on all training frames, and report those runs."
     )
     blocks = search_blocks(selection, list(selection.weight))

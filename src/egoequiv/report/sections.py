@@ -12,6 +12,7 @@ from egoequiv.evaluation.task import Task
 from egoequiv.evaluation.tasks import TASKS
 from egoequiv.experiments.collect import Exhibit, Experiment
 from egoequiv.experiments.measure import BASIC
+from egoequiv.plurals import plural
 from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.styles import Styles, row_styles
 from egoequiv.report.published import published_blocks
@@ -67,7 +68,7 @@ def as_code(text: str) -> str:
 def _lead(experiments: Sequence[Experiment]) -> str:
     tables = sum(exhibit.table is not None for experiment in experiments for exhibit in experiment.exhibits)
     runs = {run for e in experiments for exhibit in e.exhibits for s in exhibit.subjects for run in s.group.runs}
-    parts = [f"{tables} {'table' if tables == 1 else 'tables'}", f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}"]
+    parts = [plural(tables, "table"), plural(len(runs), "run")]
     return (
         f"{' and '.join(parts)}: image features, how they follow camera motion, and what they are good for. Every "
         "number is read from the folder."

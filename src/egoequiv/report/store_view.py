@@ -9,6 +9,7 @@ import numpy as np
 
 from egoequiv.blocks import Block, Points, Section, Text
 from egoequiv.files import write_text
+from egoequiv.plurals import plural
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.figures.trajectory import (
     SHOWN_RECORDINGS,
@@ -83,7 +84,8 @@ def store_report(store: FrameStore, max_gap_s: float = 1.0) -> Report:
 
 
 def _lead(store: FrameStore, tracks: Sequence[Track]) -> str:
-    words = f"{len(store):,} frames of {len(store.recording_names):,} recordings, from {store.meta['source']}."
+    recordings = plural(len(store.recording_names), "recording")
+    words = f"{plural(len(store), 'frame')} of {recordings}, from {store.meta['source']}."
     if len(store.recording_names) > len(tracks):
         words += f" The {SHOWN_RECORDINGS} longest recordings are drawn."
     return words
@@ -110,7 +112,7 @@ def _findings(store: FrameStore) -> Section:
     for track in longest_tracks(store, len(store.recording_names)):
         if track.gaps and store.times_s is not None:
             longest = max(end - begin for begin, end in track.gaps)
-            found.append(f"{track.name}: {len(track.gaps)} gaps, the longest {longest:.3g} s")
+            found.append(f"{track.name}: {plural(len(track.gaps), 'gap')}, the longest {longest:.3g} s")
         if len(track.rows) > 1 and store.poses.shape[1] and not np.ptp(store.poses[track.rows], axis=0).any():
             found.append(f"{track.name}: the pose never changes")
         repeated = _repeated_images(store, track)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.plurals import plural
 from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.conventions import are_unit_quaternions
 from egoequiv.remarks import Remark
@@ -56,7 +57,7 @@ def colmap(path: Path, *, images: str = "", camera: str = "") -> Source:
         if camera and camera not in map(str, counts):
             raise ConfigError(f"camera={camera!r}: {path / folder} has {', '.join(map(str, sorted(counts)))}")
         listed.extend(
-            Listed("camera", str(one), f"{count:,} images", camera in ("", str(one)), f"camera={one}")
+            Listed("camera", str(one), plural(count, "image"), camera in ("", str(one)), f"camera={one}")
             for one, count in counts.most_common(_CAMERAS_LISTED)
         )
         kept = [image for image in found if camera in ("", str(image.camera))]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from egoequiv.errors import DataError
+from egoequiv.plurals import plural
 from egoequiv.sources.sequences import in_order_of_capture
 
 _COUNT = struct.Struct("<Q")
@@ -80,7 +81,7 @@ def _text(path: Path, notes: list[str]) -> list[PosedImage]:
     if not images:
         raise DataError(f"{path}: no row of IMAGE_ID, QW, QX, QY, QZ, TX, TY, TZ, CAMERA_ID, NAME")
     if broken:
-        notes.append(f"{path}: {len(broken)} rows of images cannot be read, first line {broken[0]}")
+        notes.append(f"{path}: {plural(len(broken), 'row')} of images cannot be read, first line {broken[0]}")
     return images
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.files import is_finite_number
+from egoequiv.plurals import plural
 from egoequiv.pose import ColumnsSpace
 from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.sources.donkey_tub import (
@@ -131,10 +132,10 @@ def _list_columns(records: list[Record], keys: tuple[str, ...], camera: str) -> 
     for key in sorted({key for record in records for key in record if not key.startswith("_")}):
         numbers = [record[key] for record in records if is_finite_number(record.get(key))]
         if numbers:
-            words = f"{len(numbers):,} numbers, {min(numbers):.3g} to {max(numbers):.3g}"
+            words = f"{plural(len(numbers), 'number')}, {min(numbers):.3g} to {max(numbers):.3g}"
             listed.append(Listed("columns", key, words, key in keys, f"columns={key}"))
         elif "image" in key:
-            listed.append(Listed("camera", key, f"{len(records):,} pictures", key == camera, f"camera={key}"))
+            listed.append(Listed("camera", key, plural(len(records), "picture"), key == camera, f"camera={key}"))
     return listed
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.files import is_finite_number
+from egoequiv.plurals import plural
 from egoequiv.pose import integrate
 from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.sources.logged import seconds_since_first
@@ -63,10 +64,13 @@ def read_tub(tree: Tree, folder: str, notes: list[str]) -> Tub:
         raise DataError(f"{where}: none of its {len(lines)} records can be read")
     repeated = len(lines) - len(broken) - len(records)
     if repeated:
-        notes.append(f"{where}: {repeated} indexes are written twice; the last record of each is kept")
+        twice = plural(repeated, "index is", "indexes are")
+        notes.append(f"{where}: {twice} written twice; the last record of each is kept")
     lost = max(records) - min(records) + 1 - len(records)
     if lost:
-        notes.append(f"{where}: {lost} indexes from {min(records)} to {max(records)} have no record that can be read")
+        span = f"from {min(records)} to {max(records)}"
+        lack = plural(lost, f"index {span} has", f"indexes {span} have")
+        notes.append(f"{where}: {lack} no record that can be read")
     return Tub([records[index] for index in sorted(records)], _deleted(tree, folder, catalogs, notes))
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.plurals import plural
 from egoequiv.pose import DRIVING_POSES, PlanarSpace, driving_poses
 from egoequiv.pose.camera import Lens
 from egoequiv.sources.kitti_calibration import ODOMETRY_FILE, R_OPTICAL_VEHICLE, odometry_lens
@@ -113,8 +114,8 @@ def _recording(root: Path, name: str, camera: int, notes: list[str]) -> Odometry
     if not files or min(files) != 0 or max(files) != len(rows) - 1:
         span = f", numbered {min(files)} to {max(files)}" if files else ""
         raise DataError(
-            f"{folder} has {len(files)} images{span}, but {poses_file} has {len(rows)} rows, numbered 0 to "
-            f"{len(rows) - 1}: they are not of one sequence"
+            f"{folder} has {plural(len(files), 'image')}{span}, but {poses_file} has {plural(len(rows), 'row')}, "
+            f"numbered 0 to {len(rows) - 1}: they are not of one sequence"
         )
     if len(files) < len(rows):
         notes.append(f"sequence {name}: poses without an image, left out: {len(rows) - len(files)} of {len(rows)}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.plurals import plural
 from egoequiv.sources.lerobot_files import LeRobotFiles
 from egoequiv.sources.video_frames import VideoIndex
 
@@ -36,7 +37,7 @@ class Camera:
     def details(self) -> str:
         if self.in_table:
             return "pictures in the tables"
-        return f"{self.videos} video file{'s' * (self.videos != 1)}" if self.videos else "listed, but no file is there"
+        return plural(self.videos, "video file") if self.videos else "listed, but no file is there"
 
     @property
     def is_depth(self) -> bool:

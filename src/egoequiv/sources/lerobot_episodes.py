@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
+from egoequiv.plurals import plural
 from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.remarks import Remark
 from egoequiv.sources.lerobot_cameras import Camera, disagreements
@@ -95,7 +96,7 @@ class Episodes:
         reader: FrameReader
         if self.camera.in_table:
             reader, usable, frames = TablePictures.of(self.files.root, file, self.camera.name), kept, rows[kept]
-            self.details = self.details or f"{len(reader):,} pictures in {file.name}"
+            self.details = self.details or f"{plural(len(reader), 'picture')} in {file.name}"
         else:
             index, start_ns, end_ns = self._video(number, rows, file)
             places, frames = self._matched(times_ns, index, start_ns, end_ns, name)
@@ -184,7 +185,8 @@ class Episodes:
             inside &= frame_ns <= end_ns - start_ns + half
         own = np.flatnonzero(inside)
         if abs(len(own) - len(row_ns)) > 1:
-            self._say("table and video differ in length", f"{name} ({len(row_ns)} rows, {len(own)} frames)")
+            lengths = f"{plural(len(row_ns), 'row')}, {plural(len(own), 'frame')}"
+            self._say("table and video differ in length", f"{name} ({lengths})")
         if self.match == "number":
             both = np.arange(min(len(own), len(row_ns)))
             return both, own[both]

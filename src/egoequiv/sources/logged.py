@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import BrokenFrameError, DataError
+from egoequiv.plurals import plural
 from egoequiv.pose.camera import Lens
 from egoequiv.pose.clock import Nanoseconds
 from egoequiv.pose.track import ColumnRule, ColumnTrack, Interpolation, PoseTrack, longest_gap_ns
@@ -215,7 +216,8 @@ def integrated_gaps(streams: Sequence[Nanoseconds], max_gap_s: float | None, whe
     if not len(long):
         return []
     return [
-        f"{where}: the rates have {len(long)} gaps, {long.sum():.3g} s together, the longest {long.max():.3g} s: there "
+        f"{where}: the rates have {plural(len(long), 'gap')}, {long.sum():.3g} s together, the longest "
+        f"{long.max():.3g} s: there "
         "the integral is a guess, as if they changed evenly in between"
     ]
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
+from egoequiv.plurals import plural
 from egoequiv.pose import CAMERA_POSES, PoseTrack, SE3Space
 from egoequiv.pose.camera import Lens
 from egoequiv.pose.clock import read_clock
@@ -159,7 +160,8 @@ def _stray(folder: Path) -> Capture:
         numbers = np.arange(frames)  # evenly spaced numbers count the frames that were skipped while recording too
     notes: list[str] = []
     if len(rows) != frames:
-        notes.append(f"{folder.name}: rgb.mp4 has {frames} frames, odometry.csv {len(rows)} rows; matched by number")
+        found = f"rgb.mp4 has {plural(frames, 'frame')}, odometry.csv {plural(len(rows), 'row')}"
+        notes.append(f"{folder.name}: {found}; matched by number")
     return Capture(
         name=folder.name,
         where=str(file),
@@ -214,7 +216,8 @@ def _record3d(scan: Path) -> Capture:
     if not pictures:
         raise DataError(f"{tree.where(start + folder)} has no pictures such as 0.jpg")
     if len(pictures) != len(poses):
-        notes.append(f"{_name(scan)}: {len(pictures)} pictures and {len(poses)} poses; matched by number")
+        found = f"{plural(len(pictures), 'picture')} and {plural(len(poses), 'pose')}"
+        notes.append(f"{_name(scan)}: {found}; matched by number")
     return Capture(
         name=_name(scan),
         where=where,
@@ -224,7 +227,7 @@ def _record3d(scan: Path) -> Capture:
         poses=poses[:, [4, 5, 6, 0, 1, 2, 3]],
         reader=PictureFiles(tree, tuple(pictures.values())),
         picture_numbers=np.array(list(pictures), np.int64),
-        details=f"{metadata.get('w', '?')} x {metadata.get('h', '?')}, {len(pictures):,} frames, jpg",
+        details=f"{metadata.get('w', '?')} x {metadata.get('h', '?')}, {plural(len(pictures), 'frame')}, jpg",
         lens=record3d_lens(metadata, where, tree, next(iter(pictures.values())), notes),
         notes=tuple(notes),
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.plurals import plural
 from egoequiv.pose.clock import Nanoseconds
 from egoequiv.remarks import Remark
 from egoequiv.sources.ros_bags import OpenBag
@@ -61,7 +62,8 @@ class Stream:
         """What is odd about its messages and stamps."""
         found = []
         if self.broken:
-            found.append(f"{self.where}: {len(self.broken)} messages cannot be read, the first: {self.broken[0]}")
+            broken = plural(len(self.broken), "message")
+            found.append(f"{self.where}: {broken} cannot be read, the first: {self.broken[0]}")
         zero = len(self) - int(np.count_nonzero(self.stamp_ns))
         if by_header and zero:
             found.append(f"{self.where}: {zero} of {len(self)} messages have no stamp in their header; left out")

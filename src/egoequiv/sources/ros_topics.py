@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from egoequiv.errors import DataError
+from egoequiv.plurals import plural
 from egoequiv.remarks import Remark
 from egoequiv.sources.recording import Listed
 from egoequiv.sources.ros_bags import OpenBag, Topic
@@ -138,7 +139,7 @@ class Topics:
         found = [_listed(one, pictures.get(one.name), duration, one.name in used) for one in self.all]
         if self.tf:
             count = sum(one.count for one in self.tf)
-            found.append(Listed("poses", "tf", f"{count:,} messages of transforms", "tf" in used, "poses=tf"))
+            found.append(Listed("poses", "tf", f"{plural(count, 'message')} of transforms", "tf" in used, "poses=tf"))
         order = ("camera", "poses", "columns", "topic")
         return sorted(found, key=lambda one: order.index(one.kind))
 
@@ -160,7 +161,7 @@ def _pose_rank(topic: Topic) -> tuple[bool, bool, bool, int, str]:
 
 def _listed(topic: Topic, camera: Camera | None, duration_s: float, used: bool) -> Listed:
     rate = f", {(topic.count - 1) / duration_s:.3g} Hz" if duration_s and topic.count > 1 else ""
-    details = f"{topic.kind.replace('/msg/', '/')}, {topic.count:,} messages{rate}"
+    details = f"{topic.kind.replace('/msg/', '/')}, {plural(topic.count, 'message')}{rate}"
     if camera is not None:
         size = f", {camera.size[1]} x {camera.size[0]}" if camera.size else ""
         details += f"{size}, {camera.encoding}"

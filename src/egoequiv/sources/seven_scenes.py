@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.plurals import plural
 from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.camera import Lens
 from egoequiv.remarks import Remark
@@ -69,7 +70,7 @@ def seven_scenes(path: Path, *, rate_hz: float = _KINECT_HZ) -> Source:
         {"path": str(path), "rate_hz": rate_hz},
         pose_names=CAMERA_POSES,
         notes=tuple(notes),
-        listed=tuple(Listed("camera", r.name, f"{len(r):,} frames with a pose") for r in recordings),
+        listed=tuple(Listed("camera", r.name, f"{plural(len(r), 'frame')} with a pose") for r in recordings),
         convention="a 4 x 4 matrix for each frame, metres, camera to world, camera axes opencv; times are frame "
         f"numbers at {rate_hz:g} Hz",
     )
@@ -100,7 +101,9 @@ def _sequence(
             (poses if found[2].lower() == "pose.txt" else pictures).setdefault(int(found[1]), file)
     lone = sorted(poses.keys() ^ pictures.keys())
     if lone:
-        notes.append(f"{name}: {len(lone)} frames have a picture or a pose alone and are left out, first {lone[0]}")
+        alone = "a picture or a pose alone and"
+        left = plural(len(lone), f"frame has {alone} is", f"frames have {alone} are")
+        notes.append(f"{name}: {left} left out, first {lone[0]}")
     numbers = sorted(poses.keys() & pictures.keys())
     matrices = np.array([_matrix(tree.read(join(folder, poses[number]))) for number in numbers]).reshape(-1, 4, 4)
     names = [pictures[number] for number in numbers]

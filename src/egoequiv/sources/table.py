@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.plurals import plural
 from egoequiv.pose import CAMERA_POSES, NoMotion
 from egoequiv.pose.track import ColumnRule, Interpolation
 from egoequiv.remarks import Remark
@@ -133,7 +134,7 @@ def _choose_table(
         return None, []
     if settings.poses:
         chosen = read_table(root / settings.poses)
-        return chosen, [Listed("table", chosen.path.name, f"{len(chosen):,} rows")]
+        return chosen, [Listed("table", chosen.path.name, plural(len(chosen), "row"))]
     worth: dict[Path, float] = {}
     problems: list[DataError] = []
     for path in sorted(root.iterdir(), key=lambda one: in_order_of_capture(one.name)):
@@ -262,7 +263,7 @@ def _without_table(path: Path, disk: OnDisk, settings: TableSettings, notes: lis
         notes.append("some recordings have times and others none, so none are used")
         recordings = [LoggedRecording(r.name, r.poses, None, r.reader, r.rows) for r in recordings]
     notes.append(Remark("pictures without a table: nothing is known of their motion"))
-    listed += [Listed("camera", one.name, f"{len(one):,} frames") for one in recordings]
+    listed += [Listed("camera", one.name, plural(len(one), "frame")) for one in recordings]
     described = {"path": str(path), "camera": settings.camera, "rate_hz": settings.rate_hz}
     return Source("table", NoMotion(), recordings, described, notes=tuple(notes), listed=tuple(listed))
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
+from egoequiv.plurals import plural
 from egoequiv.pose import ColumnTrack, PoseTrack
 from egoequiv.pose.clock import Nanoseconds, nearest_in_time, read_clock
 from egoequiv.pose.track import longest_gap_ns
@@ -59,7 +60,8 @@ class Rows:
         if len(kept) < len(rows):
             missing = [names[row] for row, path in found.items() if path is None]
             twice = len(rows) - len(kept) - len(missing)
-            what = [f"{len(missing)} pictures are missing, such as {missing[0]!r}"] if missing else []
+            absent = plural(len(missing), "picture is", "pictures are")
+            what = [f"{absent} missing, such as {missing[0]!r}"] if missing else []
             what += [f"{twice} name a picture again"] if twice else []
             self.notes.append(f"{name}: {len(rows) - len(kept)} of {len(rows)} rows left out: {', '.join(what)}")
         self.notes.extend(other_folders(name, {names[row]: path for row, path in found.items() if path is not None}))
@@ -104,7 +106,8 @@ class Rows:
                 else "give --read rate_hz= or times="
             )
             raise DataError(
-                f"{self.table.path.name} has {len(rows)} rows for {len(reader)} frames of {camera or 'the folder'}, "
+                f"{self.table.path.name} has {plural(len(rows), 'row')} for {plural(len(reader), 'frame')} of "
+                f"{camera or 'the folder'}, "
                 f"and nothing says which belong together: {hint}"
             )
         self.notes.append(
@@ -186,7 +189,8 @@ class Rows:
             return [recording]
         parts = [part for part in np.split(np.arange(len(recording)), cuts) if len(part) > 1]
         alone = len(recording) - sum(map(len, parts))
-        rest = f"; {alone} frames between two gaps are left out" if alone else ""
+        lost = plural(alone, "frame between two gaps is", "frames between two gaps are")
+        rest = f"; {lost} left out" if alone else ""
         self.notes.append(
             f"{recording.name}: cut into {len(parts)} recordings, because rates are not known in gaps (max_gap_s){rest}"
         )

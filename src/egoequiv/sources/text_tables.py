@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
+from egoequiv.plurals import plural
 
 Column = list[Any] | NDArray[Any]
 Parsed = tuple[Mapping[str, Column], NDArray[np.int64], tuple[str, ...]]  # columns, lines in the file, notes
@@ -94,13 +95,14 @@ def _rows_of_csv(
         raise DataError(f"{path}, {where}: a quote without its end takes {swallowed:,} lines: remove or close it")
     notes = []
     if swallowed:
-        notes.append(f"{path.name}: {swallowed:,} lines left out, which a quote without its end takes into a cell")
+        lines_lost = plural(swallowed, "line")
+        notes.append(f"{path.name}: {lines_lost} left out, which a quote without its end takes into a cell")
     if broken:
         line, count = broken[0]
         what = f"line {line} has {count} cells, expected {len(header)}" if count else f"line {line} is cut short"
         if len(broken) > max(1, _MOST_BROKEN * (len(rows) + len(broken))):
             raise DataError(f"{path}, {what}: are there decimal commas, or commas in texts without quotes?")
-        notes.append(f"{path.name}: {len(broken)} broken lines left out ({what})")
+        notes.append(f"{path.name}: {plural(len(broken), 'broken line')} left out ({what})")
     columns: dict[str, Column] = {name: [row[place] for row in rows] for place, name in enumerate(header)}
     return columns, np.array(lines, np.int64), tuple(notes)
 
@@ -148,7 +150,8 @@ def read_lines(path: Path, file: io.TextIOBase, most: int | None) -> Parsed:
     if not rows or len(broken) > max(1, _MOST_BROKEN * (len(rows) + len(broken))):
         what = f"line {broken[0]} is not" if broken else "it has no line that is"
         raise DataError(f'{path}: {what} a JSON object such as {{"file": "1.png", "x": 0.5}}')
-    notes = [f"{path.name}: {len(broken)} lines are no JSON objects and left out (line {broken[0]})"] if broken else []
+    bad = plural(len(broken), "line is no JSON object", "lines are no JSON objects")
+    notes = [f"{path.name}: {bad} and left out (line {broken[0]})"] if broken else []
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [row.get(name) for row in rows] for name in names}
     kept: dict[str, Column] = {

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.files import is_finite_number
+from egoequiv.plurals import plural
 from egoequiv.pose import CAMERA_POSES, SE3Space
 from egoequiv.pose.clock import read_clock
 from egoequiv.remarks import Remark
@@ -120,7 +121,7 @@ def _scene(
     matrices = np.array([_matrix(frame.get("transform_matrix")) for frame in frames]).reshape(-1, 3, 4)
     width, height = content.get("w"), content.get("h")
     size = f", {width:g} x {height:g}" if is_finite_number(width) and is_finite_number(height) else ""
-    listed.append(Listed("camera", last, f"{len(frames):,} frames{size}"))
+    listed.append(Listed("camera", last, f"{plural(len(frames), 'frame')}{size}"))
     part = _FILES.get(last, "")
     attributes = {"part": part, "world": folder or "."} if part else {}  # the parts of a scene have one map
     lens = scene_lens(content, frames, tree, next((one for one in files if one is not None), None), where, name, notes)

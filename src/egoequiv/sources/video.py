@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from egoequiv.errors import DataError
+from egoequiv.plurals import plural
 from egoequiv.pose import NoMotion
 from egoequiv.sources.logged import LoggedRecording, VideoFrames, seconds_since_first
 from egoequiv.sources.recording import Listed, Source
@@ -51,7 +52,7 @@ def described(index: VideoIndex) -> str:
     height, width = index.size
     seconds = (index.times_ns[-1] - index.times_ns[0]) / 1e9
     rate = f"{(len(index) - 1) / seconds:.1f} Hz, " if seconds > 0 else ""
-    return f"{width} x {height}, {rate}{len(index):,} frames, {index.codec}"
+    return f"{width} x {height}, {rate}{plural(len(index), 'frame')}, {index.codec}"
 
 
 def is_video(path: Path) -> bool:

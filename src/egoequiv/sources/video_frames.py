@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import BrokenFrameError, ConfigError, DataError
+from egoequiv.plurals import plural
 from egoequiv.pose.clock import Nanoseconds
 from egoequiv.remarks import Remark
 from egoequiv.sources.recording import Decoded
@@ -118,7 +119,8 @@ def _counted(path: Path, container: Any, stream: Any) -> VideoIndex:
     size, codec, rate_hz = _facts(stream)
     notes: list[str] = []
     if damaged:
-        notes.append(f"{path}: {len(damaged)} packets of the video cannot be decoded ({damaged[0]}); left out")
+        lost = plural(len(damaged), "packet")
+        notes.append(f"{path}: {lost} of the video cannot be decoded ({damaged[0]}); left out")
     if None not in ticks and all(a < b for a, b in pairwise(ticks)):
         times_ns = _nanoseconds(np.array(ticks, np.int64), stream.time_base)
     elif rate_hz > 0:

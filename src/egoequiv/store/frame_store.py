@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.file_names import parquet_file
 from egoequiv.files import read_json
+from egoequiv.plurals import plural
 from egoequiv.pose import MotionSpace, space_from_description
 from egoequiv.pose.camera import Lens
 from egoequiv.store.lenses import check_lenses, lens_in
@@ -116,8 +117,8 @@ class FrameStore:
         shape = " x ".join(map(str, self.image_shape)) if self.has_images else "poses alone"
         moves = ", ".join(axis.name for axis in self.space.axes)
         space = f"motion space {self.space.describe()['kind']}{f' ({moves})' if moves else ''}"
-        counts = f"{len(self):,} frames ({shape}) in {len(self.recording_names):,} recordings"
-        return f"FrameStore({self.place}: {counts}, {space}, {len(self.class_names)} classes)"
+        counts = f"{plural(len(self), 'frame')} ({shape}) in {plural(len(self.recording_names), 'recording')}"
+        return f"FrameStore({self.place}: {counts}, {space}, {plural(len(self.class_names), 'class', 'classes')})"
 
     @property
     def place(self) -> str:
@@ -267,7 +268,7 @@ def _text_column(table: pa.Table, column: str) -> pa.ChunkedArray:
 
 
 def _not(column: str, what: str, found: pa.ChunkedArray) -> DataError:
-    holds = f"{found.null_count} rows without a value" if found.null_count else str(found.type)
+    holds = f"{plural(found.null_count, 'row')} without a value" if found.null_count else str(found.type)
     return DataError(f"{INDEX}: expected {what} in column {column!r}, found {holds}; ingest the data again")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.plurals import plural
 from egoequiv.pose.clock import UNITS_NS, nearest_in_time
 from egoequiv.sources import table_columns as usual
 from egoequiv.sources.table_columns import declared, find, words_of
@@ -138,7 +139,7 @@ def _rows_of_frames(store: FrameStore, table: Table, keys: Mapping[str, str]) ->
     else:
         raise DataError(f"{store.place} does not know the files of its frames: name frames or times in {table.path}")
     lost = np.flatnonzero(rows < 0)
-    notes.append(f"{table.path.name}: {len(rows) - len(lost):,} rows belong to a frame")
+    notes.append(f"{table.path.name}: {plural(len(rows) - len(lost), 'row belongs', 'rows belong')} to a frame")
     if len(lost):
         notes.append(
             f"{table.path.name}: {len(lost):,} of {len(rows):,} rows belong to no frame of the store and are left out, "

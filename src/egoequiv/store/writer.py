@@ -22,6 +22,7 @@ from egoequiv.errors import BrokenFrameError, ConfigError, DataError
 from egoequiv.file_names import readable
 from egoequiv.files import new_folder, replacing, write_json
 from egoequiv.machine import check_fits, check_memory
+from egoequiv.plurals import plural
 from egoequiv.progress import Progress, shown
 from egoequiv.sources import Recording, Source
 from egoequiv.sources.check import check_source
@@ -161,7 +162,8 @@ def _broken_notes(broken: dict[int, str]) -> list[str]:
     if not broken:
         return []
     listed = "; ".join(broken[row] for row in sorted(broken)[:3])
-    return [f"{len(broken)} pictures could not be read and were left out: {listed}{'; ...' if len(broken) > 3 else ''}"]
+    lost = plural(len(broken), "picture could not be read and was", "pictures could not be read and were")
+    return [f"{lost} left out: {listed}{'; ...' if len(broken) > 3 else ''}"]
 
 
 def _leave_out(path: Path, broken: dict[int, str]) -> None:

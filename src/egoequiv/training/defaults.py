@@ -15,6 +15,7 @@ from egoequiv.models.encoders import encoder_settings
 from egoequiv.pairs import Split, make_split
 from egoequiv.pairs.clips import clip_numbers
 from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
+from egoequiv.plurals import plural
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace, with_labels
 from egoequiv.training.config import TrainConfig
@@ -153,7 +154,7 @@ def _why_no_labels(store: FrameStore, values: Mapping[str, Any]) -> str:
     counts = np.bincount(classes[classes >= 0], minlength=len(names))
     rare = int(counts.argmin())
     if counts[rare] < wanted and "use_labels" not in values:
-        return f", because class {names[rare]!r} has {counts[rare]} frames and per_class={wanted} are drawn"
+        return f", because class {names[rare]!r} has {plural(counts[rare], 'frame')} and per_class={wanted} are drawn"
     return ""
 
 

@@ -91,4 +91,4 @@ def _operations(config: TrainConfig) -> int:
     with torch.device("meta"), torch.no_grad(), FlopCounterMode(display=False) as counted:
         encoder = build_encoder(config.encoder, shape, config.encoder_settings).eval()
         encoder(torch.empty(1, shape[2], *shape[:2]))
-    return counted.get_total_flops()
+    return int(counted.get_total_flops())

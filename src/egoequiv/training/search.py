@@ -15,6 +15,7 @@ from egoequiv.engines import Engine
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.files import read_json, write_json
 from egoequiv.method_names import declared_name, display_name, get_method
+from egoequiv.plurals import plural
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig, make_config
 from egoequiv.training.data import open_data
@@ -175,7 +176,7 @@ class GreedySearch:
             for setting in grid
             for seed in seeds
         ]
-        report = self.on_progress and partial(self.on_progress, f"{method}: {len(grid)} settings")
+        report = self.on_progress and partial(self.on_progress, f"{method}: {plural(len(grid), 'setting')}")
         outcomes = run_many(jobs, engine=self.engine, on_progress=report)
         per_setting = len(seeds)
         return [

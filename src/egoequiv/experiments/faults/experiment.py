@@ -39,6 +39,7 @@ from egoequiv.files import write_text
 from egoequiv.odometry.kept import recording_digest
 from egoequiv.odometry.lens_guess import lenses_of
 from egoequiv.odometry.watch import watch
+from egoequiv.plurals import plural
 from egoequiv.pose.camera import Lens
 from egoequiv.sources import Source
 from egoequiv.sources.part import RecordingPart
@@ -221,7 +222,7 @@ def _results(logs: Sequence[_Opened], trials: Sequence[Trial], cuts: dict[str, d
         f"{name}, {trial}: {why}" for name in names for trial, one in short[name].items() for why in one.left_out[:1]
     ]
     about = {
-        log.name: f"{len(log.source.recordings)} recordings, {log.source.frame_count:,} frames, "
+        log.name: f"{plural(len(log.source.recordings), 'recording')}, {plural(log.source.frame_count, 'frame')}, "
         f"{len(short[log.name][UNTOUCHED].verdicts)} pieces of about {PIECE_S:g} s"
         for log in logs
     }

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from egoequiv.blocks import Picture
 from egoequiv.evaluation.metric import Metric
+from egoequiv.plurals import plural
 from egoequiv.report.figures.drawing import HEADROOM, LETTERS_PER_INCH, WIDTH, as_picture, panels_of
 from egoequiv.report.figures.styles import Style, Styles, row_styles
 
@@ -183,4 +184,4 @@ def column_words(table: Table, metrics: Sequence[Metric]) -> str:
             parts.append(
                 f"{metric.title} from {metric.text(found[low])} ({low}) to {metric.text(found[high])} ({high})"
             )
-    return f"Dot plot of {len(table.rows)} rows: {'; '.join(parts) or 'nothing is defined'}."
+    return f"Dot plot of {plural(len(table.rows), 'row')}: {'; '.join(parts) or 'nothing is defined'}."
