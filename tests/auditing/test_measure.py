@@ -40,7 +40,7 @@ def test_a_model_that_is_linear_in_every_motion_has_no_error() -> None:
 def test_rho_against_plain_loops() -> None:
     patterns = choose_motions(STORE, ["right"], 1.0)
     (parts,), notes = divide_store(STORE, np.arange(len(STORE)), patterns, seed=3)
-    assert notes == ["pairs of right: measured on 2 recordings, and an interval needs 5"]
+    assert notes == ["pairs of right: what is measured comes from 2 recordings, and an interval needs 5"]
     z = load_audited(TinyNet(), STORE).features(STORE.images, "body").astype(np.float64)
     found = measure_motion(lambda rows: z[rows], parts, (LEAST_SQUARES,))
     source = np.column_stack([z[parts.fit.j], np.ones(len(parts.fit))])

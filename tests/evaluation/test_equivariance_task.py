@@ -67,7 +67,7 @@ def test_all_frames_of_one_recording_are_halved_by_time_with_a_gap() -> None:
     held, fitted = data.asked
     assert np.abs(data.store.times_s[held][:, None] - data.store.times_s[fitted]).min() > data.max_gap_s
     assert FITTED_ON_HALF.format(kind="by-time") in found.notes
-    assert "pairs of on: measured on 1 recording, and an interval needs 5" in found.notes
+    assert "pairs of on: what is measured comes from 1 recording, and an interval needs 5" in found.notes
 
 
 def test_frames_that_cannot_be_halved_are_divided_at_random_and_it_is_said() -> None:

@@ -19,7 +19,7 @@ RHO = Metric(name="rho_up", title="rho up", better="lower", baselines={"copy": 1
 
 def test_fewer_than_five_recordings_give_no_interval_and_say_so() -> None:
     few = measured(RHO, 0.5, groups=4, kind="toy", baselines={"constant": 0.4})
-    assert (few.note, few.is_marked) == ("measured on 4 toys, and an interval needs 5", True)
+    assert (few.note, few.is_marked) == ("what is measured comes from 4 toys, and an interval needs 5", True)
     assert measured(RHO, 0.5, (0.4, 0.6), groups=5).note == ""
     why = measured(RHO, nan, groups=4, note="too few pairs")
     assert why.note == "too few pairs"

@@ -130,7 +130,7 @@ def test_what_is_said(found: NextViewResult, data: MadeData) -> None:
     two, one, *_ = finding.values
     assert (two.name, two.value) == ("two_views", accuracy(found, "chosen", 2))
     assert two.baselines == {"one view": accuracy(found, "chosen", 1), "random move": accuracy(found, "random", 2)}
-    assert one.note == "measured on 4 recordings, and an interval needs 5"
+    assert one.note == "what is measured comes from 4 recordings, and an interval needs 5"
     assert finding.arrays["gallery_images"].shape == (12, 4, 1, 1, 1)
     assert finding.arrays["gallery_guess"].shape == (12, 4)
 

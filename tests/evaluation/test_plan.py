@@ -262,7 +262,7 @@ def test_differences_to_baselines_are_paired_by_thing() -> None:
 
 def test_intervals_are_over_things_where_recordings_show_the_same() -> None:
     found = plan(lit_data(0.6), TaskOptions(), silent)  # two toys in two lights: four recordings
-    assert {value.note for value in found.values} == {"measured on 2 things, and an interval needs 5"}
+    assert {value.note for value in found.values} == {"what is measured comes from 2 things, and an interval needs 5"}
     store, z = lit_world(0.6)
     found = plan(made_data(store, z, np.flatnonzero(store.recording >= 6)), TaskOptions(), silent)
     assert not np.isfinite(found.values[0].interval).any()  # six recordings, of three toys

@@ -172,5 +172,7 @@ def test_a_score_as_a_value_by_hand() -> None:
     assert value.interval[0] < 0.9 <= value.interval[1] <= 1
     assert (value.note, value.is_marked) == ("", False)
     few = score_ranks(ranks, copied, np.arange(5) % 4, motion="up", prediction="fitted map", scope="all frames")
-    assert few.value("mrr", "MRR, fitted map", "toy").note == "measured on 4 toys, and an interval needs 5"
+    assert (
+        few.value("mrr", "MRR, fitted map", "toy").note == "what is measured comes from 4 toys, and an interval needs 5"
+    )
     assert few.value("hit_at_1", "hit@1", "toy").value == pytest.approx(0.8)

@@ -205,8 +205,8 @@ def test_fewer_than_five_groups_have_no_interval_and_it_is_said_why() -> None:
         found = group_interval(np.array(sample), np.array(groups, np.int64))
         assert all(math.isnan(end) for end in found)
         assert math.isnan(group_mean(np.array(sample), np.array(groups, np.int64)).p_value())
-    assert why_no_interval(4) == "measured on 4 recordings, and an interval needs 5"
-    assert why_no_interval(1, "toy") == "measured on 1 toy, and an interval needs 5"
+    assert why_no_interval(4) == "what is measured comes from 4 recordings, and an interval needs 5"
+    assert why_no_interval(1, "toy") == "what is measured comes from 1 toy, and an interval needs 5"
     assert why_no_interval(5) is None
 
 

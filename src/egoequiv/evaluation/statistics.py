@@ -188,7 +188,7 @@ def group_interval(
 
 def why_no_interval(groups: int, kind: str = "recording") -> str | None:
     """Why there is no interval over so many groups, in words; nothing where there is one."""
-    too_few = f"measured on {plural(groups, kind)}, and an interval needs {FEWEST_GROUPS}"
+    too_few = f"what is measured comes from {plural(groups, kind)}, and an interval needs {FEWEST_GROUPS}"
     return too_few if groups < FEWEST_GROUPS else None
 
 
