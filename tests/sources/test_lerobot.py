@@ -431,6 +431,15 @@ def test_an_episode_in_two_tables_is_read_once(tmp_path: Path) -> None:
     assert noted(source, "recording episode_000000 left out: ")
 
 
+def test_a_table_of_episodes_with_text_that_is_none_is_noted(tmp_path: Path) -> None:
+    write_v3(tmp_path, (5, 6))
+    (file,) = (tmp_path / "meta" / "episodes").rglob("*.parquet")
+    known = pq.read_table(file)
+    broken = pa.array([b"\xff"] * known.num_rows, pa.binary()).view(pa.string())
+    pq.write_table(known.append_column("tasks of others", broken), file)
+    assert noted(read(tmp_path), f"{file} cannot be read and is left out")
+
+
 @pytest.mark.parametrize("contents", [b"", b"[]", b"{", b'"x"', b"\xff\xfe", b"[" * 100_000, b"null"])
 def test_metadata_that_cannot_be_read_is_one_line(tmp_path: Path, contents: bytes) -> None:
     write_v21(tmp_path, (5,))

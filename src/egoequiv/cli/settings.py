@@ -34,7 +34,8 @@ COLUMNS = ("setting", "kind", "default", "meaning")
 PAGE = """# Settings of a run
 
 `egoequiv train STORE --set KEY=VALUE` and `egoequiv.train(..., KEY=VALUE)` take every setting below. A run keeps them
-in its `config.json`. This page is the output of `egoequiv settings --markdown`.
+in its `config.json`. A method may have other defaults, and `train` says what it chose. This page is the
+output of `egoequiv settings --markdown`.
 
 """
 

@@ -168,7 +168,9 @@ def read_table(file: Path, columns: Sequence[str]) -> pa.Table:
     try:
         with pq.ParquetFile(file) as opened:
             there = set(opened.schema_arrow.names)
-            return opened.read(columns=[name for name in columns if name in there])
+            table = opened.read(columns=[name for name in columns if name in there])
+        table.validate(full=True)  # such as text that is not UTF-8
+        return table
     except (pa.ArrowException, OSError, ValueError) as problem:
         raise DataError(f"{file} cannot be read as Parquet ({(str(problem).splitlines() or ['?'])[0]})") from problem
 
