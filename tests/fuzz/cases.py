@@ -285,9 +285,9 @@ def _options_of(command: str) -> list[Any]:
     if command not in COMMANDS:
         return []
     loaded = load_command(command)
-    if hasattr(loaded, "commands"):
-        return [one for name in sorted(loaded.commands) for one in loaded.commands[name].params]
-    return [one for one in loaded.params if one.opts[0].startswith("-") and one.opts[0] != "--engine"]
+    each = [loaded.commands[name] for name in sorted(loaded.commands)] if hasattr(loaded, "commands") else [loaded]
+    params = [one for own in each for one in own.params]
+    return [one for one in params if one.opts[0].startswith("-") and one.opts[0] != "--engine"]
 
 
 def _odd(rng: Random, option: Any) -> Arguments:
