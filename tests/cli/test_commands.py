@@ -74,6 +74,7 @@ def test_train_evaluate_embed(cli: Cli, toys: Path, tmp_path: Path) -> None:
     again = cli("train", "-o", run, "--resume", "--json")
     assert f"go on with it by: egoequiv train -o {run} --resume" in cli("train", run, "--resume", "-o", run, code=2).err
     assert json.loads(again.out)["iterations"] == 100
+    assert f"{run} was finished already: nothing was trained; to train longer, begin another run" in again.err
 
 
 def test_train_with_tensorboard(cli: Cli, toys: Path, tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     accuracy = f", validation top-1 {100 * top1:.2f} %" if top1 is not None else ""
     collapsed = ", features collapsed" if run.result.get("collapsed") else ""
     curves = f"; curves in {out / 'curves.png'}" if metrics else ""
-    say(f"{config.method_name}: {plural(config.iterations, 'iteration')} done{collapsed}{accuracy}{curves}")
+    say(f"{config.method_name}: {plural(config.iterations, 'iteration')}{collapsed}{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
     near = closeness(config.split, f"{config.max_gap_s:g} s")
     say(f"split {config.split}: {leaked} of {frames} validation frames have {near}{LEAKS if leaked else ''}")

@@ -40,6 +40,9 @@ OnMetrics = Callable[[dict[str, float]], None]
 OnNote = Callable[[str], None]
 
 
+LONGER = "; to train longer, begin another run, with another -o and more --iterations"
+
+
 def silent(note: str) -> None:
     """Say nothing."""
 
@@ -140,6 +143,8 @@ def run_training(
                 if on_note is not silent and (warning := pairs_warning(data, net)) is not None:
                     on_note(warning)
                 finished = SingleRun(config, data, net, folder, team, on_metrics, on_note).finish()
+            else:
+                on_note(f"{folder.path} was finished already: nothing was trained{LONGER}")
             team.wait()
     return TrainedRun(folder.path, config, finished)
 
