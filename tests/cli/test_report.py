@@ -158,3 +158,16 @@ def test_reproduce_all_refuses_before_it_begins(cli: Cli, tmp_path: Path) -> Non
     gone = cli("reproduce", "all", "-o", tmp_path / "new", "--kitti", tmp_path / "gone", "--scenes", tmp_path, code=2)
     assert "does not exist" in gone.err
     assert not (tmp_path / "new").exists()
+
+
+def test_report_says_which_run_could_not_be_measured(cli: Cli, runs: Path, tmp_path: Path) -> None:
+    for method in ("clsnet", "equiv"):
+        shutil.copytree(runs / f"{method}-0", tmp_path / "some" / method, ignore=shutil.ignore_patterns("measurements"))
+    broken = tmp_path / "some" / "equiv"
+    for weights in broken.glob("*.safetensors"):
+        weights.write_bytes(b"damaged")
+    line = cli("report", broken, code=2).err.splitlines()[-1]
+    assert f"{broken}: nothing to report. Could not be measured: equiv: {broken / 'last.safetensors'} is damaged" in line
+    assert not (broken / "report.html").exists()
+    done = cli("report", tmp_path / "some", "--task", "slowness")
+    assert f"Could not be measured: equiv: {broken / 'last.safetensors'} is damaged" in done.err

@@ -10,7 +10,7 @@ import typer
 from egoequiv.cli.console import print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, Where, grouped, names_in
 from egoequiv.cli.task_options import ALL, TaskNames, tasks_in
-from egoequiv.errors import ConfigError
+from egoequiv.errors import ConfigError, DataError
 
 
 @grouped
@@ -81,5 +81,9 @@ def report_folder(
     wanted = experiments if evaluate else []
     with where.open() as engine, progress_bar() as progress:
         found, problems = measure_missing(wanted, tasks, engine, progress)
+    if problems and not found and not any(one.table for experiment in experiments for one in experiment.exhibits):
+        raise DataError(f"{folder}: nothing to report. {problems[0]}")
+    for problem in problems:
+        say(problem)
     own = get_tasks(tasks or ())
     return write_report(folder, target, form=form, problems=problems, found=found, tasks=own), problems
