@@ -236,6 +236,9 @@ def test_pictures_of_another_recording() -> None:
     assert found.is_fault
     assert "run" in found.text
     assert not other_recording(one, [one, other]).is_fault
+    told = np.where(np.arange(len(one.steps)) < 9, 0.0, np.nan)[:, None]  # of the others the pictures do not say it
+    blind = replace(one, steps=replace(one.steps, rotation_deg=one.steps.rotation_deg + told))
+    assert not other_recording(blind, [blind, other]).can_tell
 
 
 def test_frames_dropped_without_a_trace() -> None:

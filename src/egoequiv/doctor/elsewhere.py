@@ -147,9 +147,11 @@ def other_recording(comparison: Comparison, others: Sequence[Comparison]) -> Fin
     if not comparison.motion.has_rotation or not others:
         return Finding(check, name, np.nan, "no rotation in the log, or no other recording")
     own = own_fit(comparison)[1]
+    known = int(np.isfinite(own).sum())
+    if known < _FEWEST:
+        return Finding(check, name, np.nan, "too few steps that can be compared")
     if explains(comparison, own, _CLEARLY):
         return Finding(check, name, 0.0, "the pictures fit the motion of their own recording")
-    known = int(np.isfinite(own).sum())
     best: tuple[float, float, str] | None = None
     for other in others:
         there = _fit_of(comparison, other)
