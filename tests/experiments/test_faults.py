@@ -21,6 +21,7 @@ from egoequiv.experiments.faults.scores import alarm_row, auroc, fault_row, offs
 from egoequiv.experiments.faults.seen import Pictures, Seen, keep_seen, kept_seen, mean_flow
 from egoequiv.experiments.faults.trials import UNTOUCHED, Trial, all_trials, chosen_trials, put_in
 from egoequiv.experiments.faults.verdicts import TrialVerdicts, Verdict
+from egoequiv.experiments.visual.features import VisualOptions, reproduce_visual
 from egoequiv.odometry.steps import key_frames, visual_steps
 from egoequiv.pose import DRIVING_POSES, PlanarSpace
 from egoequiv.pose.camera import Lens
@@ -224,5 +225,8 @@ def test_the_experiment_on_two_drives_and_how_it_goes_on(
 def test_two_logs_of_one_name_are_refused(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder / "log").mkdir(parents=True)
+    logs = [tmp_path / "a" / "log", tmp_path / "b" / "log"]
     with pytest.raises(ConfigError, match="two logs have the name log"):
-        reproduce_doctor(FaultOptions(tmp_path, [tmp_path / "a" / "log", tmp_path / "b" / "log"]))
+        reproduce_doctor(FaultOptions(tmp_path, logs))
+    with pytest.raises(ConfigError, match="two logs have the name log"):
+        reproduce_visual(VisualOptions(out=tmp_path, data=logs))

@@ -7,14 +7,27 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from egoequiv.catalog import open_log, open_source
 from egoequiv.engines import Engine, LocalEngine
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.models.network import Precision
+from egoequiv.sources import Source
 from egoequiv.training.search import LEARNING_RATES, WEIGHTS
 
 RowKind = Literal["all", "labelled", "unlabelled"]
 Settings = dict[str, Any]  # of training
+
+
+def sources_of(data: Sequence[Path], **drive: Any) -> dict[str, Source]:
+    """Logs by their names, no name twice; without any, the embedded drive with these settings."""
+    if not data:
+        return {"drive": open_source("drive", drives_per_area=2, **drive)}
+    names = [Path(path).resolve().name for path in data]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"--data: two logs have the name {twice}: rename one of them")
+    return {name: open_log(path)[0] for name, path in zip(names, data, strict=True)}
 
 
 @dataclass(frozen=True)

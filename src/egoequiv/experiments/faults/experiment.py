@@ -13,13 +13,12 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from egoequiv.cache import program_digest
-from egoequiv.catalog import open_log, open_source
 from egoequiv.doctor.changed import Changed
 from egoequiv.doctor.examine import GUESSED
 from egoequiv.doctor.faults import shuffled
 from egoequiv.doctor.glance import Glances, glance
 from egoequiv.engines import Engine, LocalEngine, Tick
-from egoequiv.errors import ConfigError, DataError
+from egoequiv.errors import DataError
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.experiments.faults.pieces import Piece, cut_recordings
 from egoequiv.experiments.faults.scores import (
@@ -35,6 +34,7 @@ from egoequiv.experiments.faults.scores import (
 from egoequiv.experiments.faults.seen import Pictures, Seen, keep_seen, kept_seen
 from egoequiv.experiments.faults.trials import UNTOUCHED, Trial, chosen_trials, put_in_one
 from egoequiv.experiments.faults.verdicts import Log, TrialVerdicts, judge
+from egoequiv.experiments.options import sources_of
 from egoequiv.files import write_text
 from egoequiv.odometry.kept import recording_digest
 from egoequiv.odometry.lens_guess import lenses_of
@@ -85,7 +85,7 @@ class _Opened:
 def reproduce_doctor(options: FaultOptions) -> FaultResults:
     """Put faults into logs and measure which of them the doctor finds; finished parts in `out` are used again."""
     chosen_trials(options.faults)  # a wrong name is reported at once
-    return find_faults(_sources(options), options)
+    return find_faults(sources_of(options.data, seconds=DRIVE_S), options)
 
 
 def find_faults(sources: Mapping[str, Source], options: FaultOptions) -> FaultResults:
@@ -106,16 +106,6 @@ def find_faults(sources: Mapping[str, Source], options: FaultOptions) -> FaultRe
             seen = [{UNTOUCHED: all_of_it[one.number].at(np.asarray(one.part.frames))} for one in parts]
             cuts[cut][log.name] = _judged(log, cut, parts, seen, few, options)
     return _results(logs, trials, cuts)
-
-
-def _sources(options: FaultOptions) -> dict[str, Source]:
-    if not options.data:
-        return {"drive": open_source("drive", drives_per_area=2, seconds=DRIVE_S)}
-    names = [Path(path).resolve().name for path in options.data]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ConfigError(f"--data: two logs have the name {twice}: rename one of them")
-    return {name: open_log(path)[0] for name, path in zip(names, options.data, strict=True)}
 
 
 def _opened(name: str, source: Source, options: FaultOptions) -> _Opened:

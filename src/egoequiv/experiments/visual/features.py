@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 
 from egoequiv.cache import program_digest as code_digest
-from egoequiv.catalog import open_log, open_source
-from egoequiv.errors import ConfigError, DataError
+from egoequiv.errors import DataError
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement
 from egoequiv.evaluation.readout import FRAME
 from egoequiv.evaluation.task import OnProgress, Task, TaskData, TaskOptions
 from egoequiv.evaluation.tasks import get_tasks
 from egoequiv.experiments.faults.pieces import cut_recordings
 from egoequiv.experiments.measure import make_measurement, program_digest
-from egoequiv.experiments.options import Effort
+from egoequiv.experiments.options import Effort, sources_of
 from egoequiv.experiments.recipe import RowRuns, train_rows
 from egoequiv.experiments.stores import experiment_store
 from egoequiv.experiments.table import Table, compare_rows, merge_rows
@@ -67,7 +66,7 @@ class _Piece(RecordingPart):
 
 def reproduce_visual(options: VisualOptions) -> dict[str, Table]:
     """Errors of poses from pictures, and for each log the features that are trained on them."""
-    sources = _sources(options)
+    sources = sources_of(options.data)
     tables = {"accuracy": accuracy_table(sources, options.engine, options.on_progress)}
     for name, source in sources.items() if options.features else ():
         tables[f"features-{name}"] = features_table(name, source, options)
@@ -103,15 +102,6 @@ def features_table(name: str, source: Source, options: VisualOptions) -> Table:
         comparisons=[test for metric in shown for test in compare_rows(rows, metric)],
         about=_about(source, seen, store, split, options),
     )
-
-
-def _sources(options: VisualOptions) -> dict[str, Source]:
-    if not options.data:
-        return {"drive": open_source("drive", drives_per_area=2)}
-    found = {Path(path).resolve().name: open_log(path)[0] for path in options.data}
-    if len(found) < len(options.data):
-        raise ConfigError("--data: two logs have the same name: rename one of them")
-    return found
 
 
 def _both(name: str, source: Source, options: VisualOptions) -> tuple[Source, Source]:
