@@ -160,11 +160,10 @@ def test_bad_input_is_told(fitted: NextViewSelector, small_store: FrameStore) ->
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda image: image / 255, r"uint8 with values 0 to 255, found float64"),
-        (lambda image: image[..., 0], r"found the shape \(12, 12\): a grey one gets its channel by image\[..., None\]"),
-        (lambda image: image[None], r"found the shape \(1, 12, 12, 1\)$"),
-        (lambda image: image.repeat(3, axis=2), "takes images of 1 channel, found 3 channels"),
-        (lambda image: image[:6], r"takes images of 12 x 12 \(height x width\), found 6 x 12: resize it"),
+        (lambda image: image / 255, r"these are float64 of \(1, 12, 12, 1\): convert values to uint8"),
+        (lambda image: image[None], r"of \(1, 1, 12, 12, 1\): leave out an axis"),
+        (lambda image: image.repeat(3, axis=2), r"of \(1, 12, 12, 3\): convert them to gray, 1 channel"),
+        (lambda image: image[:6], r"of \(1, 6, 12, 1\): ingest them with --size 12x12, or resize them"),
     ],
 )
 def test_images_of_another_kind_are_refused(

@@ -19,7 +19,6 @@ from egoequiv.models.network import ALL
 from egoequiv.pairs import MotionPairs, MotionPatterns, declare_patterns, find_motion_pairs, make_split
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pairs.mining import Mining
-from egoequiv.plurals import plural
 from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
 
@@ -206,29 +205,9 @@ class NextViewSelector:
         for move, _ in then:
             if move not in self.moves:
                 raise ConfigError(f"move {move!r} is not known here; choose from {', '.join(self.moves)}")
-        images = [check_image(one, self._net.spec.image_shape) for one in (image, *(seen for _, seen in then))]
-        return tuple(move for move, _ in then), embed(self._net, np.stack(images), part=self._part)
-
-
-def check_image(image: Image, wanted: tuple[int, int, int]) -> Image:
-    """Refuse an image that is not uint8 or not of the height, width and channels that are wanted."""
-    image = np.asarray(image)
-    if image.dtype != np.uint8:
-        raise DataError(
-            f"an image must be uint8 with values 0 to 255, found {image.dtype}: one of values 0 to 1 becomes that by "
-            '(255 * image).round().astype("uint8")'
-        )
-    if image.ndim != 3:
-        hint = ": a grey one gets its channel by image[..., None]" if image.ndim == 2 else ""
-        raise DataError(f"an image must be (height, width, channels), found the shape {image.shape}{hint}")
-    shapes = (wanted, image.shape)
-    if image.shape[2] != wanted[2]:
-        takes, found = (plural(count, "channel") for _, _, count in shapes)
-        raise DataError(f"the network takes images of {takes}, found {found}")
-    if image.shape != wanted:
-        takes, found = (f"{height} x {width}" for height, width, _ in shapes)
-        raise DataError(f"the network takes images of {takes} (height x width), found {found}: resize it")
-    return image
+        seen = (image, *(after for _, after in then))
+        views = [embed(self._net, np.asarray(one)[None], part=self._part) for one in seen]
+        return tuple(move for move, _ in then), np.concatenate(views)
 
 
 def declare_moves(store: FrameStore, motions: Sequence[str] | None) -> MotionPatterns:

@@ -22,6 +22,8 @@ def wrong_images(dtype: object, shape: Sequence[int], wanted: ImageShape) -> Dat
         advice.append("convert values to uint8, 0 to 255: (255 * images).round() if they are 0 to 1")
     if sides == wanted or sides == (height, width):
         advice.append("add a first axis to a single image: images[None]")
+    elif len(sides) > 4:
+        advice.append("leave out an axis: images[0]")
     elif sides[1:] == (channels, height, width) != wanted:
         advice.append("move the channels last: images.permute(0, 2, 3, 1), or transpose for NumPy")
     elif sides[1:3] == (height, width) and len(sides) == 4:
