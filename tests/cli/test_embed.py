@@ -59,6 +59,8 @@ def test_what_cannot_be_done_is_one_line(cli: Cli, run: Path, small_store: Frame
     (tmp_path / "file").write_text("in the way")
     assert "cannot write" in cli("embed", run, small_store.path, "-o", tmp_path / "file" / "z.npy", code=2).err
     assert "device" in cli("embed", run, small_store.path, "--device", "abacus", code=2).err
+    (tmp_path / "empty" / "sub").mkdir(parents=True)
+    assert f"{tmp_path / 'empty'} is an empty folder: give" in cli("embed", run, tmp_path / "empty", code=2).err
 
 
 def write_photos(folder: Path, count: int) -> None:

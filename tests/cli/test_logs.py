@@ -161,7 +161,7 @@ def test_an_unknown_file_says_what_was_looked_for(cli: Cli, tmp_path: Path, name
         assert "cut short" not in said
         assert len(said.strip().splitlines()) == 1
     if name == "log.xyz":
-        assert "its format is not known. Known are norb, kitti," in said
+        assert "its format is not known; `egoequiv ingest --list`" in said
         assert "docs/extend/source.md" in said
 
 

@@ -53,6 +53,17 @@ def test_features_after_a_chain(client: TestClient, small_store: FrameStore) -> 
         assert answer["moved"] > 0.5
 
 
+def test_a_motion_that_is_too_large_is_named(small_store: FrameStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = known_service(small_store)
+    monkeypatch.setattr(service.model, "_after_vectors", lambda features, motions: features + motions[0, 0] ** 2)
+    with client_of(service) as client:
+        body = {"view": {"frame": 0}, "motions": ["up", [2000.0, 0.0]]}
+        said = client.post("/v1/predict", json=body).json()["detail"]
+    assert said.startswith(
+        "motions: motion [2000.0, 0.0] is too large, the features after it reach 4e+06, at most 1e+06"
+    )
+
+
 def test_nearest_frames_after_motions_beside_the_one_that_is_there(client: TestClient, small_store: FrameStore) -> None:
     start, end = row_at(small_store, 1, 40, 300), row_at(small_store, 1, 50, 0)
     body = {"view": {"frame": start}, "motions": ["up", "right"], "count": 3}
@@ -81,7 +92,7 @@ def test_a_picture_unlike_all_frames_is_said(client: TestClient) -> None:
         (
             "predict",
             '{"view": {"frame": 0}, "motions": [[1e7, 0]]}',
-            "motions.0.vector.0: Input should be less than or",
+            "motions.0.vector.0: Input should be less than or equal to 1000000, found 10000000.0",
         ),
         ("predict", '{"view": {"frame": 0}, "motions": [3]}', "motions.0.name: Input should be a valid string"),
         ("predict", '{"view": {"frame": 0}, ', "the body is not JSON: "),

@@ -124,4 +124,6 @@ async def _invalid(_: Request, problem: Exception) -> Response:
         return JSONResponse({"detail": said}, 422)
     place = ".".join(str(part) for part in first["loc"] if part != "body")
     words = str(first["msg"]).removeprefix("Value error, ")
+    if isinstance(first.get("input"), int | float):
+        words += f", found {first['input']}"
     return JSONResponse({"detail": one_line(f"{place}: {words}" if place else words)}, 422)

@@ -120,8 +120,11 @@ class Service:
             for motion in motions:
                 vector = motion if isinstance(motion, str) else np.asarray(motion, np.float64)
                 after[mapped] = self.model.after(after[None, mapped], vector)[0]
-        if not (np.abs(after) < LARGEST).all():  # NaN too
-            raise Refusal(422, "motions: they are so large that the predicted features are not finite numbers")
+                if not (most := float(np.abs(after).max())) < LARGEST:  # NaN too
+                    words = (
+                        f"the features after it reach {most:.3g}, at most {LARGEST:g} is accepted: take a smaller one"
+                    )
+                    raise Refusal(422, f"motions: motion {motion} is too large, {words}")
         return after
 
     def walk(self, planner: Planner, row: int, goal: Features) -> tuple[Walk, list[int]]:

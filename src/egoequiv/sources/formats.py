@@ -102,10 +102,9 @@ def guess_format(path: Path) -> Format:
                 return one
     except OSError as problem:
         raise DataError(f"{path} cannot be read: {problem.strerror or problem}") from problem
-    if path.is_dir() and not any(path.iterdir()):
-        raise DataError(f"{path} is an empty folder")
-    known = ", ".join(dict.fromkeys(one.source for one in FORMATS))
+    if path.is_dir() and not any(one.is_file() for one in path.rglob("[!.]*")):
+        raise DataError(f"{path} is an empty folder: give a folder or a file that holds pictures, a video or a log")
     raise DataError(
-        f"{path}: its format is not known. Known are {known}; `egoequiv ingest --list` says what each looks for. If it "
-        f"is one of these, name it: egoequiv ingest SOURCE {path}; one of your own takes a few lines ({EXTEND_PAGE})"
+        f"{path}: its format is not known; `egoequiv ingest --list` says which are and what each looks for, and "
+        f"{EXTEND_PAGE} how to read one of your own"
     )
