@@ -21,11 +21,16 @@ class MadeData(TaskData):
     """Task data with given features instead of a network's."""
 
     made: NDArray[np.float32] | None = None
+    made_before: NDArray[np.float32] | None = None
 
     @property
     def features(self) -> NDArray[np.float32]:  # type: ignore[override]
         assert self.made is not None
         return self.made
+
+    @property
+    def untrained_features(self) -> NDArray[np.float32] | None:  # type: ignore[override]
+        return self.made_before
 
 
 def made_data(

@@ -14,8 +14,9 @@ from egoequiv.errors import ConfigError, TooFewPairsError
 from egoequiv.evaluation import equivariance_error
 from egoequiv.evaluation.composition import compose_maps, composition, product_error, return_error
 from egoequiv.evaluation.equivariance import MotionFeatures
+from egoequiv.evaluation.equivariance_task import equivariance
 from egoequiv.evaluation.task import TaskOptions, silent
-from egoequiv.pairs import MinedPatterns
+from egoequiv.pairs import MinedPatterns, declare_patterns
 from egoequiv.pose import PlanarSpace
 from evaluation.task_worlds import FRAMES, made_data, turning_world
 from helpers import bare_store
@@ -129,6 +130,20 @@ def test_few_values_stand_for_all() -> None:
         "copy": 1.0,
         "constant": found.composites[1].fitted.constant,
     }
+
+
+def test_the_untrained_network_is_the_baseline_that_equivariance_has() -> None:
+    store, z = turning_world(40, noise=0.3)
+    before = turning_world(40, noise=0.1)[1].astype(np.float32)
+    patterns = declare_patterns(store.space, ["up", "right", "up+right"])
+    data = replace(made_data(store, z, np.arange(len(store)), patterns), made_before=before)
+    found = {value.name: value for value in compose_maps(data, TaskOptions()).values()}
+    _, chains, _ = composition(data, TaskOptions(), silent).tables
+    rhos = {value.name: value for value in equivariance(data, TaskOptions(), silent).values}
+    assert found["rho of up+right, own map"].all_baselines() == rhos["rho_up+right"].all_baselines()
+    assert rhos["rho_right"].is_marked
+    assert ["right", "1", rhos["rho_right"].text()] in [[cell.text for cell in row[:3]] for row in chains.rows]
+    assert found["rho of right, 5 steps, product"].baselines["untrained"] > 0
 
 
 def test_a_way_there_and_back_by_hand() -> None:

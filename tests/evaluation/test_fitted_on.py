@@ -104,11 +104,11 @@ def test_pairs_by_hand() -> None:
 def test_too_few_pairs_of_either_kind() -> None:
     z = np.random.default_rng(0).normal(size=(100, 2))
     many, few = (MotionFeatures(z[:count], z[:count], np.zeros(count, np.int64)) for count in (100, 5))
-    assert few.lacking() is not None
-    assert many.lacking() is None
-    assert MotionFeatures(z, z, many.groups, few).lacking() is not None
-    assert MotionFeatures(few.z_i, few.z_j, few.groups, many).lacking() is not None
-    assert MotionFeatures(z, z, many.groups, many).lacking() is None
+    assert few.lacking is not None
+    assert many.lacking is None
+    assert MotionFeatures(z, z, many.groups, few).lacking is not None
+    assert MotionFeatures(few.z_i, few.z_j, few.groups, many).lacking is not None
+    assert MotionFeatures(z, z, many.groups, many).lacking is None
 
 
 def test_what_cannot_be_is_one_line() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from egoequiv.blocks import Cell, Grid
 from egoequiv.errors import ConfigError, TooFewPairsError
 from egoequiv.evaluation.chains import MotionChains, Motions, find_motion_chains, name_of
-from egoequiv.evaluation.equivariance import MotionError, MotionFeatures, apply_map, score_mapped
+from egoequiv.evaluation.equivariance import Features, MotionError, MotionFeatures, apply_map, score_mapped
 from egoequiv.evaluation.equivariance_task import rho_metric, rho_value
 from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, notes_of, some_of
 from egoequiv.evaluation.fitted_on import MOST_FITTED, fitted_apart_notes, halved_notes, training_frames
@@ -20,8 +20,9 @@ from egoequiv.evaluation.frame_features import fold_groups
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, counted, silent
 from egoequiv.files import plain
-from egoequiv.pairs.candidates import thinned
+from egoequiv.pairs.candidates import Indices, thinned
 
+Rows = dict[Motions, tuple[tuple[Indices, Indices], tuple[Indices, Indices] | None]]  # measured, and fitted on
 LONGEST = 5  # steps of a chain
 SHOWN = (3, 5)  # lengths of the chains that are shown for all
 NOTES = (
@@ -37,6 +38,7 @@ class ComposedError:
     motions: Motions
     composed: MotionError
     fitted: MotionError
+    untrained: ComposedError | None = None  # the same before training
 
     @property
     def name(self) -> str:
@@ -45,14 +47,16 @@ class ComposedError:
 
     def values(self, name: str, is_detail: bool = True) -> list[Value]:
         """Rho of the product and of the map of its own."""
-        return [
-            rho_value(
-                error,
-                rho_metric(f"rho of {name}, {way}", f"rho of {name}, {way}", is_detail=is_detail),
-                {"constant": self.fitted.constant},
-            )
-            for way, error in (("product", self.composed), ("own map", self.fitted))
-        ]
+        before = self.untrained
+        values = []
+        for way, error, own in (
+            ("product", self.composed, None if before is None else before.composed),
+            ("own map", self.fitted, None if before is None else before.fitted),
+        ):
+            baselines = {"constant": self.fitted.constant} | ({} if own is None else {"untrained": own.rho})
+            metric = rho_metric(f"rho of {name}, {way}", f"rho of {name}, {way}", is_detail=is_detail)
+            values.append(rho_value(error, metric, baselines))
+        return values
 
     def cells(self) -> Sequence[Cell | int]:
         """Of a table: both errors, and the pairs that they were measured on."""
@@ -149,8 +153,14 @@ def compose_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress =
     wanted = [*composites, *(sequence for steps in growing.values() for sequence in steps)]
     single = [(motion,) for sequence in wanted for motion in sequence]
     sequences = list(dict.fromkeys([*single, *wanted]))  # single motions first: the others need their maps
-    pairs = _pairs_of(data, options, chains, sequences)
+    rows = _rows_of(data, options, chains, sequences)
+    pairs = _pairs_of(data, data.features, rows)
     errors, too_few = _measure(pairs, options.seed, on_progress)
+    if (z := data.untrained_features) is not None:
+        frames = (data.split.train, data.split.validation, data.motions, data.max_gap_s)
+        key = ("untrained compositions", z, *frames, sequences, options.seed, options.fit_on)
+        before, _ = data.once(key, lambda: _measure(_pairs_of(data, z, rows), options.seed, silent))
+        errors = {motions: replace(error, untrained=before.get(motions)) for motions, error in errors.items()}
     lacking = [name_of(sequence) for sequence in composites if sequence not in errors]
     if not errors or (options.motions is not None and lacking):
         counts = some_of([f"{name} has {count}" for name, count in too_few.items()])
@@ -171,21 +181,27 @@ def compose_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress =
     return CompositionResult(known(composites), steps, back, too_few)
 
 
-def _pairs_of(
-    data: TaskData, options: TaskOptions, chains: MotionChains, sequences: Sequence[Motions]
-) -> dict[Motions, MotionFeatures]:
-    """The features of the pairs of each sequence, with those of training frames where maps are fitted on these."""
-    z, recording = data.features, data.store.recording
-    fitted: list[MotionFeatures | None] = [None] * len(sequences)
+def _rows_of(data: TaskData, options: TaskOptions, chains: MotionChains, sequences: Sequence[Motions]) -> Rows:
+    """The pairs of each sequence as store rows, with those of training frames where maps are fitted on these."""
+    fitted: list[tuple[Indices, Indices] | None] = [None] * len(sequences)
     if options.fit_on == "training":
         frames = training_frames(data)
         trained = find_motion_chains(replace(data, split=replace(data.split, validation=frames))).ends(sequences)
-        for number, (rows_i, rows_j) in enumerate(trained):
-            chosen = thinned(np.arange(len(rows_i)), MOST_FITTED, options.seed)
-            i, j = rows_i[chosen], rows_j[chosen]
-            fitted[number] = MotionFeatures(z[i], z[j], fold_groups(data.store, i))
-    each = zip(sequences, chains.ends(sequences), fitted, strict=True)
-    return {sequence: MotionFeatures(z[i], z[j], recording[i], other) for sequence, (i, j), other in each}
+        for number, (i, j) in enumerate(trained):
+            chosen = thinned(np.arange(len(i)), MOST_FITTED, options.seed)
+            fitted[number] = i[chosen], j[chosen]
+    return dict(zip(sequences, zip(chains.ends(sequences), fitted, strict=True), strict=True))
+
+
+def _pairs_of(data: TaskData, z: Features, rows: Rows) -> dict[Motions, MotionFeatures]:
+    """The features (N, D) of the pairs of each sequence."""
+    recording, pairs = data.store.recording, {}
+    for motions, ((i, j), fitted) in rows.items():
+        other = None
+        if fitted is not None:
+            other = MotionFeatures(z[fitted[0]], z[fitted[1]], fold_groups(data.store, fitted[0]))
+        pairs[motions] = MotionFeatures(z[i], z[j], recording[i], other)
+    return pairs
 
 
 def _measure(
@@ -193,19 +209,20 @@ def _measure(
 ) -> tuple[dict[Motions, ComposedError], dict[str, int]]:
     """The error of each sequence, and those that have too few pairs; what lacks a map is not listed again."""
     maps: dict[str, Affine] = {}
+    counts: dict[str, int] = {}  # of the pairs that they are fitted on
     errors: dict[Motions, ComposedError] = {}
     too_few: dict[str, int] = {}
     for motions, own in counted(pairs.items(), "composing maps", on_progress):
-        if own.lacking() is not None:
+        if own.lacking is not None:
             if not too_few.keys() & set(motions):
                 too_few[name_of(motions)] = len(own)
             continue
         back = own.fit_back(seed)
         fitted = own.error(name_of(motions), seed, back)
         if len(motions) == 1:
-            maps[motions[0]] = back
+            maps[motions[0]], counts[motions[0]] = back, fitted.pairs_fitted
         if all(motion in maps for motion in motions):
-            fewest = min(len(pairs[motion,].divided(seed)[0]) for motion in motions)
+            fewest = min(counts[motion] for motion in motions)
             product = replace(product_error(own, motions, maps, seed), pairs_fitted=fewest)
             errors[motions] = ComposedError(motions, product, fitted)
     return errors, too_few

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, isfinite, nan
 
 import numpy as np
@@ -157,6 +158,7 @@ class MotionFeatures:
         other = None if self.training is None else self.training.turned()
         return MotionFeatures(self.z_j, self.z_i, self.groups, other)
 
+    @cached_property
     def lacking(self) -> tuple[int, int, str | None] | None:
         """Where a map cannot be fitted and measured: the pairs there are, those needed, and of which part they are."""
         if self.training is None:
@@ -178,7 +180,7 @@ class MotionFeatures:
         """Rho by the map of `fit_back`; not a number, with no pairs fitted, where there are too few."""
         fit, held = self.divided(seed)
         check_finite(motion, fit.z_i, fit.z_j, held.z_i, held.z_j)
-        if (lacking := self.lacking()) is not None:
+        if (lacking := self.lacking) is not None:
             found, needed, part = lacking
             return MotionError(motion, nan, (nan, nan), nan, 0, found, 0, needed, part=part)
         mapped = apply_map(self.fit_back(seed) if back is None else back, held.z_j)
