@@ -13,6 +13,7 @@ import pytest
 
 from egoequiv import names
 from egoequiv.errors import ConfigError
+from egoequiv.files import MARKS, SEARCH
 from egoequiv.method_names import DOOR as METHOD_DOOR
 from egoequiv.names import Door, check_recorded, full_name, is_code, load_code, short_name, trust_prefix
 
@@ -202,10 +203,11 @@ def test_the_marks_are_the_files_that_runs_stores_and_exports_have() -> None:
     from egoequiv.models.checksums import CHECKSUMS
     from egoequiv.store.frame_store import META
     from egoequiv.training.run_folder import CONFIG, DATA
-    from egoequiv.user_code import MARKS
+    from egoequiv.training.search import SELECTION
 
     export = (saved.CONFIG, saved.WEIGHTS, CHECKSUMS)
-    assert {"a store": [(META,)], "a run": [(CONFIG, MODEL), (CONFIG, DATA)], "an export": [export]} == MARKS
+    known = {"a store": [(META,)], "a run": [(CONFIG, MODEL), (CONFIG, DATA)], "an export": [export]}
+    assert {**known, SEARCH: [(SELECTION,)]} == MARKS
 
 
 def test_what_a_run_has_recorded_is_not_followed_through_links(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

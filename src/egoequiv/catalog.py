@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.files import SEARCH, kind_of_folder
 from egoequiv.names import Door, load_code, what_is
 from egoequiv.signatures import checked_settings, takes
 from egoequiv.sources import (
@@ -28,7 +29,7 @@ from egoequiv.sources import (
     video,
 )
 from egoequiv.sources.formats import FORMATS, guess_format
-from egoequiv.user_code import data_folder, is_built_in, user_code
+from egoequiv.user_code import is_built_in, user_code
 
 Writer = Callable[[Source, Path, Callable[[int, int], None] | None], None]
 
@@ -115,6 +116,14 @@ def find_writer(world: str) -> tuple[str, Writer]:
     return reader, load_code(code)
 
 
+NOT_LOGS = {
+    "a store": "`egoequiv info` shows it",
+    "a run": "its frames are those of `data` in its config.json",
+    "an export": "give the log or the store with the frames",
+    SEARCH: "give the log or the store with the frames",
+}
+
+
 def open_log(path: str | Path, source: str | None = None, **settings: Any) -> tuple[Source, str]:
     """Open files of any known format.
 
@@ -131,8 +140,8 @@ def open_log(path: str | Path, source: str | None = None, **settings: Any) -> tu
 
     """
     if source is None:
-        if data_folder(Path(path) / "file") == (Path(path).resolve(), "a run"):
-            raise DataError(f"{path} is a run, not a log: its frames are those of `data` in its config.json")
+        if (kind := kind_of_folder(Path(path))) is not None:
+            raise DataError(f"{path} is {kind}, not a log: {NOT_LOGS[kind]}")
         guessed = guess_format(Path(path))
         return open_source(guessed.source, path, **settings), guessed.title
     titles = {one.source: one.title for one in reversed(FORMATS)}  # of two of one source, the first

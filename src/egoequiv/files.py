@@ -18,6 +18,13 @@ from typing import Any
 
 from egoequiv.errors import DataError
 
+SEARCH = "the folder of a search"
+MARKS: dict[str, list[tuple[str, ...]]] = {  # the files by which a folder is told
+    "a store": [("store.json",)],
+    "a run": [("config.json", "model.json"), ("config.json", "data.json")],
+    "an export": [("config.json", "model.safetensors", "checksums.txt")],
+    SEARCH: [("selection.json",)],
+}
 UNFINISHED = ".unfinished"
 OLD = ".old"  # what is replaced, for the moment between two renames
 MOST_JSON_BYTES = 2**29  # a file that is larger was not written by this program
@@ -267,6 +274,24 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
+def kind_of_folder(folder: Path) -> str | None:
+    """Which of the folders that this program writes one is, in words."""
+    for what, marks in MARKS.items():
+        if any(all((folder / name).exists() for name in names) for names in marks):
+            return what
+    return None
+
+
+def wrong_place(path: Path, wanted: str) -> str:
+    """What is at a path where something else is wanted, in one line."""
+    kind = kind_of_folder(path)
+    if not path.exists():
+        return f"{path} does not exist: expected {wanted}"
+    if not path.is_dir():
+        return f"{path} is a file: expected {wanted}, which is a folder"
+    return f"{path} is not {wanted}" if kind is None or wanted.startswith(kind) else f"{path} is {kind}, not {wanted}"
+
+
 def read_json(path: Path, what: str) -> dict[str, Any]:
     """Read a JSON object; `what` names in the error what its folder should be."""
     try:
@@ -274,9 +299,10 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
             raise DataError(f"{path} has {size / 1e6:,.0f} MB and is damaged, or no file of this program")
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError(f"{path} is missing: {path.parent} is not {what}") from None
+        missing = f"{path} is missing: " if path.parent.is_dir() else ""
+        raise DataError(f"{missing}{wrong_place(path.parent, what)}") from None
     except NotADirectoryError:
-        raise DataError(f"{path.parent} is a file: expected {what}, which is a folder") from None
+        raise DataError(wrong_place(path.parent, what)) from None
     except IsADirectoryError:
         raise DataError(f"{path} is a folder, expected a file: {path.parent} is not {what}") from None
     except (ValueError, RecursionError) as problem:  # bad JSON, bad text, too long a number, too deep a nest

@@ -17,16 +17,10 @@ from types import ModuleType
 from typing import Any
 
 from egoequiv.errors import ConfigError, EgoEquivError
+from egoequiv.files import SEARCH, kind_of_folder
 
 # A script that was never meant to be imported may end the program; Ctrl-C is the user's and passes.
 FAULTS = (Exception, SystemExit)
-
-# The files that mark a folder as a store, a run or an export: no code is imported from inside one.
-MARKS: dict[str, list[tuple[str, ...]]] = {
-    "a store": [("store.json",)],
-    "a run": [("config.json", "model.json"), ("config.json", "data.json")],
-    "an export": [("config.json", "model.safetensors", "checksums.txt")],
-}
 
 # The folders from which a run may name code, beside those of the Python path; what the user names needs none.
 CODE_VARIABLE = "EGOEQUIV_CODE"
@@ -181,9 +175,8 @@ def _code_folders() -> list[Path]:
 def data_folder(file: Path) -> tuple[Path, str] | None:
     """The run or the store inside of which a file lies, and which of them it is."""
     for folder in file.resolve().parents:
-        for what, marks in MARKS.items():
-            if any(all((folder / name).exists() for name in names) for names in marks):
-                return folder, what
+        if (what := kind_of_folder(folder)) not in (None, SEARCH):
+            return folder, what
     return None
 
 

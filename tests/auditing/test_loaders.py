@@ -335,7 +335,7 @@ def test_what_is_no_model_is_one_line(tmp_path: Path, monkeypatch: pytest.Monkey
     strange = partial(TinyNet.forward, TinyNet())
     strange.preprocessing = {"size": 12}  # type: ignore[attr-defined]
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"where": tmp_path / "empty"}, "neither a run (model.json) nor a folder of transformers"),
+        ({"where": tmp_path / "empty"}, "is no model: expected a run (model.json), or an export"),
         ({"where": tmp_path / "net.pth"}, "nothing is unpickled"),
         ({"where": tmp_path / "missing.onnx"}, "does not exist"),
         ({"where": tmp_path / "text.pt"}, "is not TorchScript"),

@@ -159,7 +159,7 @@ def test_a_label_store_of_another_size_is_named(cli: Cli, toys: Path, tmp_path: 
         ),
         (["evaluate", "NOWHERE"], "NOWHERE"),
         (["evaluate", "TOYS"], "config.json is missing"),
-        (["embed", "TOYS", "TOYS"], "is neither a run (made by"),
+        (["embed", "TOYS", "TOYS"], "is a store, not a run (made by"),
         (["embed", "TOYS", "TOYS", "-o", "OUT"], "features are written as .parquet or .npy"),
         (["embed", "NOWHERE", "TOYS"], "NOWHERE does not exist"),
         (["search", "NOWHERE", "-o", "OUT"], "NOWHERE does not exist"),

@@ -48,7 +48,7 @@ def test_the_runs_of_a_folder_become_tables(small_store: FrameStore, tmp_path: P
 
 
 def test_mistakes_are_one_line(small_store: FrameStore, tmp_path: Path, cli: Cli) -> None:
-    assert "is not a folder" in cli("reproduce", "tasks", tmp_path / "nosuch", code=2).err
+    assert "does not exist: expected a folder of" in cli("reproduce", "tasks", tmp_path / "nosuch", code=2).err
     train(small_store.path, tmp_path / "run", method="random", **{**FEW, "iterations": 0})
     failed = cli("reproduce", "tasks", tmp_path, "--methods", "temporal", code=2)
     assert "has no method 'temporal' with runs; choose from random" in failed.err

@@ -78,7 +78,7 @@ def test_runs_without_a_table_are_grouped(finished: Path) -> None:
     assert {test.metric for test in table.comparisons} >= {"top1", "rho_atomic"}
 
 
-@pytest.mark.parametrize(("name", "words"), [("nowhere", "is not a folder"), (".", "holds no table and no run")])
+@pytest.mark.parametrize(("name", "words"), [("nowhere", "does not exist"), (".", "holds no table and no run")])
 def test_what_is_no_experiment_is_one_line(tmp_path: Path, name: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
         collect(tmp_path / name)

@@ -219,7 +219,7 @@ def test_a_folder_in_place_of_a_file_is_one_line(name: str, words: str, generato
 def test_what_is_no_model_is_said(patterns: Run, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="nowhere does not exist"):
         open_model(tmp_path / "nowhere")
-    with pytest.raises(DataError, match="neither a run"):
+    with pytest.raises(DataError, match=r"is not a run .* or a saved model"):
         open_model(tmp_path)
     with pytest.raises(ConfigError, match="is a run, which torch computes: export it first"):
         open_model(patterns[0], "onnx")

@@ -25,6 +25,7 @@ from egoequiv.auditing.torch_models import (
 )
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.file_names import readable
+from egoequiv.files import kind_of_folder
 from egoequiv.models import EgoNet
 from egoequiv.models.checkpoint import MODEL
 from egoequiv.models.network import ALL
@@ -76,7 +77,8 @@ def kind_of(where: Any) -> str:
         if (path / "config.json").exists():
             return "transformers"
         raise DataError(
-            f"{path} is no model: neither a run ({MODEL}) nor a folder of transformers or an export (config.json)"
+            f"{path} is {kind_of_folder(path) or 'no model'}: expected a run ({MODEL}), or an export or a folder of "
+            "transformers (config.json)"
         )
     if path.suffix.lower() in PICKLES:
         raise ConfigError(

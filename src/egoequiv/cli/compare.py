@@ -12,6 +12,7 @@ from egoequiv.cli.console import print_json, progress_bar, say, show
 from egoequiv.cli.options import AsJson
 from egoequiv.cli.stores import fetch
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.files import kind_of_folder
 
 MOST_NAMED = 8  # of what is no run
 
@@ -58,10 +59,12 @@ def _runs_of(paths: Sequence[Path]) -> list[Path]:
         runs = runs_in(path) if path.is_dir() else []
         found += runs
         if not runs:
-            left_out.append(f"{path} ({'holds no run' if path.is_dir() else 'a file'})")
-    if left_out:
-        more = len(left_out) - MOST_NAMED
-        say(f"left out: {', '.join(left_out[:MOST_NAMED])}{f' and {more} more' if more > 0 else ''}")
+            left_out.append(f"{path} ({(kind_of_folder(path) or 'holds no run') if path.is_dir() else 'a file'})")
+    more = len(left_out) - MOST_NAMED
+    said = f"left out: {', '.join(left_out[:MOST_NAMED])}{f' and {more} more' if more > 0 else ''}" if left_out else ""
     if len(set(found)) < 2:
-        raise ConfigError(f"give two or more different runs to compare, found {len(set(found))}")
+        found_else = f"; {said}" if said else ""
+        raise ConfigError(f"give two or more different runs to compare, found {len(set(found))}{found_else}")
+    if said:
+        say(said)
     return found

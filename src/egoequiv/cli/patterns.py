@@ -85,11 +85,12 @@ def _open(store: str) -> FrameStore:
 
     from egoequiv.catalog import open_source
     from egoequiv.errors import DataError
+    from egoequiv.files import kind_of_folder
     from egoequiv.store import FrameStore, ingest
     from egoequiv.store.remote import is_url
 
     path = Path(store)
-    if is_url(store) or (path / "store.json").exists() or not path.exists():
+    if is_url(store) or kind_of_folder(path) is not None or not path.exists():
         fetch(store)
         return FrameStore.open(store)
     try:

@@ -18,6 +18,7 @@ from egoequiv.experiments.record import CommandRecord, read_command
 from egoequiv.experiments.run_groups import RunGroup, group_of, group_runs, without_copies
 from egoequiv.experiments.runs_table import table_of_runs
 from egoequiv.experiments.table import Table
+from egoequiv.files import kind_of_folder, wrong_place
 from egoequiv.models.checkpoint import MODEL
 from egoequiv.training.run_folder import CONFIG, DATA, RunFolder, is_run, runs_in
 
@@ -134,12 +135,13 @@ def collect(out: Path, found: Found | None = None) -> list[Experiment]:
     `found` was measured just now: a folder on a read-only disk cannot keep it.
     """
     if not out.is_dir():
-        raise DataError(f"{out} is not a folder: give {OUT_KIND}")
+        raise DataError(wrong_place(out, OUT_KIND))
     below = [] if is_run(out) else sorted(path for path in out.iterdir() if path.is_dir() and _tables(path))
     each = [_experiment(out, found or {}, elsewhere=below), *(_experiment(folder, found or {}) for folder in below)]
     experiments = [experiment for experiment in each if experiment is not None]
     if not experiments:
-        raise DataError(f"{out} holds no table and no run: give {OUT_KIND}")
+        what = "holds no table and no run" if (kind := kind_of_folder(out)) is None else f"is {kind}"
+        raise DataError(f"{out} {what}: give {OUT_KIND}")
     return sorted(experiments, key=lambda one: "" if one.command is None else one.command.started)
 
 

@@ -14,6 +14,7 @@ from egoequiv.auditing.onnx_models import open_session
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.run_model import RunModel
 from egoequiv.exporting.export import open_trained
+from egoequiv.files import wrong_place
 from egoequiv.models.checkpoint import MODEL, RUN_KIND, Which
 from egoequiv.models.checksums import check_file
 from egoequiv.models.devices import choose_device
@@ -155,11 +156,8 @@ def open_model(path: str | Path, engine: Engine = "auto", device: str = "cpu", w
         if engine == "onnx":
             raise ConfigError(f"{path} is a run, which torch computes: export it first, with egoequiv export")
         return open_trained(path, which, device)
-    if not path.is_dir():
-        found = "is no folder" if path.exists() else "does not exist"
-        raise DataError(f"{path} {found}: expected {RUN_KIND}, or {SAVED_KIND}")
-    if not is_saved(path):
-        raise DataError(f"{path} is neither {RUN_KIND} nor {SAVED_KIND}")
+    if not path.is_dir() or not is_saved(path):
+        raise DataError(wrong_place(path, f"{RUN_KIND} or {SAVED_KIND}"))
     if which != "last":
         raise ConfigError(f"{path} is an export, with weights of its own: it has no checkpoint {which!r}")
     has_onnx = (path / f"{ENCODER}.onnx").exists() and find_spec("onnxruntime") is not None

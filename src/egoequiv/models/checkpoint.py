@@ -81,8 +81,6 @@ def load_meta(path: Path) -> dict[str, Any]:
 def load_model(run: str | Path, which: Which = "last", device: str = "cpu") -> EgoNet:
     """The trained network of a run folder, ready to encode images."""
     run = Path(run)
-    if not run.exists():
-        raise DataError(f"{run} does not exist: expected {RUN_KIND}")
     net = EgoNet(load_spec(run))
     path = run / f"{which}.safetensors"
     tensors, _ = load_tensors(path)

@@ -96,7 +96,7 @@ def guess_format(path: Path) -> Format:
     path = Path(path)
     try:
         if not path.exists():
-            raise DataError(f"{path} does not exist")
+            raise DataError(f"{path} does not exist: give the path of a log, of pictures or of a video")
         for one in FORMATS:
             if one.recognise(path):
                 return one
