@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from egoequiv import files
 from egoequiv.cli import stopping
 from egoequiv.cli.stopping import stoppable
 from egoequiv.store import FrameStore
@@ -68,7 +69,7 @@ def check_stopped(process: subprocess.Popen[str], stop: signal.Signals, words: s
 def test_ingest_with_workers_is_stopped(stop: signal.Signals, tmp_path: Path) -> None:
     with command("ingest", "turntable", "-o", tmp_path / "toys", *SLOW_WORLD) as process:
         wait_for(lambda: list(tmp_path.glob(".toys.*.partial/toys/frames.npy")), process)
-        check_stopped(process, stop, "nothing is left half done, begin again with the same command")
+        check_stopped(process, stop, "nothing was saved; to start again, repeat the command")
     assert not list(tmp_path.iterdir())
 
 
@@ -113,7 +114,7 @@ def test_a_stop_while_modules_are_imported(stop: signal.Signals, name: str, tmp_
         timeout=HANG_S,
         preexec_fn=_usual_signals,
     )
-    assert done.stderr == "stopped; what was finished is kept, go on with the same command\n"
+    assert done.stderr == "stopped; finished work is kept; to continue, repeat the command\n"
     assert done.returncode == 128 + stop
 
 
@@ -164,20 +165,40 @@ def test_a_stop_that_a_destructor_swallows_comes_again() -> None:
         swallow()
 
 
-def test_a_stop_waits_until_a_function_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("module", ["numba.core.compiler", "importlib._bootstrap", "egoequiv.files"])
+def test_a_stop_waits_until_what_cannot_be_cut_in_two_is_done(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stopping, "is_busy", lambda: True)  # there is something to tidy up: it may not end at once
-    compiler: dict[str, Any] = {"__name__": "numba.core.compiler", "signal": signal}
-    exec("def compile_it():\n    signal.raise_signal(signal.SIGTERM)\n    return 'whole'", compiler)
-    compiled = []
+    whole: dict[str, Any] = {"__name__": module, "signal": signal}
+    exec("def work():\n    signal.raise_signal(signal.SIGTERM)\n    return 'whole'", whole)
+    done = []
 
-    def stop_in_the_compiler() -> None:
+    def stop_at_work() -> None:
         with stoppable():
-            compiled.append(compiler["compile_it"]())
+            done.append(whole["work"]())
             select.select([], [], [], HANG_S)  # until the signal is sent again
 
     with restored_handlers(), pytest.raises(KeyboardInterrupt):
-        stop_in_the_compiler()
-    assert compiled == ["whole"]
+        stop_at_work()
+    assert done == ["whole"]
+
+
+def test_a_folder_is_removed_whole_when_a_stop_comes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remove = files.shutil.rmtree
+
+    def stop_and_remove(*arguments: Any, **more: Any) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        remove(*arguments, **more)
+
+    monkeypatch.setattr(files.shutil, "rmtree", stop_and_remove)
+
+    def write() -> None:
+        with stoppable():
+            files.write_text(tmp_path / "a.txt", "whole")
+            select.select([], [], [], HANG_S)
+
+    with restored_handlers(), pytest.raises(KeyboardInterrupt):
+        write()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
 def test_a_thread_may_run_commands() -> None:

@@ -16,6 +16,11 @@ from egoequiv.files import is_busy
 STOPPED = 130  # the exit code after Ctrl-C: 128 and the number of the signal, as shells count
 AGAIN_S = 0.05  # until a stop that came at a bad moment is tried again
 
+# What is cut in two breaks later, with a traceback: a module that is imported, a function that is compiled. Or it
+# leaves something behind: a file that is put in its place, or removed.
+FILES = "egoequiv.files"
+INDIVISIBLE = frozenset({"_frozen_importlib", "importlib", "llvmlite", "numba", FILES})
+
 # Commands that go on where they were when they are given again.
 GOING_ON = ("demo", "report", "reproduce", "search")
 
@@ -39,8 +44,8 @@ def how_to_go_on(arguments: list[str]) -> str:
     """What becomes of a command that was stopped, from its command line without the program."""
     name = next((one for one in arguments if not one.startswith("-")), "")
     if name in GOING_ON:
-        return "what was finished is kept, go on with the same command"
-    return "nothing is left half done, begin again with the same command"
+        return "finished work is kept; to continue, repeat the command"
+    return "nothing was saved; to start again, repeat the command"
 
 
 def say_stopped(how: str) -> None:
@@ -70,10 +75,10 @@ class Stop:
             self._interrupts += number == signal.SIGINT
             if self._interrupts > 1:
                 os._exit(STOPPED)
-        elif not _is_indivisible(frame):
+        elif not (inside := _at_work(frame) & INDIVISIBLE):
             self.signal = number
             raise KeyboardInterrupt
-        elif is_busy() or active_children():
+        elif FILES in inside or is_busy() or active_children():
             _send_later(number)
         else:  # there is nothing to tidy up
             say_stopped(how_to_go_on(sys.argv[1:]))
@@ -98,14 +103,14 @@ class Stop:
             sys.__excepthook__(kind, value, trace)
 
 
-def _is_indivisible(frame: FrameType | None) -> bool:
-    """Whether a module is imported or a function compiled: cut in two, both break later, with a traceback."""
+def _at_work(frame: FrameType | None) -> set[str]:
+    """The packages whose functions are at work, and of this one the modules."""
+    found = set()
     while frame is not None:
-        package = str(frame.f_globals.get("__name__")).partition(".")[0]
-        if frame.f_code.co_filename.startswith("<frozen importlib") or package in ("llvmlite", "numba"):
-            return True
+        name = str(frame.f_globals.get("__name__"))
+        found.add(name if name == FILES else name.partition(".")[0])
         frame = frame.f_back
-    return False
+    return found
 
 
 def _send_later(number: int) -> None:
