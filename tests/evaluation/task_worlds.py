@@ -30,7 +30,7 @@ class MadeData(TaskData):
 
     @property
     def untrained_features(self) -> NDArray[np.float32] | None:  # type: ignore[override]
-        return self.made_before
+        return super().untrained_features if self.made_before is None else self.made_before
 
 
 def made_data(

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field
 
 from egoequiv.errors import ConfigError
 from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap
 
-Length = Annotated[float, Field(ge=-1e12, le=1e12)]  # along an axis, in its unit: numbers whose squares are numbers
+LARGEST = 1e12  # step or period of an axis, in its unit: the squares of such numbers are numbers
 
 
 @dataclass(frozen=True)
 class Axis:
     """One degree of freedom sampled in equal steps, cyclic if it has a period."""
 
-    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar = {"extra": "forbid"}  # where it is read from JSON
 
     name: str
     unit: str
-    step: Length
+    step: float
     plus: str
     minus: str
-    period: Length | None = None
+    period: float | None = None
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,9 @@ class GridSpace(MotionSpace):
         if not names or len(set(names)) != len(names):
             raise ConfigError(f"a grid needs axes whose motions have different names, found {names}")
         for axis in self.grid_axes:
-            if not axis.step > 0:
+            if not 0 < axis.step <= LARGEST:
                 raise ConfigError(f"axis {axis.name!r}: the step must be positive, found {axis.step}")
-            if axis.period is not None and not axis.period > axis.step:
+            if axis.period is not None and not axis.step < axis.period <= LARGEST:
                 raise ConfigError(
                     f"axis {axis.name!r}: period {axis.period} is not longer than one step of {axis.step}"
                 )

@@ -11,7 +11,6 @@ from egoequiv.pose.grid import Axis, GridSpace
 from egoequiv.pose.rigid import SE2Space, SE3Space
 from egoequiv.pose.scale_free import ScaleFreeSpace
 from egoequiv.pose.space import MotionSpace
-from egoequiv.signatures import of_type
 
 SPACES: dict[str, Callable[[], MotionSpace]] = {
     "planar": PlanarSpace,
@@ -33,6 +32,8 @@ def space_named(name: str) -> MotionSpace:
 
 def space_from_description(description: Any) -> MotionSpace:
     """Build the space that `MotionSpace.describe` described."""
+    from egoequiv.signatures import of_type  # here, because `--help` does without pydantic
+
     kind = description.get("kind") if isinstance(description, dict) else None
     try:
         if kind == "grid":
