@@ -33,7 +33,7 @@ def alive(pid: int) -> bool:
     ("stop", "code", "words"),
     [
         (signal.SIGKILL, -signal.SIGKILL, ""),
-        (signal.SIGTERM, 128 + signal.SIGTERM, "stopped; what was finished is kept, go on with the same command"),
+        (signal.SIGTERM, 128 + signal.SIGTERM, "stopped; finished work is kept; to continue, repeat the command"),
     ],
 )
 def test_nobody_trains_on_after_the_parent(

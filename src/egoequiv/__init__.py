@@ -1,4 +1,4 @@
-"""Image features that answer to camera motion in a predictable way."""
+"""Image features that change predictably when the camera moves."""
 
 from __future__ import annotations
 

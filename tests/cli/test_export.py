@@ -54,5 +54,5 @@ def test_what_is_no_run_is_one_line(cli: Cli, tmp_path: Path) -> None:
 def test_export_is_stopped(stop: signal.Signals, run: Path, tmp_path: Path) -> None:
     with command("export", run, "-o", tmp_path / "model") as process:
         wait_for(lambda: list(tmp_path.glob(".model.*.partial/model/config.json")), process)
-        check_stopped(process, stop, "nothing is left half done, begin again with the same command")
+        check_stopped(process, stop, "nothing was saved; to start again, repeat the command")
     assert not list(tmp_path.iterdir())

@@ -63,7 +63,7 @@ def test_ctrl_c_is_told_once_with_the_way_to_go_on(
     monkeypatch.setattr("egoequiv.training.run_training", stopping)
     out = tmp_path / "a run"
     train = ["train", small_store.path, "-o", out, "--method", "equiv"]
-    assert cli(*train, code=130).err == "stopped; nothing was trained yet, begin again with the same command\n"
+    assert cli(*train, code=130).err == "stopped; nothing was trained yet; to start again, repeat the command\n"
 
     def stopped_after(*files: str) -> str:
         def begin(*_: object, **__: object) -> None:
@@ -85,7 +85,7 @@ def test_ctrl_c_is_told_once_with_the_way_to_go_on(
     assert said == f"stopped; go on from the last checkpoint with: egoequiv train -o '{out}' --resume\n"
     monkeypatch.setitem(TABLES, "norb", stopping)
     said = cli("reproduce", "norb", "--quick", "-o", tmp_path / "table", code=130).err
-    assert said == "stopped; what was finished is kept, go on with the same command\n"
+    assert said == "stopped; finished work is kept; to continue, repeat the command\n"
     monkeypatch.setattr("egoequiv.auditing.audit", stopping)
     said = cli("audit", "pixels", "--store", small_store.path, code=130).err
-    assert said == "stopped; nothing is left half done, begin again with the same command\n"
+    assert said == "stopped; nothing was saved; to start again, repeat the command\n"

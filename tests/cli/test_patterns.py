@@ -265,7 +265,7 @@ def test_info_on_poses_alone(cli: Cli, poses: Path) -> None:
 
 
 def test_a_sheet_of_poses_alone_cannot_be_asked_for(cli: Cli, poses: Path, tmp_path: Path) -> None:
-    assert "holds poses alone" in error_of(cli, "info", poses, "--sheet", tmp_path / "sheet.png")
+    assert "has only poses" in error_of(cli, "info", poses, "--sheet", tmp_path / "sheet.png")
     assert not (tmp_path / "sheet.png").exists()
 
 

@@ -76,7 +76,7 @@ def test_structure_from_motion_finds_poses_and_does_it_once(clips: Path, tmp_pat
 def test_train_goes_from_a_video_to_rho(clips: Path, tmp_path: Path, cli: Cli) -> None:
     run = ("train", clips, "-o", tmp_path / "run", "--fov", 81, "--iterations", 2, "--set", "clusters=3")
     told = cli(*run, "--set", "keep=2", "--json")
-    assert "remark: the log has no poses: they are found in the pictures; --poses log goes without" in told.err
+    assert "remark: the log has no poses: they are found in the pictures; --poses log does not use them" in told.err
     result = json.loads(told.out)
     assert "equivariance" in json.dumps(result["measurements"])
     assert FrameStore.open(tmp_path / "run-frames").space.describe() == {"kind": "scale-free"}

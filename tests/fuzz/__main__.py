@@ -19,7 +19,9 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="which cases (0)")
     parser.add_argument("--case", type=int, metavar="N", help="replay case N alone, and keep its folder")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="begin with case N")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="targets whose names hold one of these")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="targets whose names contain one of these words"
+    )
     parser.add_argument("--without", nargs="+", default=[], metavar="NAME", help="targets to leave out")
     parser.add_argument("--lanes", type=int, default=0, help="cases at a time; by default one for each core")
     parser.add_argument("--out", type=Path, metavar="FILE", help="all failures as lines of JSON")

@@ -115,7 +115,7 @@ def test_the_sections_stand_in_their_order(report: Report) -> None:
         "Each motion",
         "Training curves",
         "Slowness AUROC during training",
-        "Next-best view",
+        "Next view",
         "Composition",
         "Retrieval",
         "Motions",
@@ -144,7 +144,7 @@ def test_what_could_not_be_measured_and_what_was_not_is_said(report: Report) -> 
     (fold,) = (block for block in retrieved.blocks if isinstance(block, Fold) and "not be" in block.summary)
     assert fold.blocks == [Points(["clsnet: no poses"])]
     assert "Not measured for clsnet; to do so: `egoequiv report 'a folder'`" in words_of(
-        section(report, "Toys: a small table", "Next-best view")
+        section(report, "Toys: a small table", "Next view")
     )
     left = words_of(section(report, "Toys: a small table", "Other tasks"))
     assert "Analogy" in left

@@ -31,11 +31,11 @@ class Measuring:
 
     layers: Annotated[
         list[str] | None,
-        typer.Option("--layer", help="Look at this layer too, in all models that have it; may be repeated."),
+        typer.Option("--layer", help="Also audit this layer, in all models that have it; may be repeated."),
     ] = None
     pooling: Annotated[
         Literal["mean", "flatten"],
-        typer.Option("--pool", help="Of maps and tokens: their mean over places, or all of them."),
+        typer.Option("--pool", help="Feature maps and tokens: their mean over positions, or all values."),
     ] = "mean"
     frames: Annotated[
         Literal["auto", "validation", "all"],
@@ -45,11 +45,11 @@ class Measuring:
         ),
     ] = "auto"
     hold_out: Annotated[
-        str, typer.Option(help="What is never both fitted and measured: recording, label, or an attribute.")
+        str, typer.Option(help="What separates fitting from measuring: recording, label, or an attribute.")
     ] = "recording"
     max_gap_s: MaxGap = 1.0
-    limit: Annotated[int, typer.Option(min=1, help="At most so many pairs of a motion, 40 or more.")] = 2_000
-    baselines: Annotated[bool, typer.Option(help="Measure pixels and a random network beside the models.")] = True
+    limit: Annotated[int, typer.Option(min=1, help="The most pairs for each motion (at least 40).")] = 2_000
+    baselines: Annotated[bool, typer.Option(help="Measure pixels and an untrained network beside the models.")] = True
     batch_size: Annotated[int, typer.Option(min=1, help="Images at a time.")] = 64
     seed: Annotated[int, typer.Option(min=0, help="The random seed.")] = 0
 

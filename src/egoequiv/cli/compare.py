@@ -20,14 +20,14 @@ MOST_NAMED = 8  # of what is no run
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="The folders of two or more runs, or folders that hold runs; what is no run is left out."),
+        typer.Argument(help="The folders of two or more runs, or folders that hold runs; other folders are ignored."),
     ],
     store: Annotated[
         str | None, typer.Option(help="Measure rho over all frames of this store, not on the validation frames.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set runs side by side: the settings that differ, what was measured, and paired tests.
+    """Compare runs: the settings that differ, what was measured, and paired tests.
 
     Runs that differ in the seed alone are repetitions of one experiment, and are tested seed by seed. Where there are
     fewer than three, the answers to the same validation frames are compared instead.

@@ -21,7 +21,7 @@ def demo(
     iterations: Annotated[int, typer.Option(min=1, help="Iterations of each run.")] = 3_000,
     as_json: AsJson = False,
 ) -> None:
-    """Render toys on a turntable, train four methods on them, and show what the features are worth.
+    """Render toys on a turntable, train four methods on them, and compare their features.
 
     Example: egoequiv demo -o demo
     """

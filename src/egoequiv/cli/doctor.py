@@ -26,7 +26,7 @@ def doctor(
         typer.Option(show_default="from the log, or guessed", help="Horizontal field of view, in degrees."),
     ] = None,
     run: Annotated[
-        Path | None, typer.Option(help="A trained run for a second opinion: do its features believe the motion?")
+        Path | None, typer.Option(help="A trained run for a second opinion: do its features agree with the motion?")
     ] = None,
     source: SourceName = None,
     read: ReadSettings = None,

@@ -27,14 +27,17 @@ def evaluate(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
     store: Annotated[
         str | None,
-        typer.Argument(help="Another store, a URL or a log: rho over all its frames; tasks split it as the run's."),
+        typer.Argument(
+            help="Another store, a URL or a log: rho, with maps fitted on half of its pairs; tasks split it as the "
+            "run's store."
+        ),
     ] = None,
     *,
     task: TaskNames = None,
     settings: TaskSettings,
     labels: Annotated[
         str | None,
-        typer.Option(help="A table of labels, as labels.csv or labels.csv:COLUMN, read from the features by a probe."),
+        typer.Option(help="A table of labels, as labels.csv or labels.csv:COLUMN, which a probe predicts."),
     ] = None,
     checkpoint: CheckpointOption = "last",
     out: Annotated[
@@ -113,7 +116,7 @@ def _bring_frames(run: Path, store: str | None) -> str | None:
         fetch(config.data, config.labels)
     else:
         raise DataError(
-            f"{config.data} does not exist, and {run} was trained on it: bring it back, or pass its new place: "
+            f"{config.data} does not exist, and {run} was trained on it: restore it, or give its new path: "
             f"egoequiv evaluate {shlex.quote(str(run))} STORE"
         )
     if unfinished is not None:

@@ -38,14 +38,14 @@ def info(
     picture = sheet or opened.path / "contact_sheet.png"
     try:
         if not opened.has_images:
-            raise DataError(f"{store} holds poses alone, and no images to show")
+            raise DataError(f"{store} has only poses and no images")
         save_picture(contact_sheet(opened), picture)
         described["contact_sheet"] = str(picture)
     except (DataError, OSError) as problem:
         if sheet is not None:
             raise
         described["contact_sheet"] = None
-        say(f"no contact sheet: {problem}" + ("; choose a place with --sheet" if opened.has_images else ""))
+        say(f"no contact sheet: {problem}" + ("; choose another file with --sheet" if opened.has_images else ""))
     if as_json:
         print_json(described)
         return
@@ -138,5 +138,5 @@ def _split_words(split: dict[str, Any]) -> str:
     counts = f"{split['train_frames']:,} frames to train on, {split['validation_frames']:,} to validate on"
     leaked = f"{split['leaked_validation_frames']:,} of those have {closeness(split['kind'])}"
     if split["revisited_validation_frames"]:
-        leaked += f"; {split['revisited_validation_frames']:,} are at a place to which the recording comes again"
+        leaked += f"; {split['revisited_validation_frames']:,} are at a place that the recording visits again later"
     return f"{split['kind']} by default: {split['why']}: {counts}; {leaked}"

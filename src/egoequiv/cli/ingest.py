@@ -29,7 +29,7 @@ def ingest(
         str,
         typer.Argument(
             help="A source by name (`egoequiv ingest --list` lists them), your own as package.module:name or "
-            "path/to/file.py:name; or at once the PATH of a log, and its format is guessed."
+            "path/to/file.py:name; or just the PATH of a log; then its format is guessed."
         ),
     ] = "",
     path: Annotated[Path | None, typer.Argument(help="Where the files are, for sources that read files.")] = None,
@@ -79,7 +79,7 @@ def _write(source: Source, motion: MotionOptions, out: Path, where: Where, how: 
     from egoequiv.store.motion import with_motion
 
     with (
-        stopped_as("what was finished is kept, go on with the same command" if how["inputs"] else None),
+        stopped_as("finished work is kept; to continue, repeat the command" if how["inputs"] else None),
         where.open() as engine,
         progress_bar() as progress,
     ):

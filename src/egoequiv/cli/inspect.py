@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NOTES_SHOWN = 12
 WITHOUT_POSES = (
     "poses can be found in the pictures: --poses visual (needs pip install 'egoequiv[vision]'), and --fov DEGREES if "
-    "the field of view of the camera is known; --poses log goes without"
+    "the field of view of the camera is known; --poses log does not use them"
 )
 
 
@@ -142,5 +142,5 @@ def _motion(found: Inspection) -> str:
         parts.append("{:.3g} m/s (at most {:.3g})".format(*found.speed_mps))
         parts.append("{:.3g}°/s (at most {:.3g})".format(*found.turn_dps))
     if found.still:
-        parts.append(f"{100 * found.still:.0f} % of steps without motion")
+        parts.append(f"{100 * found.still:.0f} % of the time without motion")
     return ", ".join(parts)

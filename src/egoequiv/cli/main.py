@@ -17,12 +17,12 @@ from egoequiv.errors import ConfigError, DivergedError, EgoEquivError, LostProce
 
 # Every command and the first line of its help. A command of that name lives in the module of that name.
 COMMANDS = {
-    "demo": "Render toys on a turntable, train four methods on them, and show what the features are worth.",
+    "demo": "Render toys on a turntable, train four methods on them, and compare their features.",
     "inspect": "Say what a log holds: format, cameras, rates, ranges, gaps, poses, and what to type next.",
     "ingest": "Decode and resize frames once, into a store that everything else reads.",
     "render": "Write an embedded world to files: try the readers of files without a download, or look at the pictures.",
     "info": "Show recordings, frames, poses and labels of a store, and write a contact sheet.",
-    "view": "Write one page that shows whether a log is sane: the way, motion against time, gaps, motions, frames.",
+    "view": "Write one page that shows whether a log is sane: the path, motion against time, gaps, motions, frames.",
     "doctor": "Compare the pictures of a log with its motion: clock, axes, signs, order, frozen and missing frames.",
     "patterns": "Cluster the motions between frames, keep the largest, and name them in plain words.",
     "methods": "List the methods and the losses each is made of, and the settings of those that are named.",
@@ -34,7 +34,7 @@ COMMANDS = {
     "audit": "Measure how equivariant the features of any vision models are, side by side on one store with poses.",
     "embed": "Write the features of pictures, videos, logs or stores, with file name, frame and time of each.",
     "export": "Write a run for other programs: ONNX, torch.export and safetensors, with a model card and checksums.",
-    "compare": "Set runs side by side: the settings that differ, what was measured, and paired tests.",
+    "compare": "Compare runs: the settings that differ, what was measured, and paired tests.",
     "reproduce": "Reproduce the paper's tables, beside the published numbers.",
     "serve": "Serve a model over HTTP: features, predictions, plans, nearest frames; and a page to explore.",
     "report": "Write one page with the tables, the tests and the figures of an experiment or a run.",
@@ -49,14 +49,14 @@ class LazyCommands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
         if name != "train" and int(os.environ.get("WORLD_SIZE", "1")) > 1 and "TORCHELASTIC_RUN_ID" in os.environ:
-            raise ConfigError("torchrun shares one run among processes, which `train` alone can do: leave torchrun out")
+            raise ConfigError("only `train` can run on several processes: leave torchrun out")
         return name, None if name is None else load_command(name), rest
 
 
 app = typer.Typer(
     name="egoequiv",
     cls=LazyCommands,
-    help="Image features that answer to camera motion in a predictable way.",
+    help="Image features that change predictably when the camera moves.",
     no_args_is_help=True,
     rich_markup_mode=None,  # boxes around the list of commands would take as long again to import and draw
     pretty_exceptions_enable=False,

@@ -15,7 +15,7 @@ def methods(
         list[str] | None,
         typer.Argument(
             metavar="[METHOD]...",
-            help="These alone, also your own as package.module:name or path/to/file.py:name, and sums of methods and "
+            help="Only these methods; your own as package.module:name or path/to/file.py:name, and sums of methods and "
             "losses such as equiv+file.py:name.",
         ),
     ] = None,
@@ -47,7 +47,7 @@ def methods(
         (name, m.about, " + ".join(t.name if t.part == "all" else f"{t.name} ({t.part})" for t in m.terms))
         for name, m in found.items()
     ]
-    show([Grid.of("", ("method", "what it learns from", "losses"), rows, is_words=True)])
+    show([Grid.of("", ("method", "what it learns", "losses"), rows, is_words=True)])
     for name, method in found.items() if names else ():
         numbers = [f"{key}.{t.name}={value:g}" for t in method.terms for key, value in numbers_of(t).items()]
         defaults = [f"{key}={value}" for key, value in method.defaults.items()]

@@ -23,17 +23,17 @@ Checkpoint = Literal["last", "best"]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 CheckpointOption = Annotated[
     Checkpoint,
-    typer.Option("--checkpoint", help="The last weights, or the best on validation frames (chosen on them)."),
+    typer.Option("--checkpoint", help="The last weights, or the best on validation frames (results are too good)."),
 ]
 Device = Annotated[str, typer.Option("--device", help="Where torch computes: auto, cpu, cuda, cuda:1, mps.")]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, show_default="one for each core", help="Processes at a time.")
 ]
-MethodNames = Annotated[list[str] | None, typer.Option("--methods", help="Only these methods, with commas.")]
+MethodNames = Annotated[list[str] | None, typer.Option("--methods", help="Only these methods, separated by commas.")]
 PartOption = Annotated[
     str | None,
     typer.Option(
-        "--part", show_default="by the task", help="The part of the features, such as equivariant, of runs with parts."
+        "--part", show_default="by the task", help="The part of the features, such as equivariant, if it has parts."
     ),
 ]
 SourceName = Annotated[
@@ -131,7 +131,7 @@ class PosesFrom:
         typer.Option(
             "--scale",
             show_default="no unit",
-            help="For poses from pictures: the column that tells how far the camera went (a speed or a distance), or "
+            help="For poses from pictures: the column with the speed or distance (a speed or a distance), or "
             "log: the distances of the log's own poses.",
         ),
     ] = None

@@ -30,7 +30,7 @@ def patterns(
         "patterns"
     ),
     clusters: Annotated[int, typer.Option(min=1, help="Clusters of k-means.")] = 6,
-    keep: Annotated[int, typer.Option(min=1, help="How many to keep: those that move most.")] = 3,
+    keep: Annotated[int, typer.Option(min=1, help="How many clusters to keep: those with the largest motions.")] = 3,
     max_gap: MaxGap = 1.0,
     space: Annotated[
         str | None, typer.Option(show_default="the store's own", help="planar, se2, se3 or columns:NAME,NAME.")

@@ -76,7 +76,7 @@ def report_folder(
     from egoequiv.report.search import is_search
 
     if is_search(folder) and tasks:
-        raise ConfigError(f"{folder} is the folder of a search, of which no task measures anything: leave --task out")
+        raise ConfigError(f"{folder} is the folder of a search, which no task can measure: leave --task out")
     experiments = [] if is_search(folder) else collect(folder)
     wanted = experiments if evaluate else []
     with where.open() as engine, progress_bar() as progress:

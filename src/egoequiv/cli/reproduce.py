@@ -175,7 +175,7 @@ def all_tables(
     """
     names = report_tasks(task)  # a wrong name is reported at once
     if kitti is not None and scenes is None:
-        raise ConfigError("KITTI's video needs pictures to be tried on: give their folder with --scenes")
+        raise ConfigError("KITTI to scenes needs labelled pictures: give their folder with --scenes")
     for option, path in (("--norb", norb), ("--kitti", kitti), ("--scenes", scenes)):
         if path is not None and not path.exists():  # now, not after hours of the tables before it
             raise DataError(f"{option} {path} does not exist")
@@ -229,7 +229,7 @@ def tasks(
     for problem in found.problems:
         say(f"not measured: {problem}")
     if not found.tables:
-        raise DataError(f"{folder}: none of these tasks could be measured of any method; the reasons are above")
+        raise DataError(f"{folder}: none of these tasks could be measured for any method; the reasons are above")
     tables = {path.as_posix(): table for path, table in found.tables.items()}
     show_tables(tables, out or folder, as_json, problems=found.problems)
     if out is None or out == folder:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Data = Path | None
 SettingNames = Annotated[
     list[str] | None,
-    typer.Option("--settings", help="Only these settings, with commas; without it, all whose data is given."),
+    typer.Option("--settings", help="Only these settings, separated by commas; without it, all whose data is given."),
 ]
 
 

@@ -14,9 +14,7 @@ from egoequiv.cli.options import AsJson, Out, Where, grouped, names_in
 Logs = Annotated[
     list[Path] | None, typer.Option("--data", help="A log; repeat it for several. Without it, the embedded drive.")
 ]
-FaultNames = Annotated[
-    list[str] | None, typer.Option("--faults", help="Only faults whose names hold one of these, with commas.")
-]
+FaultNames = Annotated[list[str] | None, typer.Option("--faults", help="Only faults whose names contain one of these.")]
 
 
 @grouped

@@ -25,10 +25,8 @@ Runtime = Literal["auto", "torch", "onnx"]
 def serve(
     model: Annotated[Path, typer.Argument(help="The folder of a run, or of an export.")],
     *,
-    store: Annotated[
-        str | None, typer.Option(help="A store: its frames are searched, shown and walked through.")
-    ] = None,
-    host: Annotated[str, typer.Option(help="The address; one that others reach needs a token.")] = "127.0.0.1",
+    store: Annotated[str | None, typer.Option(help="A store: the frames that are searched and shown.")] = None,
+    host: Annotated[str, typer.Option(help="The address; one that others can reach needs a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any free one.")] = 8000,
     token_file: Annotated[
         Path | None, typer.Option(help=f"A file with the token that clients must send; else {TOKEN} is read.")
@@ -38,7 +36,9 @@ def serve(
     device: Device = "cpu",
     max_body_mb: Annotated[float, typer.Option(min=0.01, max=1000, help="The largest request, in MB.")] = 16,
     max_megapixels: Annotated[float, typer.Option(min=0.01, max=80, help="The largest picture.")] = 25,
-    max_batch: Annotated[int, typer.Option(min=1, max=1024, help="Pictures of a request, and of a batch.")] = 64,
+    max_batch: Annotated[
+        int, typer.Option(min=1, max=1024, help="The largest number of pictures in a request, and in a batch.")
+    ] = 64,
     timeout: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that an answer may take.")] = 30,
 ) -> None:
     """Serve a model over HTTP: features, predictions, plans, nearest frames; and a page to explore.

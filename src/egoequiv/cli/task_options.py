@@ -20,8 +20,8 @@ TaskNames = Annotated[
     typer.Option(
         "--task",
         help="equivariance, recognition, maps, next-view, composition, retrieval, analogy, probe, readout, prediction, "
-        "plan, slowness, places, motions, or all; or your own, as module:name or file.py:name. Several with commas, or "
-        "repeated.",
+        "plan, slowness, places, motions, or all; or your own, as module:name or file.py:name. Separate several by "
+        "commas, or repeat the option.",
     ),
 ]
 
@@ -37,7 +37,10 @@ class TaskSettings:
     steps: Annotated[
         int | None,
         typer.Option(
-            min=1, max=50, show_default="1 and 5", help="For next-view: further views; for composition: longest chain."
+            min=1,
+            max=50,
+            show_default="1 and 5",
+            help="For next-view: the number of further views; for composition: of steps of the longest chain.",
         ),
     ] = None
     neighbours: Annotated[
@@ -47,7 +50,7 @@ class TaskSettings:
         str | None,
         typer.Option(
             show_default="recording",
-            help="What is never both fitted and measured: recording, label, or an attribute.",
+            help="What separates fitting from measuring: recording, label, or an attribute.",
         ),
     ] = None
     seed: Annotated[int | None, typer.Option("--seed", min=0, show_default="0", help="For tasks: the random seed.")] = (
@@ -61,7 +64,7 @@ class TaskSettings:
             metavar="half|training",
             show_default="half on a grid, training in video",
             help="For equivariance and composition: fit maps on a random half of the validation pairs, as the paper "
-            "does, or on pairs of training frames. Composition divides pairs in video too, unless told.",
+            "does, or on pairs of training frames. For composition, the default is half in video too.",
         ),
     ] = None
     label_column: Annotated[
@@ -74,7 +77,9 @@ class TaskSettings:
     ] = None
     per_class: Annotated[
         str | None,
-        typer.Option("--per-class", show_default="6,20", help="For probe: how many labels of each class, with commas."),
+        typer.Option(
+            "--per-class", show_default="6,20", help="For probe: how many labels of each class, separated by commas."
+        ),
     ] = None
     labelled_frames: Annotated[
         int | None,
@@ -94,8 +99,7 @@ class TaskSettings:
         str | None,
         typer.Option(
             show_default="the same drive, later",
-            help="For places: the traverse whose places are looked for: a recording of the store, or another store or "
-            "log.",
+            help="For places: the traverse with the query frames: a recording of the store, or another store or log.",
         ),
     ] = None
     tolerance: Annotated[
@@ -111,7 +115,7 @@ class TaskSettings:
         typer.Option(
             "--revisit",
             show_default="30",
-            help="For places within one drive: a place counts as seen before after this many seconds.",
+            help="For places within one drive: only frames this many seconds earlier count as an earlier visit.",
         ),
     ] = None
 

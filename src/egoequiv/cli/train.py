@@ -22,7 +22,7 @@ from egoequiv.plurals import plural
 if TYPE_CHECKING:
     from egoequiv.training import TrainConfig, TrainedRun
 
-LEAKS = ": measures on them are too good"
+LEAKS = ": results on them are too good"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Learning:
         ),
     ] = None
     per_class: Annotated[int | None, typer.Option(show_default="6", help="Labelled images a class.")] = None
-    no_labels: Annotated[bool, typer.Option("--no-labels", help="Train the unsupervised loss alone.")] = False
+    no_labels: Annotated[bool, typer.Option("--no-labels", help="Train with the unsupervised losses only.")] = False
     iterations: Annotated[int | None, typer.Option(show_default="by the method", help="How long to train.")] = None
     seed: Annotated[int | None, typer.Option(show_default="0", help="Draws initial weights and labelled images.")] = (
         None
@@ -82,7 +82,7 @@ def train(
     learning: Learning,
     log: LogImages,
     poses: PosesFrom,
-    resume: Annotated[bool, typer.Option(help="Go on with the run in OUT, or begin it if there is none.")] = False,
+    resume: Annotated[bool, typer.Option(help="Continue the run in OUT, or start it if there is none.")] = False,
     tensorboard: Annotated[bool, typer.Option(help="Also write TensorBoard files (needs tensorboard).")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -98,7 +98,7 @@ def train(
     is_log, motion = False, poses.motion()
     is_begun = _check(store, values, out, resume)
     if store is not None:
-        with stopped_as("what was finished is kept, go on with the same command"):
+        with stopped_as("finished work is kept; to continue, repeat the command"):
             frames = frames_of(out)
             values["data"] = local_store(store, frames, log, motion=motion, may_replace=not is_begun)
         is_log = values["data"] != store
@@ -142,7 +142,7 @@ def _settings(values: dict[str, Any], out: Path, resume: bool, is_log: bool) -> 
         return make_config({**RunFolder(out).config().model_dump(), **values})
     if "data" not in values:
         if resume:
-            raise ConfigError(f"{out} holds no run to resume; give the store to learn from to begin one")
+            raise ConfigError(f"{out} has no run to resume; to start a run, give a store")
         raise ConfigError("give the store or log to learn from (or, with --resume, the folder of a run with -o)")
     if "method" not in values:
         fetch(values["data"])  # what is not given follows the frames
@@ -180,7 +180,7 @@ def _how_to_go_on(out: Path) -> str:
     from egoequiv.training.run_folder import CONFIG
 
     if not (out / CONFIG).exists():
-        return "nothing was trained yet, begin again with the same command"
+        return "nothing was trained yet; to start again, repeat the command"
     is_saved = (out / "last.safetensors").exists()
     where = "from the last checkpoint" if is_saved else "from the beginning, because no checkpoint is saved yet,"
     return f"go on {where} with: egoequiv train -o {shlex.quote(str(out))} --resume"

@@ -18,12 +18,14 @@ def view(
     store: Annotated[str, typer.Argument(help="A store, a URL, or any log that `egoequiv inspect` understands.")],
     *,
     out: Annotated[Path, typer.Option("-o", "--out", help="The page to write.")] = Path("view.html"),
-    max_gap: Annotated[float, typer.Option(min=0.0, help="Motions of frames at most this many seconds apart.")] = 1.0,
+    max_gap: Annotated[
+        float, typer.Option(min=0.0, help="Show motions between frames that are at most this many seconds apart.")
+    ] = 1.0,
     log: LogFormat,
     poses: PosesFrom,
     as_json: AsJson = False,
 ) -> None:
-    """Write one page that shows whether a log is sane: the way, motion against time, gaps, motions, frames.
+    """Write one page that shows whether a log is sane: the path, motion against time, gaps, motions, frames.
 
     Example: egoequiv view drives -o view.html
     """

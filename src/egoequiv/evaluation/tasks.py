@@ -73,7 +73,7 @@ TASKS: dict[str, Task] = {
         ),
         Task(
             "next-view",
-            "Next-best view",
+            "Next view",
             "Accuracy from one view, and from two after the move that the maps choose. A random move is the lower "
             "limit, the best move in hindsight the upper one. The first view alone is judged by the training frames "
             "that begin the pairs which judge two views.",

@@ -67,7 +67,7 @@ def reproduce_scenes(options: ReproduceOptions, is_sun: bool = False) -> dict[st
     numbers = options.per_class[:1] if options.quick else options.per_class
     if options.scenes is None and options.data is not None:
         option = "--sun" if is_sun else "--scenes"
-        raise ConfigError(f"KITTI's video needs pictures to be tried on: give their folder with {option}")
+        raise ConfigError(f"KITTI to scenes needs labelled pictures: give their folder with {option}")
     making = _Making(options, effort, keys, _video(options, effort))
     scenes = _scenes(options, effort)
     kind = GIVEN if "part" in scenes.attributes else "paper"

@@ -86,7 +86,7 @@ def with_motion(
     if share < FEWEST:
         why = f"the pictures tell the motion of {100 * share:.0f} % of the frames only"
         return _remarked(source, f"no poses: {why}; --poses visual takes these frames alone")
-    return _remarked(seen, "the log has no poses: they are found in the pictures; --poses log goes without")
+    return _remarked(seen, "the log has no poses: they are found in the pictures; --poses log does not use them")
 
 
 def _remarked(source: Source, text: str) -> Source:

@@ -44,13 +44,15 @@ class TrainConfig(BaseModel):
         None, description="a table of labels (labels.csv, labels.csv:COLUMN), or another store for the labelled images"
     )
     label_column: str = Field("label", description="the class: label, or an attribute such as category")
-    per_class: PositiveInt = Field(6, description="labelled images a class")
+    per_class: PositiveInt = Field(6, description="labelled images per class")
     all_labels: bool = Field(False, description="on: all labelled training images, however many a class has")
     space: str | None = Field(None, description="the motion space: planar, se2, se3, columns:A,B; None: the store's")
-    motions: Names | None = Field(None, description="the motions trained on; by default one step along each axis")
+    motions: Names | None = Field(
+        None, description="the motions that are used in training; by default one step along each axis"
+    )
     patterns: StorePath | None = Field(None, description="mined patterns: the file that `egoequiv patterns` wrote")
     clusters: PositiveInt = Field(6, description="clusters of motions, where patterns are mined")
-    keep: PositiveInt = Field(3, description="of them, how many are kept as patterns")
+    keep: PositiveInt = Field(3, description="how many clusters are kept as patterns")
     keep_from: Literal["training", "both"] = Field(
         "training", description="kept motions occur in training frames, or by their poses in both parts of the split"
     )
