@@ -64,13 +64,12 @@ SMALL_VIT = {"width": 16, "depth": 2, "feature_dim": 16}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize(
-    ("encoder", "shape"),
+    ("encoder", "shape", "precision"),
     [
-        ("residual", {"width": 8, "feature_dim": 16}),
-        ("residual", {"width": 8, "feature_dim": 16, "own_stages": 2}),
-        ("vit", SMALL_VIT),
+        ("residual", {"width": 8, "feature_dim": 16}, "float32"),
+        ("residual", {"width": 8, "feature_dim": 16, "own_stages": 2}, "bfloat16"),
+        ("vit", SMALL_VIT, "bfloat16"),
     ],
 )
 def test_newer_encoders_go_on_to_the_same_bytes(
