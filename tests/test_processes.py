@@ -1,13 +1,16 @@
 """Worker processes end with the process that started them."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from egoequiv import processes
 from egoequiv.store import FrameStore
 from helpers import HANG_S, started, wait_for
 
@@ -53,3 +56,18 @@ def test_nobody_trains_on_after_the_parent(
         assert words == (said.splitlines()[-1] if stop != signal.SIGKILL else "")
         wait_for(lambda: not any(alive(pid) for pid in workers))
     assert stop == signal.SIGKILL or not list(tmp_path.rglob("*.partial"))
+
+
+def test_a_worker_ends_when_what_cannot_be_cut_in_two_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "is_busy", lambda: True)  # there is something to tidy up: it may not end at once
+    monkeypatch.setattr(processes._Work, "is_on", True)
+    monkeypatch.setattr(processes._Work, "is_ended", False)
+    whole: dict[str, Any] = {"__name__": "llvmlite.binding", "signal": signal}
+    exec("def work():\n    signal.raise_signal(signal.SIGTERM)\n    return 'whole'", whole)
+    before = signal.signal(signal.SIGTERM, processes._end)
+    try:
+        assert whole["work"]() == "whole"
+        with pytest.raises(SystemExit):
+            select.select([], [], [], HANG_S)  # until the signal is sent again
+    finally:
+        signal.signal(signal.SIGTERM, before)

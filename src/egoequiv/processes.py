@@ -14,7 +14,15 @@ from multiprocessing import connection, resource_tracker
 from multiprocessing.context import SpawnContext
 from types import FrameType
 
+from egoequiv.files import is_busy
+
 END_S = 10.0  # for a worker to tidy up what it was writing when it is ended
+AGAIN_S = 0.05  # until a stop that came at a bad moment is tried again
+
+# What is cut in two breaks later, with a traceback: a module that is imported, a function that is compiled. Or it
+# leaves something behind: a file that is put in its place, or removed.
+FILES = "egoequiv.files"
+INDIVISIBLE = frozenset({"_frozen_importlib", "importlib", "llvmlite", "numba", FILES})
 
 # What reaches all processes of a terminal. The first process stops the work; workers must not say anything of it.
 _FOR_THE_FIRST = (signal.SIGINT, signal.SIGHUP)
@@ -54,6 +62,23 @@ def starting_workers() -> Iterator[None]:
             signal.raise_signal(number)
 
 
+def indivisible(frame: FrameType | None) -> set[str]:
+    """What is at work in a frame and those that called it, and must not be cut in two: packages, and `FILES`."""
+    found = set()
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__"))
+        found.add(name if name == FILES else name.partition(".")[0])
+        frame = frame.f_back
+    return found & INDIVISIBLE
+
+
+def send_later(number: int) -> None:
+    """Send this process a signal again, a moment later."""
+    timer = threading.Timer(AGAIN_S, os.kill, (os.getpid(), number))
+    timer.daemon = True
+    timer.start()
+
+
 class _Work:
     """Whether this worker is at a task, whose files have to be tidied up when it is ended, and whether it is ended."""
 
@@ -84,10 +109,13 @@ def begin_worker() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _FOR_THE_FIRST)
 
 
-def _end(_number: int, _frame: FrameType | None) -> None:
-    if not _Work.is_on:
+def _end(number: int, frame: FrameType | None) -> None:
+    inside = indivisible(frame)
+    if not _Work.is_on or (inside and FILES not in inside and not is_busy()):  # there is nothing to tidy up
         os._exit(1)
-    if not _Work.is_ended:  # a second signal, from the terminal and from the parent, must not cut the tidying in two
+    if inside:
+        send_later(number)
+    elif not _Work.is_ended:  # a second signal, from the terminal and from the parent, must not cut the tidying in two
         _Work.is_ended = True
         raise SystemExit
 

@@ -172,7 +172,7 @@ def test_torchrun_is_for_train_alone(monkeypatch: pytest.MonkeyPatch, capsys: py
     cli = make_cli(monkeypatch, capsys)
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
-    assert "`train` alone can do" in cli("info", "somewhere", code=2).err
+    assert "only `train` can run on several processes" in cli("info", "somewhere", code=2).err
 
 
 @pytest.fixture(scope="module")

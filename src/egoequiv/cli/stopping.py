@@ -12,15 +12,9 @@ from multiprocessing import active_children
 from types import FrameType, TracebackType
 
 from egoequiv.files import is_busy
+from egoequiv.processes import FILES, indivisible, send_later
 
 STOPPED = 130  # the exit code after Ctrl-C: 128 and the number of the signal, as shells count
-AGAIN_S = 0.05  # until a stop that came at a bad moment is tried again
-
-# What is cut in two breaks later, with a traceback: a module that is imported, a function that is compiled. Or it
-# leaves something behind: a file that is put in its place, or removed.
-FILES = "egoequiv.files"
-INDIVISIBLE = frozenset({"_frozen_importlib", "importlib", "llvmlite", "numba", FILES})
-
 # Commands that go on where they were when they are given again.
 GOING_ON = ("demo", "report", "reproduce", "search")
 
@@ -75,11 +69,11 @@ class Stop:
             self._interrupts += number == signal.SIGINT
             if self._interrupts > 1:
                 os._exit(STOPPED)
-        elif not (inside := _at_work(frame) & INDIVISIBLE):
+        elif not (inside := indivisible(frame)):
             self.signal = number
             raise KeyboardInterrupt
         elif FILES in inside or is_busy() or active_children():
-            _send_later(number)
+            send_later(number)
         else:  # there is nothing to tidy up
             say_stopped(how_to_go_on(sys.argv[1:]))
             os._exit(128 + number)
@@ -88,7 +82,7 @@ class Stop:
         """An error where none can be raised, such as in a destructor: if it is the stop, it is tried again."""
         if isinstance(what.exc_value, KeyboardInterrupt) and self.signal is not None:
             number, self.signal = self.signal, None
-            _send_later(number)
+            send_later(number)
         else:
             sys.__unraisablehook__(what)
 
@@ -101,22 +95,6 @@ class Stop:
         """What is printed of an error that was not caught; a stop while the program begins or ends is not an error."""
         if self.signal is None:
             sys.__excepthook__(kind, value, trace)
-
-
-def _at_work(frame: FrameType | None) -> set[str]:
-    """The packages whose functions are at work, and of this one the modules."""
-    found = set()
-    while frame is not None:
-        name = str(frame.f_globals.get("__name__"))
-        found.add(name if name == FILES else name.partition(".")[0])
-        frame = frame.f_back
-    return found
-
-
-def _send_later(number: int) -> None:
-    timer = threading.Timer(AGAIN_S, os.kill, (os.getpid(), number))
-    timer.daemon = True
-    timer.start()
 
 
 _current: list[Stop] = []
