@@ -4,9 +4,12 @@ import http.client
 import json
 import socket
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -20,7 +23,7 @@ from egoequiv.serving.limits import Limits
 from egoequiv.serving.server import address_of, bind, is_loopback, read_token
 from egoequiv.serving.service import Service
 from egoequiv.store import FrameStore
-from helpers import wait_for
+from helpers import HANG_S, wait_for
 from serving.known import TOKEN, KnownModel, client_of, known_service, png, running, text_of
 
 
@@ -80,6 +83,34 @@ def test_a_stop_finishes_what_was_accepted(small_store: FrameStore) -> None:
         assert not any(one.done() for one in waiting)
         model.gate.set()
         assert [one.result()[0] for one in waiting] == [200] * 3
+
+
+class LateSet(set[Any]):
+    """Connections; the first who looks at them sees none, as if they came a moment later."""
+
+    is_seen = False
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.is_seen:
+            return super().__iter__()
+        self.is_seen = True
+        return iter(())
+
+
+def test_a_connection_that_begins_just_after_the_stop_does_not_delay_it(
+    small_store: FrameStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = known_service(small_store)
+    service.limits = replace(service.limits, idle_s=HANG_S)
+    with (
+        running(service) as (address, server),
+        closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=HANG_S)) as client,
+    ):
+        client.request("GET", "/health")
+        assert client.getresponse().read()
+        (connection,) = server.server_state.connections
+        connection.connections = server.server_state.connections = LateSet([connection])
+    assert not caplog.records  # uvicorn says when its time for a stop is over
 
 
 def test_requests_that_come_together_are_encoded_together(small_store: FrameStore) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
@@ -21,6 +22,7 @@ from egoequiv.serving.service import Service
 
 SHORTEST_TOKEN = 16
 GRACE_S = 5.0  # beyond the time that a request may take
+CLOSE_S = 0.1  # between two looks at connections that are still open after a stop
 
 
 def is_loopback(host: str) -> bool:
@@ -130,6 +132,20 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._on_start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        closing = asyncio.create_task(self._close_late_connections())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            closing.cancel()
+
+    async def _close_late_connections(self) -> None:
+        """A connection that begins just after the stop is not among those that uvicorn closes; it would stay idle."""
+        while True:
+            await asyncio.sleep(CLOSE_S)
+            for connection in list(self.server_state.connections):
+                connection.shutdown()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
