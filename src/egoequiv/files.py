@@ -19,7 +19,7 @@ from typing import Any
 from egoequiv.errors import DataError
 
 SEARCH = "the folder of a search"
-MARKS: dict[str, list[tuple[str, ...]]] = {  # the files by which a folder is told
+MARKS: dict[str, list[tuple[str, ...]]] = {  # the files by which a folder is recognised
     "a store": [("store.json",)],
     "a run": [("config.json", "model.json"), ("config.json", "data.json")],
     "an export": [("config.json", "model.safetensors", "checksums.txt")],

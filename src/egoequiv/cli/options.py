@@ -131,7 +131,7 @@ class PosesFrom:
         typer.Option(
             "--scale",
             show_default="no unit",
-            help="For poses from pictures: the column with the speed or distance (a speed or a distance), or "
+            help="For poses from pictures: the column with the speed or the distance, or "
             "log: the distances of the log's own poses.",
         ),
     ] = None
