@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import zipfile
 from collections.abc import Callable
@@ -175,6 +176,18 @@ def test_times_of_record3d(tmp_path: Path) -> None:
     source = open_source("phone", tmp_path / "none")
     np.testing.assert_allclose(source.recordings[0].times_s, np.arange(4) / 30)
     assert noted(source, "30 Hz are assumed")
+
+
+def test_a_frame_with_the_stamp_of_a_frame_without_pose_is_left_out(tmp_path: Path) -> None:
+    write_record3d(tmp_path / "scan", levels(5), frameTimestamps=[0, 0.1, 0.1, 0.3, 0.4])
+    file = tmp_path / "scan" / "metadata.json"
+    metadata = json.loads(file.read_text())
+    metadata["poses"][1] = [0.0] * 7
+    file.write_text(json.dumps(metadata))
+    source = open_source("phone", tmp_path / "scan")
+    assert shown(source) == [0, 3, 4]
+    np.testing.assert_allclose(source.recordings[0].times_s, [0, 0.3, 0.4])
+    assert noted(source, "1 stamp is repeated, the first in row 3")
 
 
 @pytest.mark.parametrize("poses", [None, [], "x", [[0.0] * 6] * 3, [[0.0] * 7] * 3, [[1.0], [2.0, 3.0]], {"a": 1}])

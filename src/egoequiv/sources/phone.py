@@ -276,10 +276,11 @@ def _posed(capture: Capture) -> tuple[LoggedRecording, list[str]]:
     if len(lost):
         first = f"the first is pose {int(lost[0]) + 1}"
         notes.append(f"{capture.where}: {len(lost)} of {len(whole)} poses are not numbers or not rotations, {first}")
-    usable = np.flatnonzero(whole)
-    stamps = read_clock(capture.stamps[usable], capture.where)
+    stamped = np.flatnonzero(whole | np.isfinite(capture.stamps))  # a lost pose may have the stamp of the next frame
+    stamps = read_clock(capture.stamps[stamped], capture.where)
     notes += stamps.notes
-    rows = usable[stamps.rows]
+    usable = np.flatnonzero(whole[stamped[stamps.rows]])
+    rows = stamped[stamps.rows[usable]]
     numbers, first_of = np.unique(capture.numbers[rows], return_index=True)
     common, pictures, places = np.intersect1d(capture.picture_numbers, numbers, return_indices=True)
     if not len(common):
@@ -287,7 +288,7 @@ def _posed(capture: Capture) -> tuple[LoggedRecording, list[str]]:
     if left := len(capture.picture_numbers) - len(common):
         notes.append(f"{capture.name}: {left} of {len(capture.picture_numbers)} frames left out: they have no pose")
     chosen = first_of[places]
-    times_ns = stamps.times_ns[chosen]
+    times_ns = stamps.times_ns[usable[chosen]]
     if (np.diff(times_ns) <= 0).any():
         raise DataError(f"{capture.where}: the numbers of frames do not follow their times")
     values = capture.poses[rows[chosen]]
