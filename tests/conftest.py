@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,17 @@ def one_core() -> Iterator[None]:
     """Commands start no worker processes but where a test asks for them: the other cores have tests of their own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "cpu_count", lambda: 1)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_registry() -> Iterator[None]:
+    """The exporter of torch makes its table of operators again for each graph; here it is made once."""
+    import torch.onnx._internal.exporter._registration as registration
+
+    with pytest.MonkeyPatch.context() as patch:
+        made = cache(registration.ONNXRegistry.from_torchlib.__func__)
+        patch.setattr(registration.ONNXRegistry, "from_torchlib", classmethod(made))
         yield
 
 

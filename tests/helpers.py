@@ -188,6 +188,14 @@ def draw_few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "block_interval", partial(places.block_interval, draws=100))
 
 
+def walk_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the task `plan` take few walks, because they take most of the time of a table."""
+    from egoequiv.evaluation import plan_conditions
+
+    for name, few in (("WALKS", 60), ("TRIED_EACH", 4)):
+        monkeypatch.setattr(plan_conditions, name, few)
+
+
 def draw_small_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the tables beyond the paper draw small embedded worlds: 5 toys, 45 views, 16 pixels; a narrow drive."""
     from egoequiv.catalog import open_source

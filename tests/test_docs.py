@@ -21,10 +21,9 @@ import pytest
 import egoequiv
 import egoequiv_worlds
 from egoequiv.cli.main import load_command
-from egoequiv.evaluation import plan_conditions
 from egoequiv.experiments import driving, norb
 from egoequiv.sources.formats import FORMATS
-from helpers import draw_small_drives, draw_small_toys, draw_small_worlds, matrix_bytes
+from helpers import draw_small_drives, draw_small_toys, draw_small_worlds, matrix_bytes, walk_less
 from running import Cli, Finished, make_cli
 
 ROOT = Path(__file__).parents[1]
@@ -43,7 +42,6 @@ WORLDS = {
 }
 FEW = ["--iterations", "3", "--set", "batch_size=8"]  # of the default method, whose batches are large
 TABLE = ["--methods", "clsnet,equiv", "--repeats", "1", "--no-select", "--workers", "1"]
-BEYOND = ["--settings", "turntable", "--methods", "pixels,recording+motion"]
 SEARCH = ["--iterations", "50", "--rates", "0.01", "--seeds", "1", "--workers", "1"]
 SHORTER = {
     **{f"ingest {name}": [*settings, "--workers", "1"] for name, settings in WORLDS.items()},
@@ -58,7 +56,6 @@ SHORTER = {
     "report": ["--task", "slowness", "--workers", "1"],
     "search": [*SEARCH, "--weights", "1"],
     "reproduce tasks": [],
-    "reproduce beyond": [*BEYOND, "--iterations", "3", "--repetitions", "1", "--workers", "1"],
     "reproduce norb": ["--iterations", "20", "--size", "16", *TABLE],
     "reproduce": ["--iterations", "2", *TABLE],
 }
@@ -87,8 +84,14 @@ def commands(page: Path) -> list[list[str]]:
 LONG = (["reproduce"], ["export"], ["evaluate", "run", "--task", "plan"])
 
 
+# Commands that a test of their own runs, and checks what they write.
+TESTED = {"reproduce beyond --quick": "cli/test_beyond.py"}
+
+
 def is_run_elsewhere(words: list[str], page: Path) -> bool:
-    """Whether a page below docs has the same long command as the README: it is run once."""
+    """Whether a test of its own runs a command, or a page below docs the same long command as the README."""
+    if " ".join(words[1:4]) in TESTED:
+        return True
     if page != README or not any(words[1 : 1 + len(start)] == start for start in LONG):
         return False
     return any(words == other[: len(words)] for one in PAGES if one != README for other in commands(one))
@@ -208,8 +211,7 @@ def test_commands_run(
     draw_small_toys(monkeypatch)
     draw_small_drives(monkeypatch)
     draw_small_worlds(monkeypatch)
-    for name, few in (("WALKS", 60), ("TRIED_EACH", 4)):
-        monkeypatch.setattr(plan_conditions, name, few)
+    walk_less(monkeypatch)
     if page.parent.name == "formats":
         import_module(f"logs.{page.stem.replace('-', '_')}").prepare(tmp_path)
     else:
@@ -230,6 +232,11 @@ def test_commands_run(
             continue
         assert words[0] == "egoequiv", f"{page.name}: {line} is neither make nor egoequiv"
         cli(*shortened(words[1:], page))
+
+
+def test_commands_with_a_test_of_their_own_have_one() -> None:
+    for command, file in TESTED.items():
+        assert ", ".join(f'"{word}"' for word in command.split()) in (ROOT / "tests" / file).read_text()
 
 
 def test_every_format_has_a_page_with_the_two_commands() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from egoequiv.experiments.beyond import candidates
-from helpers import draw_small_worlds
+from helpers import draw_small_worlds, walk_less
 from running import Cli
 
 WORK = ("--iterations", 2, "--repetitions", 1, "--workers", 1)
@@ -19,6 +19,7 @@ def test_quick_tables_are_saved_in_every_format_and_go_on(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw_small_worlds(monkeypatch)
+    walk_less(monkeypatch)
     monkeypatch.setattr(candidates, "QUICK", ("pixels", "recording"))
     command = ("reproduce", "beyond", "--quick", "--settings", "turntable", "-o", tmp_path, *WORK)
     told = cli(*command)

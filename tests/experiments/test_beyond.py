@@ -10,14 +10,13 @@ import pytest
 from egoequiv.catalog import open_source
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.evaluation import plan_conditions
 from egoequiv.experiments import Scale, Table
 from egoequiv.experiments.beyond.candidates import CANDIDATES, Candidate, choose_candidates
 from egoequiv.experiments.beyond.experiment import BeyondOptions, plan_beyond
 from egoequiv.experiments.beyond.worlds import WORLDS, choose_worlds, new_light, new_toys
 from egoequiv.report.figures.trade_off import trade_off
 from egoequiv.store import ingest
-from helpers import draw_small_worlds
+from helpers import draw_small_worlds, walk_less
 
 NOTHING = dict.fromkeys(["norb", "kitti", "scenes", "tub", "seven-scenes"])
 SMALL = Scale(size=16, repeats=2, lightings=3, drives_per_area=2, seconds=4.0)
@@ -36,15 +35,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[BeyondOptions, dict[
     )
     with pytest.MonkeyPatch.context() as patched:
         draw_small_worlds(patched)
-        few_walks(patched)
+        walk_less(patched)
         (tables,) = plan_beyond(options).tables()
     return options, tables
-
-
-def few_walks(patched: pytest.MonkeyPatch) -> None:
-    """Plans take most of the time."""
-    for name, few in (("WALKS", 60), ("TRIED_EACH", 4)):
-        patched.setattr(plan_conditions, name, few)
 
 
 @pytest.mark.slow
