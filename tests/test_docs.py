@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from importlib import import_module
@@ -112,8 +113,11 @@ def shortened(arguments: list[str], page: Path | None = None) -> list[str]:
 
 @pytest.fixture(scope="session")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for the worlds that the pages draw."""
-    return tmp_path_factory.mktemp("drawn")
+    """A folder for the worlds that the pages draw, one for all workers of the tests."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "drawn"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def drawing(arguments: list[str]) -> str | None:
@@ -142,7 +146,9 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dra
             shutil.copytree(kept, out)
             return Finished("", "")
         done = run(*words, code=code)
-        shutil.copytree(out, kept)
+        copy = Path(shutil.copytree(out, drawn / f"{kept.name}.{os.getpid()}"))
+        with suppress(OSError):  # another worker has drawn it too
+            copy.rename(kept)
         return done
 
     return run_or_copy
