@@ -187,7 +187,17 @@ def test_a_frame_with_the_stamp_of_a_frame_without_pose_is_left_out(tmp_path: Pa
     source = open_source("phone", tmp_path / "scan")
     assert shown(source) == [0, 3, 4]
     np.testing.assert_allclose(source.recordings[0].times_s, [0, 0.3, 0.4])
-    assert noted(source, "1 stamp is repeated, the first in row 3")
+    assert noted(source, "1 row left out, the first in row 3: the row before has no pose and the same stamp")
+
+
+def test_stamps_of_lost_poses_do_not_spoil_the_clock(tmp_path: Path) -> None:
+    write_record3d(tmp_path / "scan", levels(8), frameTimestamps=[0, 0.1, 0, 0, 1e300, 0.5, 0.6, 0.7])
+    file = tmp_path / "scan" / "metadata.json"
+    metadata = json.loads(file.read_text())
+    for lost in (2, 3, 4):
+        metadata["poses"][lost] = [0.0] * 7
+    file.write_text(json.dumps(metadata))
+    np.testing.assert_allclose(open_source("phone", file).recordings[0].times_s, [0, 0.1, 0.5, 0.6, 0.7])
 
 
 @pytest.mark.parametrize("poses", [None, [], "x", [[0.0] * 6] * 3, [[0.0] * 7] * 3, [[1.0], [2.0, 3.0]], {"a": 1}])

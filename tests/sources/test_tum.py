@@ -136,6 +136,19 @@ def test_a_row_that_is_broken_is_a_note(tmp_path: Path, row: str, words: str) ->
     assert not any("\n" in note for note in source.notes)
 
 
+@pytest.mark.parametrize("row", ["0 0 0 0 0 0 0 0", "1e300 0 0 0 0 0 0 0"])
+def test_stamps_of_lost_poses_do_not_spoil_the_clock(tmp_path: Path, row: str) -> None:
+    write(tmp_path)
+    file = tmp_path / "groundtruth.txt"
+    lines = file.read_text().splitlines()
+    for lost in (4, 8, 12):
+        lines[lost] = row
+    file.write_text("\n".join(lines))
+    source = tum(tmp_path)
+    assert len(source.recordings[0]) == 30
+    assert [note for note in source.notes if "poses left out" not in note] == []
+
+
 def test_a_comment_in_another_encoding_does_no_harm(tmp_path: Path) -> None:
     write(tmp_path)
     file = tmp_path / "groundtruth.txt"

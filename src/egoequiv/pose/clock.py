@@ -80,6 +80,23 @@ def read_clock(values: NDArray[np.float64] | NDArray[np.int64], where: str, unit
     return Stamps(times[kept], finite[kept], (*notes, *more))
 
 
+def with_own_stamp(
+    values: NDArray[np.float64] | NDArray[np.int64], usable: NDArray[np.bool_], where: str
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """The usable rows (N,) but those with the stamp of the row before them, if that one cannot be used; and a note.
+
+    Which of the two has its own stamp, nobody knows, and `read_clock` sees usable rows alone.
+    """
+    repeated = np.flatnonzero(usable[1:] & ~usable[:-1] & (values[1:] == values[:-1])) + 1
+    if not len(repeated):
+        return usable, []
+    first = f"the first in row {int(repeated[0]) + 1}"
+    said = f"{where}: {plural(len(repeated), 'row')} left out, {first}: the row before has no pose and the same stamp"
+    kept = usable.copy()
+    kept[repeated] = False
+    return kept, [said]
+
+
 def to_ns(values: NDArray[np.float64] | NDArray[np.int64], unit: str, where: str) -> Nanoseconds:
     """Stamps (N,) in the given unit as whole nanoseconds."""
     if unit not in UNITS_NS:

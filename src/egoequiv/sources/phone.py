@@ -15,7 +15,7 @@ from egoequiv.errors import DataError
 from egoequiv.plurals import plural
 from egoequiv.pose import CAMERA_POSES, PoseTrack, SE3Space
 from egoequiv.pose.camera import Lens
-from egoequiv.pose.clock import read_clock
+from egoequiv.pose.clock import read_clock, with_own_stamp
 from egoequiv.sources.logged import FrameReader, LoggedRecording, PictureFiles, VideoFrames, seconds_since_first
 from egoequiv.sources.phone_lenses import record3d_lens, stray_lens
 from egoequiv.sources.recording import Listed, Source
@@ -276,11 +276,11 @@ def _posed(capture: Capture) -> tuple[LoggedRecording, list[str]]:
     if len(lost):
         first = f"the first is pose {int(lost[0]) + 1}"
         notes.append(f"{capture.where}: {len(lost)} of {len(whole)} poses are not numbers or not rotations, {first}")
-    stamped = np.flatnonzero(whole | np.isfinite(capture.stamps))  # a lost pose may have the stamp of the next frame
-    stamps = read_clock(capture.stamps[stamped], capture.where)
-    notes += stamps.notes
-    usable = np.flatnonzero(whole[stamped[stamps.rows]])
-    rows = stamped[stamps.rows[usable]]
+    whole, more = with_own_stamp(capture.stamps, whole, capture.where)
+    usable = np.flatnonzero(whole)
+    stamps = read_clock(capture.stamps[usable], capture.where)
+    notes += [*more, *stamps.notes]
+    rows = usable[stamps.rows]
     numbers, first_of = np.unique(capture.numbers[rows], return_index=True)
     common, pictures, places = np.intersect1d(capture.picture_numbers, numbers, return_indices=True)
     if not len(common):
@@ -288,7 +288,7 @@ def _posed(capture: Capture) -> tuple[LoggedRecording, list[str]]:
     if left := len(capture.picture_numbers) - len(common):
         notes.append(f"{capture.name}: {left} of {len(capture.picture_numbers)} frames left out: they have no pose")
     chosen = first_of[places]
-    times_ns = stamps.times_ns[usable[chosen]]
+    times_ns = stamps.times_ns[chosen]
     if (np.diff(times_ns) <= 0).any():
         raise DataError(f"{capture.where}: the numbers of frames do not follow their times")
     values = capture.poses[rows[chosen]]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
-from egoequiv.pose.clock import Nanoseconds, read_clock
+from egoequiv.pose.clock import Nanoseconds, read_clock, with_own_stamp
 from egoequiv.pose.conventions import are_unit_quaternions
 from egoequiv.pose.rigid import SE3Space
 from egoequiv.pose.track import CAMERA_POSES, PoseTrack
@@ -99,11 +99,12 @@ class TimedSequences:
                 f"{where}: {int((~usable).sum())} of {len(values)} poses left out, their quaternion is not of length "
                 f"1: first {first}"
             )
-        clock = read_clock(stamps, where, self.time_unit)  # of all rows: one left out may have the stamp of the next
-        self.notes += clock.notes
-        times_ns, rows = clock.times_ns[usable[clock.rows]], values[clock.rows[usable[clock.rows]]]
-        self.listed.append(Listed("poses", file, stream_words(times_ns, "poses")))
-        return PoseTrack.of(times_ns, rows[:, :3], rows[:, 3:], where, axes=axes, order=order, mount=mount)
+        usable, more = with_own_stamp(stamps, usable, where)
+        clock = read_clock(stamps[usable], where, self.time_unit)
+        self.notes += [*more, *clock.notes]
+        rows = values[usable][clock.rows]
+        self.listed.append(Listed("poses", file, stream_words(clock.times_ns, "poses")))
+        return PoseTrack.of(clock.times_ns, rows[:, :3], rows[:, 3:], where, axes=axes, order=order, mount=mount)
 
     def pictures(
         self, name: str, tree: Tree, table: str, folders: Sequence[str], track: PoseTrack, camera: str
