@@ -21,7 +21,8 @@ def of_type(kind: type[T], value: Any) -> T:
         return TypeAdapter(kind).validate_json(json.dumps(value), strict=True)
     except ValidationError as problem:
         first = problem.errors()[0]
-        raise DataError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}, found {first['input']!r:.80}") from None
+        where = f"{'.'.join(map(str, first['loc']))}: " if first["loc"] else ""
+        raise DataError(f"{where}{first['msg']}, found {first['input']!r:.80}") from None
 
 
 def takes(function: Callable[..., Any], name: str) -> Literal["always", "if given"] | None:

@@ -85,6 +85,12 @@ def test_a_specification_survives_json() -> None:
         {"parts": {"invariant": 3}},
         {"parts": [["invariant", "many"]]},
         {"parts": [["all", 100]]},
+        {"layers": {"a.b": [3, 4]}},
+        {"layers": {"": [3, 4]}},
+        {"layers": {"keys": [3, 4]}},
+        {"layers": {"variance": [3, -1]}},
+        {"layers": {"variance": [3, 10**12]}},
+        {"layers": {"variance": [3, 10**40]}},
     ],
 )
 def test_a_damaged_specification_is_refused(changes: dict[str, object]) -> None:

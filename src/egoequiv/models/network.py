@@ -30,6 +30,7 @@ Change = Callable[[Tensor], Tensor]  # of normalised pixels, (B, H, W, C)
 Precision = Literal["float32", "bfloat16"]
 LARGEST_SIDE = 65_536  # pixels of an image
 Side = Annotated[int, Field(ge=1, le=LARGEST_SIDE)]
+LARGEST_LAYER = 16_384  # inputs or outputs of a layer of a loss: two such take 1 GiB
 FLATTEST = 2.0  # gray levels: an image with a smaller standard deviation is not scaled up further
 ALL = "all"  # every feature, where a part of them may be named
 EQUIVARIANT = "equivariant"  # the part that the maps act on
@@ -57,6 +58,11 @@ class NetSpec:
                 raise ConfigError(
                     f"a part of the features needs a name other than {ALL!r} and a size: {name!r}, {size!r}"
                 )
+        for name, sizes in self.layers.items():
+            if not name or "." in name or hasattr(nn.ModuleDict, name):
+                raise ConfigError(f"a loss with layers cannot have the name {name!r}: choose another, without dots")
+            if any(not 1 <= size <= LARGEST_LAYER for size in sizes):
+                raise ConfigError(f"layers of the loss {name} need sizes from 1 to {LARGEST_LAYER:,}: {sizes}")
         if self.motion_maps and self.motion_maps not in MOTION_MAPS:
             raise ConfigError(f"motion maps {self.motion_maps!r} are not known; choose from {', '.join(MOTION_MAPS)}")
 
@@ -68,10 +74,13 @@ class NetSpec:
     def from_description(cls, description: dict[str, Any]) -> NetSpec:
         """Read what `describe` wrote."""
         try:
-            given = {name: description[name] for name in ("patterns", "class_names")}  # () is never left out
+            if missing := [
+                name for name in ("patterns", "class_names") if name not in description
+            ]:  # () is written too
+                raise DataError(f"{' and '.join(missing)} missing")
             parts = of_type(list[tuple[str, int]], description.get("parts", []))
-            return of_type(cls, {**description, **given, "parts": dict(parts)})
-        except (ConfigError, DataError, KeyError) as problem:
+            return of_type(cls, {**description, "parts": dict(parts)})
+        except (ConfigError, DataError) as problem:
             raise DataError(f"the description of a network is damaged: {problem}") from problem
 
 
