@@ -57,7 +57,7 @@ def import_file(path: Path) -> ModuleType:
     if path == _running_script():
         return sys.modules["__main__"]
     if not path.is_file():
-        raise ConfigError(f"{path} does not exist or is no file: bring it back, or name it at its new place")
+        raise ConfigError(f"{path} does not exist or is no file: check its name; a run needs it where it was trained")
     refuse_data(path)
     with _importing():
         return import_module(_module_name(path))
@@ -217,9 +217,18 @@ def explain(problem: BaseException) -> str:
     if isinstance(problem, SystemExit):
         code = "" if problem.code is None else one_line(repr(problem.code))
         return f"{place}it called sys.exit({code}), which it must not"
-    words = one_line(str(problem))
+    words = one_line(_words(problem))
     hint = "; install it, or add its folder to PYTHONPATH" if isinstance(problem, ModuleNotFoundError) else ""
     return f"{place}{type(problem).__name__}{': ' if words else ''}{words}{hint}"
+
+
+def _words(problem: BaseException) -> str:
+    """What an exception says; of a record, what is wrong with each field."""
+    from pydantic import ValidationError  # here, because its import takes long
+
+    if not isinstance(problem, ValidationError):
+        return str(problem)
+    return "; ".join(f"{'.'.join(map(str, one['loc'])) or 'value'}: {one['msg']}" for one in problem.errors())
 
 
 def _is_library(file: str) -> bool:

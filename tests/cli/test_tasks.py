@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,36 @@ def test_walks_to_goals_are_measured_and_drawn(cli: Cli, run: Path, tmp_path: Pa
     drawn = {"plan.json", "plan.png", "plan-walks.png", "plan-walks-other.png"}
     assert {path.name for path in tmp_path.iterdir()} == drawn
     assert "this run" in cli("evaluate", run, "--task", "plan").out
+
+
+BROKEN = """
+from egoequiv.evaluation import Finding, Metric, Task, Value
+
+METRIC = Metric(name="one", title="one", better="neither")
+def no_number(data, options, on_progress):
+    return Finding([Value(metric=METRIC, value="many")])
+
+def one(data, options, on_progress):
+    return Finding([Value(metric=METRIC, value=1.0)])
+
+def draw(measurement):
+    return measurement.arrays["distance"]
+
+undrawn = Task(name="undrawn", title="Undrawn", about="One.", measure=one, draw=draw)
+"""
+
+
+def test_the_file_and_line_of_a_broken_task_are_said(cli: Cli, run: Path, tmp_path: Path) -> None:
+    code = tmp_path / "broken.py"
+    code.write_text(BROKEN)
+    said = f"task {code}:no_number: {code} line 6: ValidationError: value: Input should be a valid number"
+    assert said in error_of(cli, "evaluate", run, "--task", f"{code}:no_number")
+    page = cli("report", run, "--task", f"{code}:no_number", "-o", tmp_path / "page.html", "--workers", "1")
+    assert said in page.err
+    said = f"the figures of {code}:undrawn cannot be drawn: {code} line 12: KeyError: 'distance'"
+    assert error_of(cli, "evaluate", run, "--task", f"{code}:undrawn", "-o", tmp_path / "out").endswith(said)
+    cli("report", run, "--task", f"{code}:undrawn", "-o", tmp_path / "page.html", "--workers", "1")
+    assert said in unescape((tmp_path / "page.html").read_text())
 
 
 def test_walks_need_a_grid_and_training_recordings(cli: Cli, run: Path, tmp_path: Path) -> None:

@@ -272,7 +272,7 @@ def test_a_run_is_found_later_from_another_shell(code: Path, small_store: FrameS
     code.rename(code.with_name("moved.py"))
     (((failed, said),),) = another_shell(code.parent, [["evaluate", run]])
     assert failed == 2
-    assert f"{code} does not exist or is no file: bring it back" in said
+    assert f"{code} does not exist or is no file: check its name; a run needs it where it was trained" in said
     assert len(said.splitlines()) == 1
 
 

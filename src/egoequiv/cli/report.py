@@ -83,7 +83,8 @@ def report_folder(
         found, problems = measure_missing(wanted, tasks, engine, progress)
     if problems and not found and not any(one.table for experiment in experiments for one in experiment.exhibits):
         raise DataError(f"{folder}: nothing to report. {problems[0]}")
-    for problem in problems:
-        say(problem)
     own = get_tasks(tasks or ())
+    named = [(task, one.problem) for (_, task), one in found.items() if task in own and one.problem is not None]
+    for problem in dict.fromkeys([*problems, *(why if task in why else f"{task}: {why}" for task, why in named)]):
+        say(problem)
     return write_report(folder, target, form=form, problems=problems, found=found, tasks=own), problems

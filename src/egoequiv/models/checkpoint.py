@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, Literal
 
 from safetensors import SafetensorError, safe_open
@@ -16,6 +17,7 @@ from egoequiv.files import read_json, replacing, write_json
 from egoequiv.models.devices import choose_device
 from egoequiv.models.network import EgoNet, NetSpec
 from egoequiv.names import check_recorded
+from egoequiv.user_code import is_built_in
 
 MODEL = "model.json"
 FORMAT, VERSION = "egoequiv-model", 1
@@ -94,5 +96,6 @@ def put_weights(net: EgoNet, tensors: dict[str, Tensor], path: Path) -> None:
     try:
         net.load_state_dict(state)
     except RuntimeError as problem:
-        reason = " ".join(str(problem).split())
-        raise DataError(f"{path} does not fit {path.parent / MODEL}: {reason}") from problem
+        reason = shorten(str(problem), 300, placeholder=" ...")
+        changed = "" if is_built_in(net.encoder) else f", or the code of {net.spec.encoder} has changed since training"
+        raise DataError(f"{path} does not fit {path.parent / MODEL}{changed}: {reason}") from problem

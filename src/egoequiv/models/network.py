@@ -74,9 +74,8 @@ class NetSpec:
     def from_description(cls, description: dict[str, Any]) -> NetSpec:
         """Read what `describe` wrote."""
         try:
-            if missing := [
-                name for name in ("patterns", "class_names") if name not in description
-            ]:  # () is written too
+            missing = [name for name in ("patterns", "class_names") if name not in description]  # () is written too
+            if missing:
                 raise DataError(f"{' and '.join(missing)} missing")
             parts = of_type(list[tuple[str, int]], description.get("parts", []))
             return of_type(cls, {**description, "parts": dict(parts)})

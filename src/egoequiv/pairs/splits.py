@@ -103,9 +103,11 @@ def split_frames(
     units = _units(store, frames, kind, max_gap_s)
     distinct = np.unique(units)
     if len(distinct) < 2:
-        as_one = "; recordings that ran at the same time are one" if len(np.unique(store.recording[frames])) > 1 else ""
-        counted = f"{len(distinct)}{as_one if kind == BY_RECORDING else ''}"
-        raise DataError(f"split {kind!r} needs at least two groups to divide, {store.place} has {counted}")
+        is_rig = kind == BY_RECORDING and len(np.unique(store.recording[frames])) > 1
+        as_one = "; recordings that ran at the same time, or with the same times and poses, are one" if is_rig else ""
+        raise DataError(
+            f"split {kind!r} needs at least two groups to divide, {store.place} has {len(distinct)}{as_one}"
+        )
     if kind == BY_RECORDING:
         strata = _strata(store, frames, units, distinct)
         chosen = np.concatenate([_share(rng.permutation(stratum), units, train_fraction) for stratum in strata])

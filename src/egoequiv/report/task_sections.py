@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from egoequiv.blocks import Block, Fold, Points, Section, Text
-from egoequiv.errors import DataError
+from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.task import Task
 from egoequiv.experiments.collect import Exhibit, Experiment, Subject
@@ -119,7 +119,7 @@ def _pictures(found: Found, table: Table | None, task: Task | None, title: str, 
         words = ". ".join(text for text in (f"{title}, {row}", _in_words(table, row), _alt(found[row])) if text)
         try:
             figures = draw(found[row], task)
-        except DataError as problem:
+        except EgoEquivError as problem:
             problems.append(Text(f"{problem}.", "missing"))
         else:
             drawn[row] = [as_picture(figure, f"{words}.", f"{title}, {row}.") for figure in figures.values()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 import torch
@@ -149,11 +150,15 @@ def term_means(method: Method, values: Tensor, iteration: int, config: TrainConf
     bad = torch.nonzero(~torch.isfinite(values).all(dim=1)).flatten()
     if len(bad):
         first = iteration - len(values) + int(bad[0]) + 1
-        raise DivergedError(
-            f"the loss stopped being finite at iteration {first}: lower learning_rate (now {config.learning_rate:g})"
-            f" or the weights ({', '.join(f'weight.{t.name}={t.weight:g}' for t in method.terms)})",
-            first,
+        names = [t.name for t, value in zip(method.terms, values[bad[0]].tolist(), strict=True) if not isfinite(value)]
+        which = f"the loss {' and '.join(names)}" if len(names) == 1 else f"the losses {' and '.join(names)}"
+        change = (
+            f"lower learning_rate (now {config.learning_rate:g})"
+            f" or the weights ({', '.join(f'weight.{t.name}={t.weight:g}' for t in method.terms)})"
         )
+        if first == 1:
+            change = "nothing was learned yet, so look at how it is computed"
+        raise DivergedError(f"{which} stopped being finite at iteration {first}: {change}", first)
     means = values.mean(dim=0).tolist()
     metrics: Metrics = {"iteration": iteration}
     metrics |= {term.name: mean for term, mean in zip(method.terms, means, strict=True)}

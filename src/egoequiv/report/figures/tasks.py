@@ -13,6 +13,7 @@ from egoequiv.report.figures.places import places_figures
 from egoequiv.report.figures.plan import plan_figures
 from egoequiv.report.figures.retrieval import retrieval_figures
 from egoequiv.report.motion_figures import motions_figures
+from egoequiv.user_code import user_code
 
 # A task that is not part of the program brings its own function: `Task.draw`.
 DRAWN: dict[str, Draw] = {
@@ -27,8 +28,13 @@ DRAWN: dict[str, Draw] = {
 
 def draw(measurement: Measurement, task: Task | None = None) -> dict[str, Figure]:
     """The figures of a measurement by the names of their files; a task with a `draw` of its own draws them itself."""
-    function = task.draw if task is not None and task.draw is not None else DRAWN.get(measurement.task)
-    return {} if function is None or measurement.problem is not None else guarded(function, measurement)
+    if measurement.problem is not None:
+        return {}
+    if task is not None and task.draw is not None:
+        with user_code(f"the figures of {measurement.task} cannot be drawn"):
+            return dict(task.draw(measurement))
+    function = DRAWN.get(measurement.task)
+    return {} if function is None else guarded(function, measurement)
 
 
 def guarded(function: Draw, measurement: Measurement) -> dict[str, Figure]:
