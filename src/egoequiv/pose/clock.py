@@ -85,7 +85,7 @@ def with_own_stamp(
 ) -> tuple[NDArray[np.bool_], list[str]]:
     """The usable rows (N,) but those with the stamp of the row before them, if that one cannot be used; and a note.
 
-    Which of the two has its own stamp, nobody knows, and `read_clock` sees usable rows alone.
+    Which of the two has its own stamp is not known, and `read_clock` sees only usable rows.
     """
     repeated = np.flatnonzero(usable[1:] & ~usable[:-1] & (values[1:] == values[:-1])) + 1
     if not len(repeated):
