@@ -358,11 +358,11 @@ def test_what_is_not_code_is_refused() -> None:
 
 
 def test_the_doors_have_groups_of_their_own() -> None:
-    from egoequiv.auditing.torch_models import MODELS
     from egoequiv.catalog import DOOR as SOURCES
     from egoequiv.evaluation.tasks import DOOR as TASKS
     from egoequiv.method_names import LOSS_DOOR
     from egoequiv.models.encoders import DOOR as ENCODERS
+    from egoequiv.models.foreign.module import MODELS
 
     groups = [door.group for door in (SOURCES, METHOD_DOOR, LOSS_DOOR, ENCODERS, TASKS, MODELS)]
     assert groups == [f"egoequiv.{kind}" for kind in ("sources", "methods", "losses", "encoders", "tasks", "models")]

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from auditing.toys import WRONG, Changing, TinyNet, posed_store
 from egoequiv.auditing import load_audited
-from egoequiv.auditing.audited import AuditedModel
-from egoequiv.auditing.layers import OUTPUT
-from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.errors import ConfigError
+from egoequiv.models.foreign.layers import OUTPUT
+from egoequiv.models.foreign.model import AuditedModel
+from egoequiv.models.foreign.preprocessing import Preprocessing
 from helpers import data_error
 
 STORE = posed_store(2)

@@ -16,7 +16,7 @@ import torch
 
 from auditing.toys import TinyNet, posed_store
 from egoequiv.auditing import load_audited
-from egoequiv.auditing.export_archive import FORBIDDEN, FORCED, tensors_only
+from egoequiv.models.foreign.archive import FORBIDDEN, FORCED, tensors_only
 from helpers import data_error
 
 STORE = posed_store(2)

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from auditing.toys import TinyNet
-from egoequiv.auditing.layers import (
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.models.foreign.layers import (
     OUTPUT,
     Pooling,
     check_layer,
@@ -17,7 +18,6 @@ from egoequiv.auditing.layers import (
     run_with_layers,
     to_array,
 )
-from egoequiv.errors import ConfigError, DataError
 
 
 def test_layers_are_what_the_modules_give() -> None:

@@ -16,10 +16,11 @@ from safetensors.torch import save_file
 
 from auditing.toys import TinyNet, posed_store
 from egoequiv.auditing import AuditedModel, load_audited
-from egoequiv.auditing.loaders import LOADERS, kind_of, name_of
+from egoequiv.auditing.loaders import name_of
 from egoequiv.errors import ConfigError, EgoEquivError
 from egoequiv.evaluation import embed
 from egoequiv.models import load_model
+from egoequiv.models.foreign.loaders import FOREIGN, kind_of
 from egoequiv.store import FrameStore
 from egoequiv.training import train
 from egoequiv.training.run_folder import RunFolder
@@ -377,10 +378,10 @@ def test_no_loader_lets_a_model_end_the_program(monkeypatch: pytest.MonkeyPatch)
     def ending(*_: object) -> None:
         raise SystemExit(5)
 
-    for kind in LOADERS:
-        monkeypatch.setitem(LOADERS, kind, ending)
-    with data_error("model pixels", "called sys.exit(5)"):
-        load_audited("pixels", STORE)
+    for kind in FOREIGN:
+        monkeypatch.setitem(FOREIGN, kind, ending)
+    with data_error("model TinyNet", "called sys.exit(5)"):
+        load_audited(TinyNet(), STORE)
 
 
 def test_the_scale_of_a_run_is_told_in_words(run: Path, small_store: FrameStore) -> None:

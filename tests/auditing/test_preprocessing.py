@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.errors import ConfigError
+from egoequiv.models.foreign.preprocessing import Preprocessing
 
 
 def test_values_by_hand() -> None:

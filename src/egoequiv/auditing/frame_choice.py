@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from egoequiv.auditing.audited import AuditedModel
 from egoequiv.errors import ConfigError, DataError
+from egoequiv.models.foreign.model import AuditedModel
 from egoequiv.pairs import closeness, count_leaked
 from egoequiv.pairs.candidates import Indices
 from egoequiv.plurals import plural

@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.auditing.audited import AuditedModel
 from egoequiv.auditing.fits import CANDIDATES, Fit
 from egoequiv.auditing.frame_choice import FramesOf, choose_frames
-from egoequiv.auditing.layers import OUTPUT, Pooling, check_layer, check_pooling
-from egoequiv.auditing.loaders import BASELINES, load_audited
+from egoequiv.auditing.loaders import load_audited
 from egoequiv.auditing.motion_error import measure_motion
 from egoequiv.auditing.pair_choice import LIMIT, choose_motions, divide_store
 from egoequiv.auditing.parts import PairParts
@@ -25,6 +23,9 @@ from egoequiv.auditing.table import AuditRow, AuditTable, MotionAudit, MotionPai
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.equivariance import Features
 from egoequiv.evaluation.task import OnProgress, silent
+from egoequiv.models.foreign.layers import OUTPUT, Pooling, check_layer, check_pooling
+from egoequiv.models.foreign.loaders import BASELINES
+from egoequiv.models.foreign.model import AuditedModel
 from egoequiv.pairs import MotionPatterns
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore

@@ -163,7 +163,7 @@ def _settings(
     named: Mapping[str, str], assignments: Sequence[str], weights: Path | None, part: str | None
 ) -> dict[str, dict[str, Any]]:
     """What is declared for each model."""
-    from egoequiv.auditing.loaders import is_of_run, kind_of
+    from egoequiv.models.foreign.loaders import is_of_run, kind_of
 
     kinds = {name: kind_of(where) for name, where in named.items()}
     runs = [name for name, where in named.items() if part is not None and is_of_run(where)]

@@ -69,7 +69,7 @@ def serve(
 
 def import_server() -> None:
     """Refuse in one line if the packages of the service are missing."""
-    from egoequiv.auditing.optional import import_optional
+    from egoequiv.models.foreign.optional import import_optional
 
     for package in ("fastapi", "uvicorn", "httptools", "python_multipart"):
         import_optional(package, "serve", "`egoequiv serve`")

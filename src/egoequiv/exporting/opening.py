@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.auditing.onnx_models import open_session
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.run_model import RunModel
 from egoequiv.exporting.export import open_trained
@@ -19,6 +18,7 @@ from egoequiv.models.checkpoint import MODEL, RUN_KIND, Which
 from egoequiv.models.checksums import check_file
 from egoequiv.models.devices import choose_device
 from egoequiv.models.exported import ENCODER, FEATURES, IMAGES, MAP, MAPS, MOTION, ONNX_KEY, read_about
+from egoequiv.models.foreign.onnx import open_session
 from egoequiv.models.images import wrong_images
 from egoequiv.models.motion_model import Features, Motion, MotionModel
 from egoequiv.models.saved import CONFIG, SAVED_KIND, WEIGHTS, SavedConfig, is_saved, load_config, load_network

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from egoequiv.auditing.optional import import_optional
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.exported import ONNX_KEY, PROGRAM_KEY
+from egoequiv.models.foreign.optional import import_optional
 from egoequiv.user_code import FAULTS, one_line
 
 OPSET = 18  # known to onnxruntime since 1.14

@@ -12,10 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoequiv.auditing.foreign import FAULTS, described, fault_of, prints_aside, words_of
-from egoequiv.auditing.layers import OUTPUT, Pooling, check_pooling, kind_of_value, pooled, to_array
-from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.errors import DataError, EgoEquivError
+from egoequiv.models.foreign.calls import FAULTS, described, fault_of, prints_aside, words_of
+from egoequiv.models.foreign.layers import OUTPUT, Pooling, check_pooling, kind_of_value, pooled, to_array
+from egoequiv.models.foreign.preprocessing import Preprocessing
+from egoequiv.models.saved import SavedConfig
 from egoequiv.pairs import Split
 from egoequiv.plurals import plural
 
@@ -38,6 +39,8 @@ class AuditedModel:
     batch: int | None = None  # the only number of images it takes at a time, if there is one
     notes: tuple[str, ...] = ()
     split: Split | None = None  # of a run that was trained on the store it is audited on
+    exported: SavedConfig | None = None  # what a file says that was exported from a run
+    licence: str = ""  # of the weights, where it is known
 
     def in_other_channels(self, images: NDArray[np.uint8]) -> AuditedModel | None:
         """The same model, shown gray images in three channels or colour in one; None if it takes these no better.

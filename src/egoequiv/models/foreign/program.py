@@ -14,21 +14,20 @@ from zipfile import BadZipFile, ZipFile
 import torch
 from torch import Tensor
 
-from egoequiv.auditing.audited import AuditedModel
-from egoequiv.auditing.export_archive import check_archive, tensors_only
-from egoequiv.auditing.exported_runs import images_in, with_training
-from egoequiv.auditing.layers import module_names
-from egoequiv.auditing.preprocessing import DType, Preprocessing
-from egoequiv.auditing.spec import ModelSpec
-from egoequiv.auditing.torch_models import NO_PICKLE, TorchForward, first_sentence
-from egoequiv.errors import DataError
+from egoequiv.errors import ConfigError, DataError
 from egoequiv.file_names import named_in_utf8
-from egoequiv.models.exported import MOVED, PROGRAM_KEY, read_about
+from egoequiv.models.checksums import check_file
+from egoequiv.models.exported import MAPS, MOVED, PROGRAM_KEY, ExportedFile, read_about
+from egoequiv.models.foreign.archive import check_archive, tensors_only
+from egoequiv.models.foreign.layers import module_names
+from egoequiv.models.foreign.model import AuditedModel
+from egoequiv.models.foreign.module import NO_PICKLE, TorchForward, first_sentence
+from egoequiv.models.foreign.preprocessing import DType, Preprocessing
+from egoequiv.models.foreign.spec import ModelSpec
 from egoequiv.models.network import ALL
-from egoequiv.store import FrameStore
 
 
-def load_program(spec: ModelSpec, store: FrameStore) -> AuditedModel:
+def load_program(spec: ModelSpec) -> AuditedModel:
     """A torch.export file; type, layout and sizes of its input are taken from it."""
     path = Path(spec.where)
     check_archive(path)
@@ -58,7 +57,24 @@ def load_program(spec: ModelSpec, store: FrameStore) -> AuditedModel:
     if exported is None:
         return model
     named = model if spec.part == ALL else replace(model, kind=f"torch.export, part {spec.part}")
-    return with_training(named, exported.config, store)
+    return replace(named, exported=exported.config)
+
+
+def images_in(exported: ExportedFile | None, spec: ModelSpec) -> slice:
+    """The features of a graph that are measured; a graph that takes no images is refused, and parts of other files."""
+    if exported is None:
+        if spec.part != ALL:
+            raise ConfigError(
+                f"model {spec.name}: only runs and their exports have parts of features; measure all of this one"
+            )
+        return slice(None)
+    if exported.graph == MAPS:
+        raise DataError(f"{spec.where}: it makes maps of motions and takes no images; audit the encoder beside it")
+    check_file(Path(spec.where))
+    try:
+        return exported.config.part(spec.part)
+    except ConfigError as problem:
+        raise ConfigError(f"model {spec.name}: {problem}") from problem
 
 
 def is_program_of_run(path: Path) -> bool:

@@ -17,9 +17,9 @@ from zipfile import BadZipFile, ZipFile
 
 import torch
 
-from egoequiv.auditing.foreign import one_line
 from egoequiv.errors import DataError
 from egoequiv.file_names import named_in_utf8
+from egoequiv.models.foreign.calls import one_line
 
 PROGRAMS = re.compile(r"models/.*|serialized_exported_program\.json")  # of today, and of torch before 2.8
 OBJECTS = ("custom_obj", "opaque_obj")  # constants that are no tensors, which are pickled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,23 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoequiv.auditing.audited import AuditedModel
-from egoequiv.auditing.exported_runs import images_in, with_training
-from egoequiv.auditing.layers import OUTPUT
-from egoequiv.auditing.optional import import_optional
-from egoequiv.auditing.preprocessing import DType
-from egoequiv.auditing.program_models import preprocessing_of
-from egoequiv.auditing.spec import ModelSpec
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.file_names import named_in_utf8
 from egoequiv.models.exported import FEATURES, MOVED, ONNX_KEY, read_about
+from egoequiv.models.foreign.layers import OUTPUT
+from egoequiv.models.foreign.model import AuditedModel
+from egoequiv.models.foreign.optional import import_optional
+from egoequiv.models.foreign.preprocessing import DType
+from egoequiv.models.foreign.program import images_in, preprocessing_of
+from egoequiv.models.foreign.spec import ModelSpec
 from egoequiv.models.network import ALL
-from egoequiv.store import FrameStore
 
 TYPES: dict[str, DType] = {"tensor(float)": "float32", "tensor(uint8)": "uint8"}
 
 
-def load_onnx(spec: ModelSpec, store: FrameStore) -> AuditedModel:
+def load_onnx(spec: ModelSpec) -> AuditedModel:
     """An ONNX file; type, layout and sizes of its input are taken from it; its first output is its features."""
     onnx, onnxruntime = (import_optional(package, "export", spec.where) for package in ("onnx", "onnxruntime"))
     path = Path(spec.where)
@@ -61,7 +60,7 @@ def load_onnx(spec: ModelSpec, store: FrameStore) -> AuditedModel:
     preprocessing = spec.preprocessing(default)
     kind = f"ONNX (onnxruntime {onnxruntime.__version__}){'' if spec.part == ALL else f', part {spec.part}'}"
     model = AuditedModel(spec.name, kind, preprocessing, forward, inside, batch, on_cpu)
-    return model if exported is None else with_training(model, exported.config, store)
+    return model if exported is None else replace(model, exported=exported.config)
 
 
 def is_onnx_of_run(path: Path) -> bool:

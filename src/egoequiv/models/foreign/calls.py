@@ -1,4 +1,4 @@
-"""Code of others that is run in an audit: what it does wrong is said in one line, what it prints is no result."""
+"""Code of others that is run: what it does wrong is said in one line, what it prints is no result."""
 
 from __future__ import annotations
 

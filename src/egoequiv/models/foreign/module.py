@@ -1,39 +1,28 @@
-"""Loaders of models that torch runs: baselines, runs, modules by import path and TorchScript files."""
+"""Loaders of models that torch runs: modules by import path, functions and TorchScript files."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from egoequiv.auditing.audited import MOST_FEATURES, AuditedModel
-from egoequiv.auditing.foreign import FAULTS, described, one_line
-from egoequiv.auditing.layers import OUTPUT, module_names, run_with_layers
-from egoequiv.auditing.preprocessing import Layout, Preprocessing
-from egoequiv.auditing.spec import ModelSpec
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.file_names import named_in_utf8
-from egoequiv.files import read_json
-from egoequiv.models import EgoNet, NetSpec, initialise, load_model
-from egoequiv.models.checkpoint import RUN_KIND
-from egoequiv.models.network import ALL
+from egoequiv.models.foreign.calls import FAULTS, described, one_line
+from egoequiv.models.foreign.layers import OUTPUT, module_names, run_with_layers
+from egoequiv.models.foreign.model import AuditedModel
+from egoequiv.models.foreign.preprocessing import Layout, Preprocessing
+from egoequiv.models.foreign.spec import ModelSpec
 from egoequiv.names import Door
-from egoequiv.store import FrameStore
-from egoequiv.training.data import split_of
-from egoequiv.training.network import pixel_statistics
-from egoequiv.training.run_folder import DATA, RunFolder
 from egoequiv.user_code import user_code
 
-STATISTICS_FRAMES = 2_000
 NO_PICKLE = "nothing is unpickled here"
 FLOAT = 6  # float32, as scripts number types
 
@@ -50,77 +39,6 @@ class TorchForward:
         return run_with_layers(self.module, self.call, images.to(self.device), layers)
 
 
-def load_pixels(spec: ModelSpec, store: FrameStore) -> AuditedModel:
-    """The baseline: the pixels themselves are the features, of smaller images where there are too many."""
-    height, width, channels = store.image_shape
-    shrink = sqrt(MOST_FEATURES / (height * width * channels))
-    smaller = (max(int(height * shrink), 1), max(int(width * shrink), 1)) if shrink < 1 else None
-
-    def flattened(images: Tensor, _layers: Sequence[str]) -> dict[str, Any]:
-        return {OUTPUT: images.flatten(1)}
-
-    return AuditedModel(spec.name, "pixels", spec.preprocessing(Preprocessing(size=smaller)), flattened)
-
-
-def load_random(spec: ModelSpec, store: FrameStore) -> AuditedModel:
-    """The baseline: a network that was not trained, `random` or `random:ENCODER`."""
-    spec.refuse_declarations("a random network takes the images as they are in the store")
-    encoder = str(spec.where).partition(":")[2] or "kitti"
-    net = EgoNet(NetSpec(encoder, store.image_shape))
-    initialise(net, torch.Generator().manual_seed(0))
-    some = np.linspace(0, len(store) - 1, min(len(store), STATISTICS_FRAMES)).astype(np.int64)
-    net.set_normalisation(*pixel_statistics(store, np.unique(some), net.encoder.unit_length))
-    return wrap_net(spec, net, f"random ({encoder} encoder)")
-
-
-def load_run(spec: ModelSpec, store: FrameStore) -> AuditedModel:
-    """The network of a run folder, or one that was given; images are brought to the size it was trained on."""
-    spec.refuse_declarations("a run keeps the size, mean and std it was trained with")
-    if isinstance(spec.where, EgoNet):
-        return wrap_net(spec, spec.where, "network")
-    model = wrap_net(spec, load_model(spec.where), "run")
-    folder = RunFolder(Path(spec.where))
-    where = folder.trained_on(store)
-    if where == "a copy" and _first_fingerprint(folder) != store.fingerprint():  # the store of its labelled images
-        return replace(model, notes=(f"{spec.name} was trained on labelled images of this store, measured here too",))
-    return replace(model, split=split_of(store, folder.config())) if where else model
-
-
-def _first_fingerprint(folder: RunFolder) -> str:
-    """Of the store whose frames a run was trained on, the first of those it read."""
-    return str(read_json(folder.path / DATA, RUN_KIND).get("fingerprint")).partition(" ")[0]
-
-
-def wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
-    height, width, channels = net.spec.image_shape
-    is_unit = net.encoder.unit_length
-    scale = 255 * (sqrt(height * width * channels) if is_unit else 1.0)  # as `pixel_statistics` has it
-    mean, std = (net.input_mean / 255).tolist(), (net.input_std / scale).tolist()
-    own = Preprocessing((height, width), channels, tuple(mean), tuple(std), unit_length=is_unit)
-    by_image = net.spec.normalisation == "image"
-    if by_image:  # the network scales each image by itself
-        own = Preprocessing((height, width), channels, (0.0,) * channels, (1 / 255,) * channels)
-    whole = wrap_module(replace(spec, where=net.encoder), own, kind)
-    if not by_image and not net.spec.parts and spec.part == ALL:
-        return whole
-    part = _part_of(spec, net)
-
-    def features(images: Tensor) -> Tensor:
-        pixels = net.normalised(images.permute(0, 2, 3, 1)).permute(0, 3, 1, 2) if by_image else images
-        return net.encode(pixels)[:, part]
-
-    named = kind if spec.part == ALL else f"{kind}, part {spec.part}"
-    return replace(whole, kind=named, forward=TorchForward(net.encoder, features, spec.device))
-
-
-def _part_of(spec: ModelSpec, net: EgoNet) -> slice:
-    """Where the part of the features is; an unknown one is an error with the name of the model."""
-    try:
-        return net.part(spec.part)
-    except ConfigError as problem:
-        raise ConfigError(f"model {spec.name}: {problem}") from problem
-
-
 def wrap_module(spec: ModelSpec, default: Preprocessing | None = None, kind: str = "nn.Module") -> AuditedModel:
     """A module that takes float32 images (N, C, H, W); one that has a `preprocessing` of its own says how."""
     module = spec.where
@@ -133,7 +51,7 @@ def wrap_module(spec: ModelSpec, default: Preprocessing | None = None, kind: str
     return AuditedModel(spec.name, kind, spec.preprocessing(default), forward, module_names(module))
 
 
-def wrap_callable(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
+def wrap_callable(spec: ModelSpec) -> AuditedModel:
     """A module, or any other function of float32 images (N, C, H, W), values of 0 to 1, that returns features."""
     if isinstance(spec.where, nn.Module):
         return wrap_module(spec)
@@ -162,7 +80,7 @@ def _own_preprocessing(spec: ModelSpec) -> Preprocessing:
 MODELS: Door[Callable[[], Any]] = Door("model", {}, "egoequiv.models", "a function that builds a model")
 
 
-def load_import(spec: ModelSpec, store: FrameStore) -> AuditedModel:
+def load_import(spec: ModelSpec) -> AuditedModel:
     """What a named function builds, with weights from a safetensors file if one is given."""
     where = str(spec.where)
     factory = MODELS.find(where)
@@ -174,7 +92,7 @@ def load_import(spec: ModelSpec, store: FrameStore) -> AuditedModel:
         )
     if spec.weights is not None:
         _put_weights(built, spec.weights, where)
-    return replace(wrap_callable(replace(spec, where=built), store), kind=where)
+    return replace(wrap_callable(replace(spec, where=built)), kind=where)
 
 
 def _put_weights(module: Any, path: Path, whose: str) -> None:
@@ -193,7 +111,7 @@ def _put_weights(module: Any, path: Path, whose: str) -> None:
         raise DataError(f"{path} does not fit {whose}: {described(problem)}") from None
 
 
-def load_torchscript(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
+def load_torchscript(spec: ModelSpec) -> AuditedModel:
     """A TorchScript file; the layers inside cannot be looked into."""
     try:
         with warnings.catch_warnings():

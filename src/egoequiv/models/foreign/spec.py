@@ -1,4 +1,4 @@
-"""What to audit: which model, under which name, with which weights and preprocessing."""
+"""A model to load: which one, under which name, with which weights and preprocessing."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from egoequiv.auditing.preprocessing import Preprocessing
 from egoequiv.errors import ConfigError
+from egoequiv.models.foreign.preprocessing import Preprocessing
 from egoequiv.models.network import ALL
 
 DECLARED = ("size", "channels", "mean", "std", "dtype", "layout")

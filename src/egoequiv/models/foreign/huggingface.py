@@ -7,21 +7,20 @@ from typing import Any
 
 from torch import Tensor
 
-from egoequiv.auditing.audited import AuditedModel
-from egoequiv.auditing.layers import module_names
-from egoequiv.auditing.optional import import_optional
-from egoequiv.auditing.preprocessing import Preprocessing
-from egoequiv.auditing.spec import ModelSpec
-from egoequiv.auditing.torch_models import TorchForward
 from egoequiv.errors import DataError
 from egoequiv.files import read_json
-from egoequiv.store import FrameStore
+from egoequiv.models.foreign.layers import module_names
+from egoequiv.models.foreign.model import AuditedModel
+from egoequiv.models.foreign.module import TorchForward
+from egoequiv.models.foreign.optional import import_optional
+from egoequiv.models.foreign.preprocessing import Preprocessing
+from egoequiv.models.foreign.spec import ModelSpec
 
 PROCESSOR = "preprocessor_config.json"
 HALF = (0.5,)
 
 
-def load_huggingface(spec: ModelSpec, store: FrameStore) -> AuditedModel:  # noqa: ARG001, as all loaders have it
+def load_huggingface(spec: ModelSpec) -> AuditedModel:
     """The model in a folder with config.json and safetensors; its features are last_hidden_state, pooled."""
     folder = Path(spec.where)
     transformers = import_optional("transformers", "huggingface", folder)

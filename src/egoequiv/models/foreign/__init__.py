@@ -1,0 +1,1 @@
+"""Models of others: any vision model as a function from images to features, maps or tokens."""
