@@ -10,6 +10,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.files import is_number
 from egoequiv.losses import (
     Classification,
+    ComingMotion,
     Equivariance,
     Gaussian,
     ImaginedViews,
@@ -18,6 +19,7 @@ from egoequiv.losses import (
     MotionPrediction,
     MotionReading,
     MotionVariance,
+    PlaceContrast,
     RecordingContrast,
     RelativeError,
     Separation,
@@ -120,6 +122,7 @@ MODERN: dict[str, Any] = {
 }
 
 DEFAULT = "recording+motion"  # where no method is named
+ON_BACKBONE = "place+motion"  # the same on a backbone, for frames with poses and times
 WITHOUT_POSES = "recording"  # the same for frames without poses
 FEW_CLIPS, SINGLE_PICTURES = "motion", "simclr"  # the same for few clips, and for pictures that are not video
 
@@ -173,6 +176,19 @@ METHODS: dict[str, Method] = {
                 RecordingContrast(part="invariant"),
                 MotionContrast(),
                 RelativeError(weight=10.0),
+            ),
+            defaults=MODERN,
+        ),
+        Method(
+            "place+motion",
+            "one place has the same features whenever it is seen; one part follows the motion; motion can be read",
+            (
+                Classification(),
+                PlaceContrast(),
+                MotionContrast(),
+                RelativeError(weight=5.0, floor=0.3),
+                MotionReading(hidden=0),
+                ComingMotion(),
             ),
             defaults=MODERN,
         ),

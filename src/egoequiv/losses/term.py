@@ -10,7 +10,7 @@ from torch import Tensor
 
 from egoequiv.models import Heads
 
-StreamName = Literal["labelled", "motion", "neighbour", "clip", "view"]
+StreamName = Literal["labelled", "motion", "neighbour", "clip", "view", "place", "coming"]
 Part = Literal["all", "invariant", "equivariant"]
 
 
@@ -21,7 +21,8 @@ class StreamBatch:
     z_i: Tensor  # (B, D): the labelled images, or the first image of each pair
     z_j: Tensor  # (B, D): the second image of each pair; the same as z_i for labelled images
     target: Tensor  # (B,): class, motion pattern (-1: none), whether the pair are neighbours, clip, or the row itself
-    motion: Tensor | None = None  # (B, M): from the first image to the second, where the stream is `clip`
+    motion: Tensor | None = None  # (B, M): from the first image to the second, of `clip` and `coming`
+    place: Tensor | None = None  # (2 B, P): where both images were taken, in sizes of a place, of `place`
 
 
 @dataclass(frozen=True)

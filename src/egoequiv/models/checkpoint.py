@@ -39,7 +39,7 @@ def load_spec(run: Path) -> NetSpec:
         raise DataError(f"{run / MODEL}: {problem}") from problem
     if (description.get("format"), description.get("version")) != (FORMAT, VERSION):
         raise DataError(f"{run / MODEL}: expected {FORMAT} version {VERSION}; train again")
-    check_recorded("encoder", [spec.encoder], run)
+    check_recorded("encoder", spec.code, run)
     return spec
 
 

@@ -22,6 +22,7 @@ class Encoder(nn.Module):
 
     feature_dim: int
     unit_length: bool = False  # whether images are scaled to length 1, for full layers, or pixels to variance 1
+    own_preprocessing: bool = False  # whether it takes pixels of 0 to 1 and prepares them itself
     part_sizes: tuple[int, ...] = ()  # of parts of the features with layers of their own; none where all are shared
 
     @abstractmethod

@@ -10,6 +10,8 @@ from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError
 from egoequiv.models.encoder import Count, Encoder, ImageShape, channels_last
+from egoequiv.models.head import NAME as BACKBONE
+from egoequiv.models.head import BackboneHead
 from egoequiv.models.pixels import PixelEncoder
 from egoequiv.models.pretrained import EfficientNetLite0
 from egoequiv.models.residual import ResidualEncoder
@@ -77,6 +79,7 @@ ENCODERS: dict[str, Callable[..., nn.Module]] = {
     "residual": ResidualEncoder,
     "vit": VisionTransformer,
     "efficientnet-lite0": EfficientNetLite0,
+    BACKBONE: BackboneHead,
     "pixels": PixelEncoder,
 }
 DOOR = Door("encoder", ENCODERS, "egoequiv.encoders", "a function or class that returns an nn.Module")

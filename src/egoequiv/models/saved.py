@@ -184,7 +184,7 @@ def load_network(folder: Path, config: SavedConfig) -> EgoNet:
     path = folder / WEIGHTS
     spec = config.spec
     try:
-        check_recorded("encoder", [spec.encoder], folder)
+        check_recorded("encoder", spec.code, folder)
         net = EgoNet(spec)
     except ConfigError as problem:
         hint = "; its files .onnx and .pt2 run without that code" if is_code(spec.encoder) else ""

@@ -73,7 +73,7 @@ def _distances(net: Encodes, stream: Stream, rows: Indices, norm: Norm) -> Tenso
     frames, place = np.unique(np.stack([stream.i[rows], stream.j[rows]]), return_inverse=True)
     device = net.input_mean.device
     with evaluating(net):
-        parts = [net(gather(stream.store, frames[at : at + CHUNK], device)) for at in range(0, len(frames), CHUNK)]
+        parts = [net(gather(net, stream.store, frames[at : at + CHUNK], device)) for at in range(0, len(frames), CHUNK)]
     z = torch.cat(parts, dim=-2)
     i, j = torch.from_numpy(place.reshape(2, -1)).to(device)
     distance: Tensor = torch.linalg.vector_norm(z[..., j, :] - z[..., i, :], ord=norm, dim=-1)

@@ -14,7 +14,15 @@ from egoequiv.training.config import TrainConfig
 from egoequiv.training.streams import Stream
 
 # The order of each stream has a random stream of its own, independent of the other streams of a method.
-_STREAM_SEEDS: dict[StreamName, int] = {"labelled": 1, "motion": 2, "neighbour": 3, "clip": 4, "view": 5}
+_STREAM_SEEDS: dict[StreamName, int] = {
+    "labelled": 1,
+    "motion": 2,
+    "neighbour": 3,
+    "clip": 4,
+    "view": 5,
+    "place": 6,
+    "coming": 7,
+}
 
 
 class Order(Protocol):

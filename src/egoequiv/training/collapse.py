@@ -121,7 +121,7 @@ def features_of_rows(net: Encodes, store: FrameStore, rows: Rows) -> Tensor:
     """Features of frames in double precision, (..., N, D)."""
     device = net.input_mean.device
     with evaluating(net):
-        chunks = [net(gather(store, rows[at : at + CHUNK], device)) for at in range(0, len(rows), CHUNK)]
+        chunks = [net(gather(net, store, rows[at : at + CHUNK], device)) for at in range(0, len(rows), CHUNK)]
     return torch.cat(chunks, dim=-2).double().cpu()
 
 

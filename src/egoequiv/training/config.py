@@ -73,6 +73,11 @@ class TrainConfig(BaseModel):
     place_m: float | None = Field(
         None, gt=0, description="by-place: how far the parts are apart; None: as far as the camera moves in max_gap_s"
     )
+    same_place_m: float | None = Field(
+        None,
+        gt=0,
+        description="frames of one place are at most so far apart; None: as far as the camera moves in 0.3 s",
+    )
     label_split: str | None = Field(None, description="of the labels' own store; None: given if it has parts, or split")
     split_seed: Seed = Field(0, description="another seed, another split of the same kind")
     train_fraction: float = Field(0.67, gt=0, lt=1, description="about this part of the frames is for training")

@@ -38,6 +38,11 @@ def light_at(config: TrainConfig, iteration: int, rank: int = 0, labelled: slice
     return lambda pixels: reduce(lambda changed, step: step(changed), steps, pixels)
 
 
+def light_generator(config: TrainConfig, iteration: int, rank: int = 0) -> np.random.Generator:
+    """What draws the light of stored frames: a function of seed and iteration."""
+    return np.random.default_rng([config.seed, config.pair_seed, iteration, rank, 0x11647])
+
+
 def _moved(pixels: Tensor, rows: slice, generator: torch.Generator) -> Tensor:
     """The images (B, H, W, C) with some of them shifted, resized and mirrored."""
     return torch.cat([pixels[: rows.start], LABELLED(pixels[rows], generator), pixels[rows.stop :]])

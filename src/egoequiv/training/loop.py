@@ -24,7 +24,7 @@ from egoequiv.training.config import TrainConfig, import_code, make_config
 from egoequiv.training.data import open_data, patterns_for_names
 from egoequiv.training.defaults import as_begun, settings_for
 from egoequiv.training.distributed import ALONE, Team, gathered, own_device, rank_here
-from egoequiv.training.light import light_at
+from egoequiv.training.light import light_at, light_generator
 from egoequiv.training.measurable import pairs_warning
 from egoequiv.training.memory import check_memory
 from egoequiv.training.network import Threads, build_net
@@ -202,7 +202,8 @@ class SingleRun(Course):
     def step(self, rows: dict[StreamName, Rows]) -> Tensor:
         set_learning_rate(self._optimizer, self.config, self.iteration)
         own = {name: self._team.part(chosen) for name, chosen in rows.items()}
-        batch = gather_batch(self.data.train, own, self._net.input_mean.device)
+        light = light_generator(self.config, self.iteration, self._team.rank)
+        batch = gather_batch(self.data.train, own, self._net, self._net.input_mean.device, light)
         losses = self._objective(batch, light_at(self.config, self.iteration, self._team.rank, batch.labelled))
         for parameter in self._parameters:
             parameter.grad = None

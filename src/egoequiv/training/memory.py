@@ -13,6 +13,7 @@ from egoequiv.machine import free_memory, size
 from egoequiv.models import build_encoder
 from egoequiv.models.devices import choose_device
 from egoequiv.models.encoder import ImageShape
+from egoequiv.models.head import NAME as BACKBONE
 from egoequiv.names import is_code
 from egoequiv.pairs.candidates import count_close_pairs, count_motion_candidates, half_a_step_s
 from egoequiv.store import FrameStore
@@ -45,7 +46,7 @@ def check_memory(config: TrainConfig, store: FrameStore, networks: int = 1) -> N
 
 def network_bytes(config: TrainConfig, shape: ImageShape) -> int:
     """About how much one network takes: weights, gradient, optimiser state and best, and as much for maps and head."""
-    if is_code(config.encoder):
+    if is_code(config.encoder) or config.encoder == BACKBONE:
         return 0  # an encoder of a user may not be buildable without memory; it is built before training anyway
     with torch.device("meta"):
         weights = sum(parameter.numel() for parameter in _encoder(config, shape).parameters())
@@ -76,7 +77,7 @@ def _encoder(config: TrainConfig, shape: ImageShape) -> nn.Module:
 
 def _activations(config: TrainConfig, shape: ImageShape) -> int:
     """How many values the layers of the encoder give for one image; nothing is computed."""
-    if is_code(config.encoder):
+    if is_code(config.encoder) or config.encoder == BACKBONE:
         return 0
     count = 0
 

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError
 from egoequiv.losses import Equivariance, ImaginedViews
 from egoequiv.models import EgoNet, NetSpec, build_encoder, initialise
+from egoequiv.models.head import BackboneHead
 from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
+from egoequiv.models.stored import inputs_of
 from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
@@ -20,6 +22,7 @@ from egoequiv.training.objective import Rows
 from egoequiv.training.streams import RunData
 
 MAPPED = (Equivariance, ImaginedViews)  # losses with a map for each pattern
+FITTED = 4_000  # frames to which a whitening is fitted, at most
 SMALL = 0.05  # of the largest component of its unit: smaller ones are not scaled up
 Statistics = tuple[list[float], list[float]]  # mean and scale of each channel
 
@@ -61,12 +64,26 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
         )
     net = EgoNet(made, encoder)
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
+    if isinstance(net.encoder, BackboneHead):
+        rows = data.split.train[np.unique(np.linspace(0, len(data.split.train) - 1, FITTED).astype(np.int64))]
+        net.encoder.fit_whitening(torch.from_numpy(_cells(net, data.store, rows)))
     found = statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)
     net.set_normalisation(*found)
     clips = data.train.get("clip")
     if net.motion_scale is not None and clips is not None and clips.motion is not None:
         net.set_motion_scale(motion_scale(data.store.space, clips.motion))
     return net
+
+
+def _cells(net: EgoNet, store: FrameStore, rows: Rows) -> NDArray[np.float16]:
+    """What the backbone gives for some frames, (N, D); computed here where its last blocks are trained."""
+    assert isinstance(net.encoder, BackboneHead)
+    inputs = inputs_of(net, store)
+    if inputs.dtype == np.float16:
+        return np.asarray(inputs[rows])
+    chunks = [torch.from_numpy(inputs[rows[at : at + 64]]).permute(0, 3, 1, 2) / 255 for at in range(0, len(rows), 64)]
+    with torch.no_grad():
+        return torch.cat([net.encoder.backbone(chunk) for chunk in chunks]).half().numpy()
 
 
 def _with_heads(spec: NetSpec, features: int, config: TrainConfig, data: RunData) -> NetSpec:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from egoequiv.losses import StreamBatch, StreamName, Term
 from egoequiv.methods import Method
 from egoequiv.models import EgoNet, Heads, StackedNet
 from egoequiv.models.network import Change
+from egoequiv.models.stored import inputs_of
 from egoequiv.names import what_is
 from egoequiv.store import FrameStore
 from egoequiv.training.streams import Stream
@@ -31,6 +32,7 @@ class Batch:
     images: Tensor  # (B, H, W, C) uint8
     targets: Targets  # of each stream, in the order of its images
     motions: Targets  # (B, M) of the streams that have motions
+    places: Targets = field(default_factory=dict)  # (2 B, P) of the stream that has places
 
     @property
     def labelled(self) -> slice | None:
@@ -53,18 +55,28 @@ class Objective(nn.Module):
 
     def forward(self, batch: Batch, change: Change | None = None) -> list[Tensor]:
         """The unweighted loss of each term, a scalar each; `change` changes the normalised pixels."""
-        features = split_features(self.net(batch.images, change), batch.targets, batch.motions)
+        features = split_features(self.net(batch.images, change), batch.targets, batch.motions, batch.places)
         return term_losses(self.net, self.method, features)
 
 
-def gather_batch(streams: Mapping[StreamName, Stream], rows: Mapping[StreamName, Rows], device: torch.device) -> Batch:
-    """Copy the images of the given rows of all streams out of their memory maps, with one gather a store."""
+def gather_batch(
+    streams: Mapping[StreamName, Stream],
+    rows: Mapping[StreamName, Rows],
+    net: nn.Module | Heads,
+    device: torch.device,
+    light: np.random.Generator | None = None,
+) -> Batch:
+    """Copy what a network takes of the given rows of all streams out of memory maps, with one gather a store.
+
+    `light` draws under which light each stored frame is seen, where the network learns from stored cells.
+    """
     by_store: dict[int, list[StreamName]] = {}
     for name, stream in streams.items():
         by_store.setdefault(id(stream.store), []).append(name)
     images: list[Tensor] = []
     targets: Targets = {}
     motions: Targets = {}
+    places: Targets = {}
     for names in by_store.values():
         frames: list[Rows] = []
         for name in names:
@@ -75,16 +87,34 @@ def gather_batch(streams: Mapping[StreamName, Stream], rows: Mapping[StreamName,
             targets[name] = torch.from_numpy(stream.target[chosen]).to(device)
             if stream.motion is not None:
                 motions[name] = torch.from_numpy(stream.motion[chosen]).to(device)
-        images.append(gather(streams[names[0]].store, np.concatenate(frames), device))
-    return Batch(images[0] if len(images) == 1 else torch.cat(images), targets, motions)
+            if stream.place is not None:
+                both = stream.place[:, chosen]
+                places[name] = torch.from_numpy(both.reshape(-1, both.shape[-1])).to(device)
+        images.append(gather(net, streams[names[0]].store, np.concatenate(frames), device, light))
+    return Batch(images[0] if len(images) == 1 else torch.cat(images), targets, motions, places)
 
 
-def gather(store: FrameStore, frames: Rows, device: torch.device) -> Tensor:
-    """Copy frames out of the memory map: (B, H, W, C) uint8."""
-    return torch.from_numpy(store.images[frames]).to(device)
+def gather(
+    net: nn.Module | Heads,
+    store: FrameStore,
+    frames: Rows,
+    device: torch.device,
+    light: np.random.Generator | None = None,
+) -> Tensor:
+    """Copy frames out of the memory map: (B, H, W, C) uint8, or float16 cells (B, D) of a backbone."""
+    inputs = inputs_of(net, store)[frames]
+    variants = getattr(getattr(net, "encoder", None), "variants", 0)
+    if light is not None and variants and inputs.dtype == np.float16:
+        drawn = light.integers(variants + 1, size=len(frames))
+        for variant in range(1, variants + 1):
+            own = drawn == variant
+            inputs[own] = inputs_of(net, store, variant)[frames[own]]
+    return torch.from_numpy(inputs).to(device)
 
 
-def split_features(features: Tensor, targets: Targets, motions: Targets | None = None) -> dict[StreamName, StreamBatch]:
+def split_features(
+    features: Tensor, targets: Targets, motions: Targets | None = None, places: Targets | None = None
+) -> dict[StreamName, StreamBatch]:
     """The features (..., B, D) of a batch, stream by stream."""
     sizes = [target.shape[-1] for name, target in targets.items() for _ in range(pieces(name))]
     parts = torch.split(features, sizes, dim=-2)
@@ -92,7 +122,7 @@ def split_features(features: Tensor, targets: Targets, motions: Targets | None =
     place = 0
     for name, target in targets.items():
         z_i, z_j = parts[place], parts[place + pieces(name) - 1]
-        batches[name] = StreamBatch(z_i, z_j, target, (motions or {}).get(name))
+        batches[name] = StreamBatch(z_i, z_j, target, (motions or {}).get(name), (places or {}).get(name))
         place += pieces(name)
     return batches
 

@@ -124,13 +124,13 @@ class Stack:
         if self._labelled:
             chosen = rows["labelled"]
             frames = np.concatenate([stream.i[chosen] for stream in self._labelled])
-            own = gather(self._labelled[0].store, frames, device).view(
+            own = gather(self.net, self._labelled[0].store, frames, device).view(
                 len(self._labelled), len(chosen), *self._labelled[0].store.image_shape
             )
             target = np.stack([stream.target[chosen] for stream in self._labelled])
             targets["labelled"] = torch.from_numpy(target).to(device)
         if self._pairs:
-            batch = gather_batch(self._pairs, rows, device)
+            batch = gather_batch(self._pairs, rows, self.net, device)
             shared = batch.images
             targets |= batch.targets
         return own, shared, targets

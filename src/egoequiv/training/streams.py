@@ -21,6 +21,7 @@ from egoequiv.pairs import (
 )
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pairs.clips import find_clip_pairs
+from egoequiv.pairs.revisits import find_coming_pairs, find_place_pairs
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import OpenedData, Recognition, choose_patterns, open_data
@@ -37,6 +38,7 @@ class Stream:
     j: Indices | None  # (N,), None for labelled images
     target: NDArray[np.int64]  # (N,): class, pattern, 1 for neighbours, or clip
     motion: NDArray[np.float32] | None = None  # (N, M) of pairs within clips
+    place: NDArray[np.float32] | None = None  # (2, N, P) of pairs of one place
 
     def __len__(self) -> int:
         return len(self.i)
@@ -149,10 +151,31 @@ def _stream(
         return Stream(store, clips.i, clips.j, clips.clip, clips.motion)
     if name == "view":
         return Stream(store, frames, frames, frames)
+    if name == "place":
+        return _place_stream(store, frames, config)
+    if name == "coming":
+        i, j = find_coming_pairs(store, frames, config.max_gap_s)
+        if not len(i):
+            raise DataError(
+                f"{store.place}: no frame has another {config.max_gap_s:g} s after it, and method {config.method!r} "
+                "learns what comes next: choose another method, such as recording+motion"
+            )
+        return Stream(store, i, j, i, np.asarray(store.space.difference(store.poses[i], store.poses[j]), np.float32))
     neighbours = sample_neighbour_pairs(
         store, frames, count=config.neighbour_pairs, max_gap_s=config.neighbour_gap_s, seed=config.pair_seed
     )
     return Stream(store, neighbours.i, neighbours.j, neighbours.is_neighbour.astype(np.int64))
+
+
+def _place_stream(store: FrameStore, frames: Indices, config: TrainConfig) -> Stream:
+    """Pairs of frames of one place."""
+    pairs = find_place_pairs(store, frames, place_m=config.same_place_m, seed=config.pair_seed)
+    if len(pairs) < 2:
+        raise DataError(
+            f"{store.place}: no two frames of one part of the split are at one place: raise same_place_m, or choose "
+            "another method, such as recording+motion"
+        )
+    return Stream(store, pairs.i, pairs.j, pairs.i, place=np.stack([pairs.place_i, pairs.place_j]))
 
 
 def labelled_stream(recognition: Recognition, config: TrainConfig, is_training: bool) -> Stream:

@@ -98,9 +98,9 @@ def _of_rows(
     net: Encodes, terms: Method, name: StreamName, stream: Stream, rows: Rows, change: Change | None
 ) -> dict[str, Tensor]:
     """Sums over the rows, in double precision: of each loss, and of right answers."""
-    batch = gather_batch({name: stream}, {name: rows}, net.input_mean.device)
+    batch = gather_batch({name: stream}, {name: rows}, net, net.input_mean.device)
     z = net(batch.images, change) if name == "view" else net(batch.images)
-    features = split_features(z, batch.targets, batch.motions)
+    features = split_features(z, batch.targets, batch.motions, batch.places)
     losses = term_losses(net, terms, features)
     sums = {f"validation_{t.name}": loss * len(rows) for t, loss in zip(terms.terms, losses, strict=True)}
     if name == "labelled" and net.head is not None:

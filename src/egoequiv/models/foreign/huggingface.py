@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from egoequiv.models.foreign.spec import ModelSpec
 
 PROCESSOR = "preprocessor_config.json"
 HALF = (0.5,)
+SMALLEST_PATCH, DEEPEST_STRIDE = 8, 32  # of smaller patches, networks of stages make larger ones
 
 
 def load_huggingface(spec: ModelSpec) -> AuditedModel:
@@ -46,8 +48,12 @@ def load_huggingface(spec: ModelSpec) -> AuditedModel:
         raise DataError(f"{folder}: a {type(model).__name__} takes {model.main_input_name}, not images")
     model = model.to(spec.device).eval()
 
+    may_interpolate = "interpolate_pos_encoding" in signature(model.forward).parameters
+    known = _size(getattr(model.config, "image_size", None))
+
     def features(images: Tensor) -> Any:
-        found = model(pixel_values=images)
+        more = {"interpolate_pos_encoding": True} if may_interpolate and tuple(images.shape[2:]) != known else {}
+        found = model(pixel_values=images, **more)
         if getattr(found, "last_hidden_state", None) is None:
             raise DataError("it gives no last_hidden_state")
         return found.last_hidden_state
@@ -59,7 +65,17 @@ def load_huggingface(spec: ModelSpec) -> AuditedModel:
     kind = f"transformers {type(model).__name__}"
     preprocessing = spec.preprocessing(_preprocessing(folder, model.config))
     forward = TorchForward(model, features, spec.device)
-    return AuditedModel(spec.name, kind, preprocessing, forward, module_names(model), notes=notes)
+    patch = getattr(model.config, "patch_size", None)
+    return AuditedModel(
+        spec.name,
+        kind,
+        preprocessing,
+        forward,
+        module_names(model),
+        notes=notes,
+        licence=str(getattr(model.config, "license", "") or ""),
+        patch=patch if isinstance(patch, int) and patch >= SMALLEST_PATCH else DEEPEST_STRIDE,
+    )
 
 
 def _preprocessing(folder: Path, config: Any) -> Preprocessing:

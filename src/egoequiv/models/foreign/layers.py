@@ -43,12 +43,17 @@ def module_names(module: nn.Module) -> tuple[str, ...]:
 def run_with_layers(
     module: nn.Module, call: Callable[[Tensor], Any], images: Tensor, layers: Sequence[str]
 ) -> dict[str, Any]:
-    """What `call`, which runs the module, returns for images, and what the named modules inside gave meanwhile."""
+    """What `call`, which runs the module, returns for images, and what the named modules inside gave meanwhile.
+
+    Where only modules inside are asked for, what comes after the last of them is not computed.
+    """
     caught: dict[str, Any] = {}
 
     def catcher(name: str) -> Callable[[nn.Module, Any, Any], None]:
         def catch(_module: nn.Module, _inputs: Any, output: Any) -> None:
             caught[name] = first_tensor(output)
+            if len(caught) == len(set(layers)) and not torch.compiler.is_compiling():  # a tracer must come to the end
+                raise _AllCaught
 
         return catch
 
@@ -56,6 +61,8 @@ def run_with_layers(
     hooks = [inside[name].register_forward_hook(catcher(name)) for name in layers if name != OUTPUT]
     try:
         caught[OUTPUT] = call(images)
+    except _AllCaught:
+        pass
     finally:
         for hook in hooks:
             hook.remove()
@@ -63,6 +70,10 @@ def run_with_layers(
     if missed:
         raise DataError(f"layer {missed[0]!r} was not run: the model has it and does not use it here")
     return {name: caught[name] for name in layers}
+
+
+class _AllCaught(Exception):  # noqa: N818, because it is no error
+    """All layers that were asked for have been run."""
 
 
 def first_tensor(output: Any) -> Any:

@@ -10,7 +10,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.files import kind_of_folder
 from egoequiv.models.checkpoint import MODEL
 from egoequiv.models.foreign.calls import described, prints_aside
-from egoequiv.models.foreign.efficientnet import NAME, load_efficientnet
+from egoequiv.models.foreign.efficientnet import load_efficientnet
 from egoequiv.models.foreign.huggingface import load_huggingface
 from egoequiv.models.foreign.model import AuditedModel
 from egoequiv.models.foreign.module import MODELS, NO_PICKLE, load_import, load_torchscript, wrap_callable
@@ -18,6 +18,7 @@ from egoequiv.models.foreign.onnx import is_onnx_of_run, load_onnx
 from egoequiv.models.foreign.program import is_program_of_run, load_program
 from egoequiv.models.foreign.spec import ModelSpec
 from egoequiv.models.network import EgoNet
+from egoequiv.models.pretrained import NAME
 from egoequiv.models.saved import is_saved
 
 FOREIGN: dict[str, Callable[[ModelSpec], AuditedModel]] = {

@@ -41,6 +41,7 @@ class AuditedModel:
     split: Split | None = None  # of a run that was trained on the store it is audited on
     exported: SavedConfig | None = None  # what a file says that was exported from a run
     licence: str = ""  # of the weights, where it is known
+    patch: int | None = None  # pixels a side of what becomes one token or one place of a map, where it is known
 
     def in_other_channels(self, images: NDArray[np.uint8]) -> AuditedModel | None:
         """The same model, shown gray images in three channels or colour in one; None if it takes these no better.

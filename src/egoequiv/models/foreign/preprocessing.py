@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 from typing import Literal, get_args
 
@@ -75,17 +75,24 @@ class Preprocessing:
 
     def __call__(self, images: NDArray[np.uint8]) -> Tensor:
         """uint8 images (N, H, W, C) as a model takes them, by default float32 (N, C, H, W)."""
-        height, width, channels = self.shape((images.shape[1], images.shape[2], images.shape[3]))
-        pixels = torch.from_numpy(np.array(images)).permute(0, 3, 1, 2).float() / 255
+        return self.prepare(torch.from_numpy(np.array(images)).permute(0, 3, 1, 2).float() / 255)
+
+    def prepare(self, pixels: Tensor) -> Tensor:
+        """The same of values of 0 to 1, (N, C, H, W)."""
+        height, width, channels = self.shape((pixels.shape[2], pixels.shape[3], pixels.shape[1]))
         if channels < pixels.shape[1]:
-            pixels = (pixels * torch.tensor(LUMINANCE).view(1, 3, 1, 1)).sum(dim=1, keepdim=True)
-        if (height, width) != pixels.shape[2:]:
+            pixels = (pixels * pixels.new_tensor(LUMINANCE).view(1, 3, 1, 1)).sum(dim=1, keepdim=True)
+        if (height, width) != tuple(pixels.shape[2:]):
             pixels = interpolate(pixels, (height, width), mode="bilinear", antialias=True)
         pixels = pixels.expand(-1, channels, -1, -1)
-        mean, std = (torch.tensor(values).view(1, -1, 1, 1) for values in (self.mean, self.std))
+        mean, std = (pixels.new_tensor(values).view(1, -1, 1, 1) for values in (self.mean, self.std))
         scale = std * sqrt(height * width * channels) if self.unit_length else std
         pixels = (pixels * 255).round().byte() if self.dtype == "uint8" else (pixels - mean) / scale
         return (pixels.permute(0, 2, 3, 1) if self.layout == "nhwc" else pixels).contiguous()
+
+    def resized(self, size: tuple[int, int], channels: int) -> Preprocessing:
+        """The same for pictures of another size."""
+        return replace(self, size=size, channels=channels)
 
     def in_words(self, image_shape: tuple[int, int, int]) -> str:
         """Such as "224 x 224 x 3, mean 0.5, std 0.5"."""

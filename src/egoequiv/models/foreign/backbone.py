@@ -1,0 +1,180 @@
+"""A backbone: a model of others that is read at one layer, with its layout, before something is trained on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from egoequiv.errors import ConfigError, DataError
+from egoequiv.models.foreign.calls import FAULTS, described
+from egoequiv.models.foreign.cells import STRIDE, Sides, as_map, cells_of, usual_grid, usual_size
+from egoequiv.models.foreign.layers import OUTPUT, check_layer, first_tensor, run_with_layers
+from egoequiv.models.foreign.loaders import FOREIGN, kind_of, load_foreign
+from egoequiv.models.foreign.model import AuditedModel
+from egoequiv.models.foreign.module import TorchForward
+from egoequiv.models.foreign.spec import ModelSpec
+from egoequiv.models.pretrained import NAME as LITE
+
+# The layer that is read where none is named: the one whose cells tell most of motion and place.
+LAYERS = {LITE: "blocks.10"}
+MOST_FEATURES = 65_536
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a backbone is read.
+
+    Args:
+        where: What `egoequiv audit` takes: a name, a folder of transformers, an ONNX or torch.export file, code.
+        layer: The layer that is read; None: that of the name, or the output.
+        size: Height and width of the picture that it sees; None: about 20,000 pixels in the shape of the images.
+        grid: Rows and columns of cells; None: about 24 in the shape of the picture.
+    """
+
+    where: str
+    layer: str | None = None
+    size: Sides | None = None
+    grid: Sides | None = None
+
+
+class Backbone(nn.Module):
+    """Cells (B, C * rows * columns) of images (B, 1 or 3, H, W) with values of 0 to 1; it brings its preprocessing.
+
+    Its weights are those of its files: they are not saved again with what is trained on it, unless it is trained too.
+    """
+
+    def __init__(self, reading: Reading, image_shape: tuple[int, int, int], is_trained: bool = False) -> None:
+        super().__init__()
+        model = load_model(reading.where) if is_trained else _shared_model(reading.where)
+        self.kind, self.licence, self.digest = model.kind, model.licence, _digest(model, reading.where)
+        self.layer = reading.layer or LAYERS.get(reading.where, OUTPUT)
+        if self.layer != OUTPUT:
+            check_layer(self.layer, model.layer_names, f"backbone {reading.where}")
+        height, width, _ = image_shape
+        own = model.preprocessing
+        is_open = model.batch is None and (model.patch is not None or own.size is None)
+        size = reading.size or (usual_size(height, width, model.patch or STRIDE) if is_open else own.size)
+        self.size = size or (height, width)
+        self.grid = reading.grid or usual_grid(*self.size)
+        self.preprocessing = own.resized(self.size, 3 if own.channels is None else own.channels)
+        self.patch, self._forward, self._batch = model.patch, model.forward, model.batch
+        self.is_torch = isinstance(model.forward, TorchForward)
+        self.module: nn.Module = model.forward.module if isinstance(model.forward, TorchForward) else nn.Module()
+        if is_trained and not self.is_torch:
+            raise ConfigError(f"backbone {reading.where}: {model.kind} cannot be trained: leave out fine_tune")
+        self.requires_grad_(False).eval()
+        self.is_saved = is_trained
+        self.feature_dim = self._count(image_shape)
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What decides the cells of an image: weights, layer, size and grid."""
+        return (self.digest, self.layer, self.size, self.grid)
+
+    def forward(self, images: Tensor) -> Tensor:
+        prepared = self.preprocessing.prepare(images)
+        values = self._values(prepared)
+        maps = as_map(values.float(), *self.size, self.patch) if values.dim() > 2 else values.float()
+        return cells_of(maps, self.grid) if maps.dim() == 4 else maps
+
+    def _values(self, prepared: Tensor) -> Tensor:
+        """What the layer gives; a model that takes so many images at a time gets as many."""
+        if self._batch is None:
+            return self._run(prepared)
+        values = []
+        for start in range(0, len(prepared), self._batch):
+            some = prepared[start : start + self._batch]
+            again = some[-1:].expand(self._batch - len(some), *some.shape[1:])
+            values.append(self._run(torch.cat([some, again]))[: len(some)])
+        return torch.cat(values)
+
+    def _run(self, images: Tensor) -> Tensor:
+        if isinstance(self._forward, TorchForward):
+            outputs: Mapping[str, Any] = run_with_layers(self.module, self._forward.call, images, (self.layer,))
+        else:
+            outputs = self._forward(images.cpu(), (self.layer,))
+        return torch.as_tensor(first_tensor(outputs[self.layer])).to(images.device)
+
+    @torch.no_grad()
+    def _count(self, image_shape: tuple[int, int, int]) -> int:
+        height, width, channels = image_shape
+        try:
+            cells = self(torch.zeros(2, channels, height, width))
+        except (ConfigError, DataError) as problem:
+            raise ConfigError(f"backbone {self.kind}, layer {self.layer}: {problem}") from problem
+        except FAULTS as problem:
+            raise ConfigError(
+                f"backbone {self.kind}, layer {self.layer}, on pictures of {self.size[0]} x {self.size[1]}: "
+                f"{described(problem)[:300]}"
+            ) from problem
+        if cells.dim() != 2 or len(cells) != 2 or cells.shape[1] > MOST_FEATURES:
+            raise ConfigError(
+                f"backbone {self.kind}, layer {self.layer}: {cells[0].numel():,} numbers of a picture; expected at "
+                f"most {MOST_FEATURES:,}: choose a smaller grid"
+            )
+        return int(cells.shape[1])
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        if self.is_saved:
+            return super().state_dict(*args, **kwargs)
+        return kwargs.get("destination") or (args[0] if args else {})
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        """Weights that were not saved are those that the backbone has."""
+        if not self.is_saved:
+            state_dict.update({f"{prefix}{name}": value for name, value in nn.Module.state_dict(self).items()})
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+    def last_blocks(self, count: int) -> list[nn.Module]:
+        """The last so many blocks up to the layer that is read: of the longest list of modules that it has."""
+        lists = [module for module in self.module.modules() if isinstance(module, nn.ModuleList | nn.Sequential)]
+        blocks = list(max(lists, key=len, default=[]))
+        name, _, number = self.layer.rpartition(".")
+        inside = dict(self.module.named_modules()).get(name)
+        if number.isdigit() and isinstance(inside, nn.ModuleList | nn.Sequential):
+            blocks = list(inside)[: int(number) + 1]
+        if count > len(blocks):
+            raise ConfigError(f"fine_tune={count}: backbone {self.kind} has {len(blocks)} blocks")
+        return blocks[len(blocks) - count :]
+
+    def train(self, mode: bool = True) -> Backbone:
+        """Stay in evaluation mode: nothing is dropped out, and BatchNorm keeps its statistics."""
+        return super().train(False)
+
+
+@lru_cache(maxsize=2)
+def _shared_model(where: str) -> AuditedModel:
+    """The model of a backbone that is not trained, read once by a command."""
+    return load_model(where)
+
+
+def load_model(where: str) -> AuditedModel:
+    """The model of a backbone."""
+    kind = kind_of(where)
+    if kind not in FOREIGN:
+        raise ConfigError(
+            f"backbone {where}: a {kind} cannot be one; give efficientnet-lite0, a folder of transformers, a file "
+            ".onnx or .pt2, or package.module:factory"
+        )
+    model = load_foreign(ModelSpec(where, where), kind)
+    if model.exported is not None:
+        raise ConfigError(f"backbone {where}: it was exported from a run; give a model of others")
+    return model
+
+
+def _digest(model: AuditedModel, where: str) -> str:
+    """What identifies the weights of a model: its tensors, or its file."""
+    if not isinstance(model.forward, TorchForward):
+        return sha256(Path(where).read_bytes()).hexdigest()[:16]
+    digest = sha256(model.kind.encode())
+    state: Mapping[str, Tensor] = model.forward.module.state_dict()
+    for name, tensor in state.items():
+        digest.update(name.encode() + tensor.detach().cpu().float().numpy().tobytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,130 @@
+"""A head on a backbone: what is trained where a network of others, read with its layout, is the beginning."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from egoequiv.errors import ConfigError
+from egoequiv.models.encoder import Count, Encoder, ImageShape
+
+NAME = "backbone"  # the encoder, in settings
+SMALLEST_VARIANCE = 1e-3  # of the first component: smaller ones are not scaled up to the size of the others
+SPARE = 16  # components that are computed beside those that are read, so that the last of these are right
+Share = Annotated[float, Field(ge=0, lt=1)]
+Size = Annotated[float, Field(ge=0)]
+
+
+class BackboneHead(Encoder):
+    """Whitened cells of a frozen backbone, and two full layers for each half of the features.
+
+    The backbone may be run once over a store (`models/stored.py`); the head then learns from stored cells alone. Of the
+    cells, the principal components over training frames are read, each brought to variance 1: directions in which
+    cells hardly vary tell one day from another, and little else.
+
+    Args:
+        image_shape: height, width and channels of the images.
+        backbone: efficientnet-lite0, a folder of transformers, a file .onnx or .pt2, or package.module:factory.
+        layer: the layer that is read; None: the best known, or the output.
+        size: height and width of the picture that the backbone sees, such as 80x256; None: by the shape of the images.
+        grid: rows and columns of cells, such as 3x8; None: about 24 in the shape of the picture.
+        hidden: units of the full layer of each half.
+        feature_dim: number of features, half of them invariant and half equivariant where a method divides them.
+        components: principal components of the cells that are read, at most.
+        dropout: the share of the components that is left out in training.
+        noise: standard deviation of the noise on the components in training.
+        variants: how often the backbone is also run under changed light, for training.
+        fine_tune: so many of the backbone's last blocks are trained too; cells are then not stored.
+        digest: of the backbone's weights, so that a run notices another backbone at the same place.
+
+    """
+
+    own_preprocessing = True
+
+    def __init__(
+        self,
+        image_shape: ImageShape,
+        backbone: str = "efficientnet-lite0",
+        layer: str | None = None,
+        size: str | None = None,
+        grid: str | None = None,
+        hidden: Count = 512,
+        feature_dim: Count = 256,
+        components: Count = 256,
+        dropout: Share = 0.2,
+        noise: Size = 0.3,
+        variants: Annotated[int, Field(ge=0, le=16)] = 2,
+        fine_tune: Annotated[int, Field(ge=0, le=100)] = 0,
+        digest: str = "",
+    ) -> None:
+        super().__init__()
+        from egoequiv.models.foreign.backbone import Backbone, Reading
+        from egoequiv.models.foreign.cells import sides_in
+
+        if feature_dim % 2:
+            raise ConfigError(f"encoder.feature_dim={feature_dim} has no half: choose an even number")
+        sides = {
+            name: sides_in(text, f"encoder.{name}") if text else None for name, text in (("size", size), ("grid", grid))
+        }
+        self.backbone = Backbone(Reading(backbone, layer, **sides), image_shape, is_trained=fine_tune > 0)
+        if digest and digest != self.backbone.digest and not fine_tune:
+            raise ConfigError(
+                f"backbone {backbone} has other weights than when the run was trained ({self.backbone.digest}, then "
+                f"{digest}): put those back, or train again"
+            )
+        self.variants, self.noise, self.fine_tune = 0 if fine_tune else variants, noise, fine_tune
+        for block in self.backbone.last_blocks(fine_tune) if fine_tune else []:
+            block.requires_grad_(True)
+        self.feature_dim, half = feature_dim, feature_dim // 2
+        self.part_sizes = (half, half)
+        cells = self.backbone.feature_dim
+        read = min(components, cells)
+        self.register_buffer("mean", torch.zeros(cells))
+        self.register_buffer("whitening", torch.eye(cells, read))
+        self.halves = nn.ModuleList(
+            nn.Sequential(
+                nn.Dropout(dropout), nn.Linear(read, hidden), nn.LayerNorm(hidden), nn.GELU(), nn.Linear(hidden, half)
+            )
+            for _ in range(2)
+        )
+
+    mean: Tensor  # (D,) of the cells of training frames
+    whitening: Tensor  # (D, K) to their principal components
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Features of images (B, C, H, W) with values of 0 to 1."""
+        return self.from_cells(self.backbone(images))
+
+    def whitened(self, cells: Tensor) -> Tensor:
+        """The principal components of what the backbone gave, (B, D) -> (B, K)."""
+        return (cells.float() - self.mean) @ self.whitening
+
+    def from_cells(self, cells: Tensor) -> Tensor:
+        """Features of what the backbone gave, (B, D)."""
+        read = self.whitened(cells)
+        if self.training and self.noise:
+            read = read + self.noise * torch.randn_like(read)
+        return torch.cat([half(read) for half in self.halves], dim=1)
+
+    @torch.no_grad()
+    def fit_whitening(self, cells: Tensor) -> None:
+        """Fit mean and principal components to the cells of training frames, (N, D)."""
+        cells = cells.float()
+        self.mean.copy_(cells.mean(0))
+        count = min(self.whitening.shape[1], *cells.shape)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            _, sizes, axes = torch.svd_lowrank(cells - self.mean, min(count + SPARE, *cells.shape), niter=4)
+        variances = sizes[:count].square() / len(cells)
+        self.whitening.zero_()
+        self.whitening[:, :count] = (
+            axes[:, :count] / (variances + SMALLEST_VARIANCE * variances[0]).clamp_min(1e-12).sqrt()
+        )
+
+    def draw_weights(self, generator: torch.Generator) -> None:
+        """Draw the weights of the head; the backbone keeps its own."""
+        for half in self.halves:
+            Encoder.draw_weights(half, generator)  # type: ignore[arg-type]

@@ -1,0 +1,132 @@
+"""Frames of one place: the same position and heading, also in other laps, recordings and days that share a map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoequiv.errors import DataError
+from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.places import positions_of, usual_place_m
+from egoequiv.pairs.shared import comparable_places
+from egoequiv.store import FrameStore
+
+PLACE_S = 0.3  # a place is as large as the way of the camera in this time
+TURN_DEG = 20.0  # between two headings at one place
+APART = 10.0  # sizes of a place between what is in different maps, or in different recordings without positions
+QUATERNION, YAW = ("qx", "qy", "qz", "qw"), "yaw_deg"
+MOST = 48  # frames of one place among which a partner is drawn
+Coordinates = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class PlacePairs:
+    """Pairs of frames of one place; coordinates in sizes of a place: below 1 apart is one place, beyond 2 is not."""
+
+    i: Indices  # (N,) store rows, each frame once
+    j: Indices  # (N,)
+    place_i: Coordinates  # (N, P)
+    place_j: Coordinates  # (N, P)
+    again: int  # how many frames have a partner that was seen at another time, or in another recording
+
+    def __len__(self) -> int:
+        return len(self.i)
+
+
+def place_coordinates(store: FrameStore, place_m: float | None = None) -> tuple[NDArray[np.float64], float | None]:
+    """Where frames were taken and which way the camera looked, (N, P), in sizes of a place, and that size in metres.
+
+    Without positions, a place is a short time of a recording.
+
+    Args:
+        store: The frames.
+        place_m: How far apart two frames of one place are at most; None: the way of 0.3 s.
+    """
+    positions = positions_of(store)
+    if positions is None:
+        times = store.frame.astype(np.float64) if store.times_s is None else np.asarray(store.times_s)
+        size = 1.0 if store.times_s is None else PLACE_S
+        return np.column_stack([times / size, APART * 1e6 * store.recording]), None
+    size = place_m or max(PLACE_S * usual_place_m(store), 1e-9)
+    maps = np.unique(comparable_places(store), return_inverse=True)[1]
+    columns = [(positions - positions.mean(0)) / size, maps[:, None] * 1e6 * APART]
+    heading = _heading(store)
+    if heading is not None:  # the distance of two rotations is 2 sqrt(2) sin(angle / 2)
+        columns.append(heading / (2 * np.sqrt(2) * np.sin(np.radians(TURN_DEG) / 2)))
+    return np.concatenate(columns, axis=1), size
+
+
+def _heading(store: FrameStore) -> NDArray[np.float64] | None:
+    """The rotation of each camera as the nine numbers of its matrix, (N, 9); of a planar pose, by its yaw."""
+    from scipy.spatial.transform import Rotation  # here, because most commands need none of it
+
+    poses = store.pose_columns
+    if {*QUATERNION} <= poses.keys():
+        rotation = Rotation.from_quat(np.stack([poses[name] for name in QUATERNION], axis=1))
+    elif YAW in poses:
+        rotation = Rotation.from_euler("z", poses[YAW], degrees=True)
+    else:
+        return None
+    matrices: NDArray[np.float64] = rotation.as_matrix().reshape(-1, 9)
+    return matrices
+
+
+def find_place_pairs(store: FrameStore, frames: Indices, *, place_m: float | None, seed: int) -> PlacePairs:
+    """A partner of the same place for each frame that has one, drawn among all of them.
+
+    Args:
+        store: The frames.
+        frames: Store rows; partners are among these too.
+        place_m: How far apart two frames of one place are at most; None: the way of 0.3 s.
+        seed: Draws the partners.
+    """
+    from scipy.spatial import KDTree
+
+    coordinates = place_coordinates(store, place_m)[0][frames]
+    if not np.isfinite(coordinates).all():
+        raise DataError(f"{store.place}: poses are not finite, so places are not known: ingest the log again")
+    rng = np.random.default_rng([seed, 0x91ACE])
+    # Several frames of one place, not the nearest alone: those are its neighbours in the same recording.
+    tree = KDTree(coordinates)
+    partner, again = np.full(len(frames), -1), 0
+    for start in range(0, len(frames), 1024):
+        near = tree.query_ball_point(coordinates[start : start + 1024], 1.0)
+        for own, others in enumerate(near, start):
+            others = np.array([other for other in others if other != own], np.int64)
+            if not len(others):
+                continue
+            late = others[_is_another_time(store, frames, own, others)]
+            again += len(late) > 0
+            # Where a place was seen again, half of the partners are from then.
+            among = late if len(late) and rng.random() < 0.5 else others
+            partner[own] = among[rng.integers(len(among))]
+    found = np.flatnonzero(partner >= 0)
+    i, j = found, partner[found]
+    place = coordinates.astype(np.float32)
+    return PlacePairs(frames[i], frames[j], place[i], place[j], int(again))
+
+
+def _is_another_time(store: FrameStore, frames: Indices, own: int, others: Indices) -> NDArray[np.bool_]:
+    """Which of the others are of another recording, or much later or earlier in the same one."""
+    rows, row = frames[others], frames[own]
+    other: NDArray[np.bool_] = store.recording[rows] != store.recording[row]
+    if store.times_s is not None:
+        other = other | (np.abs(store.times_s[rows] - store.times_s[row]) > 10 * PLACE_S)
+    return other
+
+
+def find_coming_pairs(store: FrameStore, frames: Indices, gap_s: float) -> tuple[Indices, Indices]:
+    """Each frame and the one `gap_s` after it in its recording, (N,) each; frames without times have none."""
+    if store.times_s is None:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    order = frames[np.lexsort((store.times_s[frames], store.recording[frames]))]
+    # Recordings one after the other on one clock, further apart than any gap.
+    begin = np.asarray(store.times_s)
+    length = float(np.ptp(begin)) + 10 * gap_s + 1
+    clock = begin[order] - begin.min() + store.recording[order] * length
+    at = np.searchsorted(clock, clock + gap_s).clip(1, len(order) - 1)
+    at = np.where(np.abs(clock[at - 1] - clock - gap_s) < np.abs(clock[at] - clock - gap_s), at - 1, at)
+    close = np.abs(clock[at] - clock - gap_s) <= 0.25 * gap_s
+    return order[close], order[at[close]]
