@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import nan
 
 import numpy as np
 import pytest
 
 from egoequiv.evaluation.equivariance import MotionError, score_mapped
-from egoequiv.evaluation.equivariance_task import FITTED_ON_HALF, _far_apart, equivariance
+from egoequiv.evaluation.equivariance_task import BEST, FITTED_ON_HALF, RATIO, RHO, _far_apart, equivariance
 from egoequiv.evaluation.findings import LEAKED_PAIRS
 from egoequiv.evaluation.fitted_on import FITTED_APART
-from egoequiv.evaluation.task import Finding, TaskOptions
+from egoequiv.evaluation.task import Finding, TaskOptions, silent
 from egoequiv.models import EgoNet, NetSpec
-from egoequiv.pairs import MotionPairs, Split
+from egoequiv.pairs import MotionPairs, Split, declare_patterns
 from egoequiv.pose import SE2Space
-from evaluation.task_worlds import MadeData
+from evaluation.task_worlds import MadeData, made_data, turning_world
 from helpers import bare_store
 
 FRAMES = 600
@@ -96,3 +96,48 @@ def test_a_rho_of_pairs_that_hardly_move_is_noted() -> None:
 @pytest.mark.parametrize(("rho", "ratio", "notes"), [(1.9, 1.0, 0), (2.1, 1.0, 1), (1.0, 2.1, 1), (nan, 1.0, 0)])
 def test_a_factor_of_two_is_noted(rho: float, ratio: float, notes: int) -> None:
     assert len(_far_apart([MotionError("on", rho, (nan, nan), ratio, 9, 9, 0)])) == notes
+
+
+def error_of(motion: str, number: float, constant: float = 2.0) -> MotionError:
+    ends = (number - 0.1, number + 0.1)
+    return MotionError(motion, number, ends, number / 2, 9, 9, 0, None, constant, 6, None, ends, constant / 2)
+
+
+def test_rho_and_the_ratio_of_means_have_the_same_baselines() -> None:
+    error, others = error_of("on", 0.6), {"untrained": error_of("on", 0.9), "pixels": error_of("on", 0.5)}
+    rho, ratio = (kind.value(error, others) for kind in (RHO, RATIO))
+    assert rho.all_baselines() == {"copy": 1.0, "constant": 2.0, "untrained": 0.9, "pixels": 0.5}
+    assert ratio.all_baselines() == {"copy": 1.0, "constant": 1.0, "untrained": 0.45, "pixels": 0.25}
+    assert (ratio.name, ratio.value, ratio.interval) == ("ratio_on", 0.3, error.ratio_interval)
+    assert rho.is_marked  # pixels are better
+    assert ratio.is_marked
+
+
+def test_a_mean_is_marked_where_each_of_its_motions_is() -> None:
+    """Left is no better than a constant and right no better than pixels; of the means, each seems to be beaten."""
+    left = RHO.value(error_of("left", 0.6, 0.5), {"pixels": error_of("left", 1.5)})
+    right = RHO.value(error_of("right", 0.7, 1.9), {"pixels": error_of("right", 0.6)})
+    assert left.is_marked
+    assert right.is_marked
+    mean = RHO.mean("atomic", [left, right])
+    assert mean.value == pytest.approx(0.65)
+    assert mean.baselines == pytest.approx({"constant": 1.2, "pixels": 1.05, BEST: 0.55})
+    assert mean.is_marked
+    assert BEST not in RHO.mean("atomic", [left]).baselines
+
+
+def test_pixels_are_a_baseline_of_rho() -> None:
+    """The store's pictures hold the features of the pose: their rho is that of these features."""
+    store, z = turning_world(24)
+    pixels = np.round(60 * (z[:, :3] + 2)).astype(np.uint8)
+    seen = replace(store, images=np.broadcast_to(pixels[:, None, :, None], (len(z), 1, 3, 1)))
+    noise, patterns = np.random.default_rng(0).normal(size=(len(z), 9)), declare_patterns(store.space, ["right"])
+    found = {}
+    for name, own in (("seen", seen), ("unseen", replace(store, images=np.empty((len(z), 0, 0, 1), np.uint8)))):
+        data = replace(made_data(own, noise, np.arange(len(z)), patterns), untrained=None)
+        found[name] = {value.name: value for value in equivariance(data, TaskOptions(), silent).values}
+    values = found["seen"]
+    assert values["rho_right"].baselines["pixels"] < 0.1
+    assert values["rho_right"].is_marked
+    assert values["ratio_right"].baselines["pixels"] < 0.1
+    assert "pixels" not in found["unseen"]["rho_right"].baselines

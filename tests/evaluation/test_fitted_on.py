@@ -7,7 +7,7 @@ import pytest
 
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.composition import composition
-from egoequiv.evaluation.equivariance import MotionFeatures, constant_rho, errors_of_pairs, fit_change, fit_map
+from egoequiv.evaluation.equivariance import MotionFeatures, errors_of_pairs, fit_change, fit_map, score_constant
 from egoequiv.evaluation.equivariance_task import equivariance
 from egoequiv.evaluation.fitted_on import AS_IN_THE_PAPER, FITTED_APART
 from egoequiv.evaluation.task import Finding, TaskOptions, silent
@@ -98,7 +98,7 @@ def test_pairs_by_hand() -> None:
     np.testing.assert_allclose(pairs.turned().fit_back(), [[0.5, 0], [0, 0.5], [-0.5, -0.5]], atol=1e-4)
     halved = MotionFeatures(2 * z_j + 1, z_j, pairs.groups)
     np.testing.assert_allclose(halved.fit_back(3), fit_map(z_j, 2 * z_j + 1), atol=1e-9)
-    assert constant_rho(fit.z_i, z_j, z_j + 1) > 0
+    assert score_constant(fit.z_i, z_j, z_j + 1, pairs.groups).rho > 0
 
 
 def test_too_few_pairs_of_either_kind() -> None:

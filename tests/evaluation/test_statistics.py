@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from egoequiv.evaluation import Result, group_interval, paired_test, why_no_interval
-from egoequiv.evaluation.statistics import block_interval, group_estimate, group_mean
+from egoequiv.evaluation.statistics import block_interval, group_estimate, group_mean, group_ratio
 
 values = st.lists(st.integers(-1_000, 1_000).map(lambda n: n / 8), min_size=2, max_size=12)
 
@@ -250,3 +250,15 @@ def test_block_intervals_hold_the_mean_of_values_of_which_neighbours_resemble_ea
         naive += abs(values.mean() - 0.6) <= half
     assert inside / trials > 0.88
     assert naive / trials < 0.7
+
+
+def test_a_ratio_of_means_by_hand() -> None:
+    """Sums over all are 12 and 24; without a group, 9 / 20, 10 / 22, 12 / 20, 8 / 16 and 9 / 18."""
+    above, below = np.array([3.0, 2.0, 0.0, 4.0, 3.0]), np.array([4.0, 2.0, 4.0, 8.0, 6.0])
+    found = group_ratio(above, below, np.arange(5))
+    assert found.value == pytest.approx(0.5)
+    without = np.array([9 / 20, 10 / 22, 12 / 20, 8 / 16, 9 / 18])
+    assert found.stderr == pytest.approx(math.sqrt(4 / 5 * ((0.5 - without) ** 2).sum()))
+    assert math.isnan(group_ratio(above, 0 * below, np.arange(5)).value)
+    twice = group_ratio(np.tile(above, 2), np.tile(below, 2), np.tile(np.arange(5), 2))
+    assert (twice.value, twice.stderr) == pytest.approx((found.value, found.stderr))  # groups count, not values

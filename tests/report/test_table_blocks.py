@@ -54,7 +54,7 @@ def test_motions_have_intervals_of_the_mean_and_ratios() -> None:
     counts = grid_of(folded.blocks)
     assert counts.columns == ("method", "pairs left out")
     assert [row[1].text for row in counts.rows] == ["3.0 ± 0.6"] * 3
-    assert grid.rows[1][1].line == "0.510 ± 0.006 [0.485, 0.535] (ratio 0.510)"  # 4.303 standard errors
+    assert grid.rows[1][1].line == "0.510 ± 0.006 [0.485, 0.535] (ratio 0.510 [0.485, 0.535])"  # 4.303 standard errors
     assert grid.rows[2][2].text == "not defined"
     assert grid.notes[-1] == "rho right turn is not defined for equiv (no labels): 7 pairs are too few, 60 are needed."
     assert "untrained: the same network before training" in texts(blocks)

@@ -118,7 +118,7 @@ def _audit_models(audited: Sequence[AuditedModel], plan: _Plan, hold_out: str, n
         whose = ", ".join(model.name for model in audited if model.layer_names) or "these models"
         check_layer(layer, [name for model in audited for name in model.layer_names], whose)
     tried = [_try(model, plan) for model in audited]
-    rows = tuple(row for model, _ in tried for row in _audit_model(model, plan))
+    rows = _with_references([row for model, _ in tried for row in _audit_model(model, plan)])
     notes += [note for model, own in tried for note in (*model.notes, *own)]
     notes += [
         f"{row.name}, {found.motion}: not defined, because the two images of a pair have the same features"
@@ -129,6 +129,20 @@ def _audit_models(audited: Sequence[AuditedModel], plan: _Plan, hold_out: str, n
     counts = tuple(_counts(part) for part in plan.parts)
     return AuditTable(
         plan.store.place, len(plan.frames), hold_out, plan.pooling, counts, rows, tuple(dict.fromkeys(notes))
+    )
+
+
+def _with_references(rows: Sequence[AuditRow]) -> tuple[AuditRow, ...]:
+    """The rows of models with what the rows of the baselines have for each motion."""
+    known = {row.name: row for row in rows if row.name in BASELINES}
+
+    def referred(found: MotionAudit) -> MotionAudit:
+        others = {name: row.of(found.motion) for name, row in known.items()}
+        ratios = {name: other.ratio_of_means for name, other in others.items()}
+        return replace(found, baselines={name: other.rho for name, other in others.items()}, ratio_baselines=ratios)
+
+    return tuple(
+        row if row.model in BASELINES else replace(row, motions=tuple(map(referred, row.motions))) for row in rows
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from egoequiv.auditing.fits import CANDIDATES, Fit, choose_map
 from egoequiv.auditing.parts import PairParts
 from egoequiv.auditing.table import MotionAudit
-from egoequiv.evaluation.equivariance import SAME, Features, constant_rho, score_mapped
+from egoequiv.evaluation.equivariance import SAME, Features, score_constant, score_mapped
 from egoequiv.pairs.candidates import Indices
 
 
@@ -25,6 +25,7 @@ def measure_motion(
         return MotionAudit(parts.motion, nan, (nan, nan), nan, "none", len(moved))
     back = choose_map(fit, choose, candidates)
     score = score_mapped(back(z_j), z_i, z_j, parts.measure.group)
+    constant = score_constant(fit[1], z_i, z_j, parts.measure.group)
     return MotionAudit(
         motion=parts.motion,
         rho=score.rho,
@@ -32,5 +33,7 @@ def measure_motion(
         ratio_of_means=score.ratio_of_means,
         fit=back.fit.in_words(),
         pairs_excluded=score.pairs_excluded,
-        constant=constant_rho(fit[1], z_i, z_j),
+        constant=constant.rho,
+        ratio_interval=score.ratio_interval,
+        ratio_constant=constant.ratio_of_means,
     )

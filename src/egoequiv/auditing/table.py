@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from math import isnan, nan
 from typing import Any
 
@@ -16,8 +17,8 @@ CONSTANT = (
     "many features that have nothing to do with each other it is 0.71"
 )
 MARK = (
-    "asterisk (*): not below both copying and a constant, to two decimals: no map was found by which these features "
-    "answer to this motion"
+    "asterisk (*): not below copying, a constant, and the baselines pixels and random where they are in the table, to "
+    "two decimals: no evidence that these features answer to this motion"
 )
 
 
@@ -32,17 +33,31 @@ class MotionAudit:
     fit: str  # the fit that was chosen, in words
     pairs_excluded: int  # measured pairs left out of rho because both images have the same features
     constant: float = nan  # rho of the mean of z(x) over the pairs to fit, whatever z(gx) is
+    ratio_interval: tuple[float, float] = (nan, nan)  # 95 %, over recordings
+    ratio_constant: float = nan  # the ratio of means of that mean
+    baselines: Mapping[str, float] = field(default_factory=dict)  # rho of pixels and random, where they are other rows
+    ratio_baselines: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_below_references(self) -> bool:
-        """Whether rho is below what copying gives and what a constant gives, at two decimals."""
-        least = 1.0 if isnan(self.constant) else min(1.0, self.constant)
-        return not isnan(self.rho) and round(self.rho, 2) < round(least, 2)
+        """Whether rho is below that of every baseline, at two decimals."""
+        return _is_below(self.rho, (self.constant, *self.baselines.values()))
+
+    @property
+    def is_ratio_below_references(self) -> bool:
+        """The same of the ratio of means."""
+        return _is_below(self.ratio_of_means, (self.ratio_constant, *self.ratio_baselines.values()))
 
     @property
     def is_marked(self) -> bool:
-        """Whether there is a rho, and it is not below its references."""
-        return not isnan(self.rho) and not self.is_below_references
+        """Whether there is a rho, and it or the ratio of means is not below its references."""
+        return not isnan(self.rho) and not (self.is_below_references and self.is_ratio_below_references)
+
+
+def _is_below(value: float, references: Sequence[float]) -> bool:
+    """Whether a value is below copying and all references that are defined, at two decimals."""
+    least = min([1.0, *(one for one in references if not isnan(one))])
+    return not isnan(value) and round(value, 2) < round(least, 2)
 
 
 @dataclass(frozen=True)
@@ -113,6 +128,11 @@ class AuditTable:
 def _described(row: AuditRow) -> dict[str, Any]:
     values = asdict(row)
     values["motions"] = [
-        {**plain(asdict(found)), "is_below_references": found.is_below_references} for found in row.motions
+        {
+            **plain(asdict(found)),
+            "is_below_references": found.is_below_references,
+            "is_ratio_below_references": found.is_ratio_below_references,
+        }
+        for found in row.motions
     ]
     return values

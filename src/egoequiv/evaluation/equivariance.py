@@ -14,7 +14,7 @@ from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.folds import group_folds
 from egoequiv.evaluation.frame_features import fold_groups, groups_of
-from egoequiv.evaluation.statistics import group_interval
+from egoequiv.evaluation.statistics import group_interval, group_ratio
 from egoequiv.models import EgoNet
 from egoequiv.models.maps import FEWEST_SCORED, RANK_TOLERANCE, fewest_pairs
 from egoequiv.models.network import ALL
@@ -50,6 +50,8 @@ class MotionError:
     constant: float = nan  # rho of the map that always predicts the mean of z(x)
     recordings: int = 0  # that rho and its interval are of
     part: str | None = None  # of which there are too few, training or validation, where they are kept apart
+    ratio_interval: tuple[float, float] = (nan, nan)  # 95 %, over recordings
+    ratio_constant: float = nan  # the ratio of means of the map that always predicts the mean of z(x)
 
     def why_undefined(self) -> str | None:
         """Why there is no rho, in words; nothing where there is one."""
@@ -97,12 +99,13 @@ def fit_change(z_from: Features, z_to: Features, groups: NDArray[np.int64]) -> N
 def _ridges(source: NDArray[np.float64], target: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """The affine maps of ridge regression, (D + 1, E) each, for every penalty, from one decomposition."""
     source_mean, target_mean = source.mean(axis=0), target.mean(axis=0)
-    left, strength, right = np.linalg.svd(source - source_mean, full_matrices=False)
-    seen = left.T @ (target - target_mean)
+    centred = source - source_mean
+    squares, axes = np.linalg.eigh(centred.T @ centred)  # several times as fast as the singular values of all rows
+    seen = axes.T @ (centred.T @ (target - target_mean))
     maps = []
     for penalty in PENALTIES:
-        shrunk = strength / np.maximum(strength**2 + penalty * (strength**2).sum(), 1e-300)
-        linear = right.T @ (shrunk[:, None] * seen)
+        strength = np.maximum(squares, 0.0) + penalty * max(squares.sum(), 1e-300)
+        linear = axes @ (seen / strength[:, None])
         maps.append(np.concatenate([linear, (target_mean - source_mean @ linear)[None]]))
     return maps
 
@@ -138,6 +141,7 @@ class MotionFeatures:
     z_j: Features
     groups: NDArray[np.int64]
     training: MotionFeatures | None = None  # what maps are fitted on; None: a random half of these pairs
+    is_ridge: bool = False  # whether a map is fitted by `fit_change` on a half of these pairs too
 
     def __len__(self) -> int:
         return len(self.z_i)
@@ -161,6 +165,9 @@ class MotionFeatures:
     @cached_property
     def lacking(self) -> tuple[int, int, str | None] | None:
         """Where a map cannot be fitted and measured: the pairs there are, those needed, and of which part they are."""
+        if self.is_ridge:
+            enough = min(map(len, self.divided(0))) >= FEWEST_SCORED
+            return None if enough else (len(self), 2 * FEWEST_SCORED, None)
         if self.training is None:
             needed = fewest_pairs(self.z_j)
             return (len(self), needed, None) if len(self) < needed else None
@@ -172,7 +179,7 @@ class MotionFeatures:
     def fit_back(self, seed: int = 0) -> NDArray[np.float64]:
         """The map from z(gx) to z(x), fitted on pairs that it is not measured on."""
         fit, _ = self.divided(seed)
-        if self.training is None:
+        if self.training is None and not self.is_ridge:
             return fit_map(fit.z_j, fit.z_i)
         return fit_change(fit.z_j, fit.z_i, fit.groups)
 
@@ -185,7 +192,8 @@ class MotionFeatures:
             return MotionError(motion, nan, (nan, nan), nan, 0, found, 0, needed, part=part)
         mapped = apply_map(self.fit_back(seed) if back is None else back, held.z_j)
         error = score_mapped(mapped, held.z_i, held.z_j, held.groups, motion, len(fit))
-        return replace(error, constant=constant_rho(fit.z_i, held.z_i, held.z_j))
+        constant = score_constant(fit.z_i, held.z_i, held.z_j, held.groups)
+        return replace(error, constant=constant.rho, ratio_constant=constant.ratio_of_means)
 
 
 def check_finite(motion: str, *features: Features) -> None:
@@ -194,19 +202,9 @@ def check_finite(motion: str, *features: Features) -> None:
         raise DataError(f"motion {motion!r}: some features are not finite; the network has diverged, train it again")
 
 
-def constant_rho(z_fit: Features, z_i: Features, z_j: Features) -> float:
-    """Rho of always predicting the mean of some features z(x); (M, D), (N, D), (N, D)."""
-    error, moved, distinct = _distances(np.asarray(z_fit, np.float64).mean(axis=0), z_i, z_j)
-    return float((error[distinct] / moved[distinct]).mean()) if distinct.any() else nan
-
-
-def _distances(
-    mapped: NDArray[np.float64], z_i: Features, z_j: Features
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """How far a map ends from z_i and how far z_j is from it, (N,) each; and which z_j is not z_i but for rounding."""
-    error = np.linalg.norm(np.asarray(z_i, np.float64) - mapped, axis=1)
-    moved = np.linalg.norm(np.asarray(z_i, np.float64) - z_j, axis=1)
-    return error, moved, moved > SAME * moved.mean()
+def score_constant(z_fit: Features, z_i: Features, z_j: Features, groups: NDArray[np.int64]) -> MotionError:
+    """The error of always predicting the mean of some features z(x); (M, D), (N, D), (N, D), (N,)."""
+    return score_mapped(np.asarray(z_fit, np.float64).mean(axis=0), z_i, z_j, groups)
 
 
 def score_mapped(
@@ -218,17 +216,20 @@ def score_mapped(
     pairs_fitted: int = 0,
 ) -> MotionError:
     """Eq. 9 for features z_j that some map has taken to where z_i should be; (N, D) each, (N,)."""
-    error, moved, distinct = _distances(mapped, z_i, z_j)
-    relative = error[distinct] / moved[distinct]
+    error = np.linalg.norm(np.asarray(z_i, np.float64) - mapped, axis=1)
+    moved = np.linalg.norm(np.asarray(z_i, np.float64) - z_j, axis=1)
+    distinct = moved > SAME * moved.mean()  # but for rounding
+    relative, ratio = error[distinct] / moved[distinct], group_ratio(error, moved, groups)
     return MotionError(
         motion=motion,
         rho=float(relative.mean()) if len(relative) else nan,
         interval=group_interval(relative, groups[distinct], within=(0.0, inf)),
-        ratio_of_means=float(error.mean() / moved.mean()) if moved.mean() > 0 else nan,
+        ratio_of_means=ratio.value,
         pairs_fitted=pairs_fitted,
         pairs_scored=len(moved),
         pairs_excluded=int((~distinct).sum()),
         recordings=len(np.unique(groups[distinct])),
+        ratio_interval=ratio.interval(within=(0.0, inf)),
     )
 
 
@@ -259,12 +260,13 @@ def errors_of_pairs(
     *,
     seed: int = 0,
     training: MotionPairs | None = None,
+    is_ridge: bool = False,
 ) -> list[MotionError]:
     """Rho of each pattern, from the features of `frames` (store rows), in their order.
 
     Maps are fitted on a random half of the pairs and measured on the other; or, with `training`, fitted on those pairs
     and measured on all others. A motion with too few pairs gets a rho that is not a number, and no pairs fitted; the
-    others are still measured.
+    others are still measured. With `is_ridge`, maps of halves are fitted by ridge regression too: it needs fewer pairs.
     """
     place = np.full(len(store), -1)
     place[frames] = np.arange(len(frames))
@@ -275,8 +277,8 @@ def errors_of_pairs(
             fit = training.of(name)
             fitted = MotionFeatures(features[place[fit.i]], features[place[fit.j]], fold_groups(store, fit.i))
         z_i, z_j = features[place[own.i]], features[place[own.j]]
-        error = MotionFeatures(z_i, z_j, recordings[own.i], fitted).error(name, seed)
-        if error.pairs_needed is not None and error.part != "validation":
+        error = MotionFeatures(z_i, z_j, recordings[own.i], fitted, is_ridge).error(name, seed)
+        if error.pairs_needed is not None and not is_ridge and error.part != "validation":
             # A few pairs cannot show all dimensions that the features have, and as more are added it takes more.
             seen = fewest_pairs(features[np.isfinite(features).all(axis=1)]) // (1 if training is None else 2)
             error = replace(error, pairs_needed=max(error.pairs_needed, seen))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from math import nan
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from egoequiv.blocks import Grid
 from egoequiv.evaluation.equivariance import Features, MotionError, errors_of_pairs
 from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
 from egoequiv.evaluation.fitted_on import MOST_FITTED, fitted_apart_notes, halved_notes, training_frames
+from egoequiv.evaluation.frame_features import SIDE, gray_images
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
@@ -26,11 +27,12 @@ FITTED_ON_HALF = (
     "maps are fitted on one half of the frames ({kind}), by ridge regression of the change of features, and measured "
     "on the other half"
 )
-NOTES = (
-    "rho is 0 for perfectly equivariant features and 1 for the copy baseline, a map that changes nothing",
-    "constant: rho of always predicting the mean; untrained: rho of the same network before training",
-    "pairs whose two images have the same features are left out of rho, not of the ratio of means",
+BASELINES = (
+    "1 is the copy baseline, a map that changes nothing; constant: always predicting the mean; untrained: the same "
+    f"network before training; pixels: gray images of at most {SIDE} x {SIDE}, with maps by ridge regression"
 )
+BEST = "best of each motion"  # the baseline, where several motions are one number
+Others = Mapping[str, Sequence[MotionError]]  # of each motion, by the name of the baseline
 
 
 def rho_metric(name: str, title: str = "", *, family: str = "rho", **more: Any) -> Metric:
@@ -46,6 +48,67 @@ def rho_value(error: MotionError, metric: Metric, baselines: Mapping[str, float]
     return measured(metric, error.rho, error.interval, groups=error.recordings, baselines=baselines, note=note)
 
 
+@dataclass(frozen=True)
+class Kind:
+    """One way to bring the errors of pairs into one number: the mean of ratios, or the ratio of means."""
+
+    name: str
+    title: str
+    caption: str
+    notes: tuple[str, ...]
+    of: Callable[[MotionError], tuple[float, tuple[float, float], float]]  # the number, its interval, and constant
+
+    def metric(self, about: str, motion: str | None = None) -> Metric:
+        """Of a motion, or of the mean over some; beside the rho of a motion, its ratio of means is a detail."""
+        is_detail = motion is not None and self is RATIO
+        title = f"{self.title} {about}"
+        return rho_metric(f"{self.name}_{about}", title, family=self.name, motion=motion, is_detail=is_detail)
+
+    def value(self, error: MotionError, others: Mapping[str, MotionError]) -> Value:
+        """Of a motion, with what baselines have of it."""
+        number, interval, constant = self.of(error)
+        baselines = {"constant": constant} | {name: self.of(other)[0] for name, other in others.items()}
+        metric, note = self.metric(error.motion, error.motion), error.why_undefined() or ""
+        return measured(metric, number, interval, groups=error.recordings, baselines=baselines, note=note)
+
+    def mean(self, name: str, values: Sequence[Value]) -> Value:
+        """The mean over motions; not defined where one of them is not.
+
+        Where another baseline is best in each motion, their mean is a baseline too: it is marked where all motions are.
+        """
+        baselines = {known: _mean([value.baselines[known] for value in values]) for known in values[0].baselines}
+        best = _mean([min(filter(isfinite, value.all_baselines().values())) for value in values])
+        if best < min([1.0, *filter(isfinite, baselines.values())]):
+            baselines[BEST] = best
+        undefined = [f"{value.metric.motion}: {value.note}" for value in values if not isfinite(value.value)]
+        return Value(
+            metric=self.metric(name),
+            value=_mean([value.value for value in values]),
+            baselines=baselines,
+            note=undefined[0] if undefined else "",
+        )
+
+
+RHO = Kind(
+    "rho",
+    "rho",
+    "equivariance error of each motion: rho, the mean of ratios",
+    (
+        f"rho is 0 for perfectly equivariant features; {BASELINES}",
+        "pairs whose two images have the same features are left out of rho, not of the ratio of means",
+    ),
+    lambda error: (error.rho, error.interval, error.constant),
+)
+RATIO = Kind(
+    "ratio",
+    "ratio of means",
+    "equivariance error of each motion: the ratio of means",
+    ("the mean error divided by the mean distance that features move, so that pairs that hardly move count little",),
+    lambda error: (error.ratio_of_means, error.ratio_interval, error.ratio_constant),
+)
+KINDS = (RHO, RATIO)
+
+
 def equivariance(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
     """The task: on the validation frames of a run, with the motions it is measured for.
 
@@ -56,15 +119,21 @@ def equivariance(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding
     store, (fitted, frames, notes) = data.store, _parts(data, options)
     pairs = data.pairs(frames, options.motions)
     training = None if fitted is None else _thinned(data.pairs(fitted, options.motions), options.seed)
+    rows = frames if fitted is None else np.union1d(frames, fitted)
 
-    def measure(z: Features) -> list[MotionError]:
-        if training is None:
-            return errors_of_pairs(z[frames], frames, store, pairs, seed=options.seed)
-        return errors_of_pairs(z, np.arange(len(store)), store, pairs, training=training)
+    def measure(z: Features, is_ridge: bool = False) -> list[MotionError]:
+        return errors_of_pairs(z, rows, store, pairs, seed=options.seed, training=training, is_ridge=is_ridge)
 
-    errors = measure(data.features)
-    untrained = [] if data.untrained_features is None else measure(data.untrained_features)
-    return _finding(errors, {error.motion: error.rho for error in untrained}, notes)
+    errors, others = measure(data.features[rows]), {}
+    if data.untrained_features is not None:
+        others["untrained"] = measure(data.untrained_features[rows])
+    if store.has_images:
+        key = [array for own in (pairs, training) if own is not None for array in (own.i, own.j, own.pattern)]
+        others["pixels"] = data.once(
+            ("rho of pixels", rows, *key, options.seed),
+            lambda: measure(gray_images(store, rows).z, is_ridge=True),
+        )
+    return _finding(errors, others, notes)
 
 
 def _parts(data: TaskData, options: TaskOptions) -> tuple[Indices | None, Indices, list[str]]:
@@ -89,31 +158,29 @@ def _thinned(pairs: MotionPairs, seed: int) -> MotionPairs:
     return pairs.take(np.concatenate([np.empty(0, np.int64), *kept]))
 
 
-def _finding(errors: Sequence[MotionError], untrained: dict[str, float], fitted: Sequence[str]) -> Finding:
-    """Averages first, then each motion; `untrained` are the rhos before training, `fitted` what maps are fitted on."""
-    rhos = [
-        rho_value(error, rho_metric(f"rho_{error.motion}", motion=error.motion), _baselines([error], untrained))
-        for error in errors
-    ]
-    atomic, composite = ([error for error in errors if ("+" in error.motion) == is_sum] for is_sum in (False, True))
-    means = {name: own for name, own in (("atomic", atomic), ("composite", composite)) if own}
-    ratios = [
-        Value(
-            metric=rho_metric(f"ratio_{name}", motion=None if name in means else name, is_detail=True, family="ratio"),
-            value=_mean([error.ratio_of_means for error in own]),
-        )
-        for name, own in (means | {error.motion: [error] for error in errors}).items()
-    ]
+def _finding(errors: Sequence[MotionError], others: Others, fitted: Sequence[str]) -> Finding:
+    """Averages first, then each motion; `others` are baselines, `fitted` says what maps are fitted on."""
+    measures = {
+        kind: [kind.value(error, {name: own[k] for name, own in others.items()}) for k, error in enumerate(errors)]
+        for kind in KINDS
+    }
+    numbers = {
+        name: own
+        for name, is_sum in (("atomic", False), ("composite", True))
+        if (own := [k for k, error in enumerate(errors) if ("+" in error.motion) == is_sum])
+    }
+    means = [kind.mean(name, [measures[kind][k] for k in own]) for name, own in numbers.items() for kind in KINDS]
     excluded = Metric(
         name="excluded_pairs", title="excluded pairs", digits=1, better="neither", within=(0.0, None), is_detail=True
     )
     count = Value(metric=excluded, value=float(sum(error.pairs_excluded for error in errors)))
     undefined = [f"{error.motion}: not defined, {error.why_undefined()}" for error in errors if error.why_undefined()]
+    values = [value for own in measures.values() for value in own]
     return Finding(
-        values=[*(_mean_rho(name, own, untrained) for name, own in means.items()), *rhos, *ratios, count],
-        tables=[_table(errors, rhos, undefined)],
+        values=[*means, *values, count],
+        tables=[_table(kind, errors, own, undefined) for kind, own in measures.items()],
         details={"motions": plain([asdict(error) for error in errors])},
-        notes=[*undefined, *_far_apart(errors), *notes_of(rhos), *fitted],
+        notes=[*undefined, *_far_apart(errors), *notes_of(values), *fitted],
     )
 
 
@@ -127,39 +194,16 @@ def _far_apart(errors: Sequence[MotionError]) -> list[str]:
     ]
 
 
-def _mean(numbers: Sequence[float]) -> float:
-    return float(np.mean(numbers))
-
-
-def _baselines(errors: Sequence[MotionError], untrained: dict[str, float]) -> dict[str, float]:
-    known = {"constant": _mean([error.constant for error in errors])}
-    before = _mean([untrained.get(error.motion, nan) for error in errors])
-    return known | {"untrained": before} if untrained else known
-
-
-def _mean_rho(group: str, errors: Sequence[MotionError], untrained: dict[str, float]) -> Value:
-    """The mean over motions; not defined where one of them is not."""
-    undefined = [f"{error.motion}: {error.why_undefined()}" for error in errors if error.why_undefined()]
-    return Value(
-        metric=rho_metric(f"rho_{group}"),
-        value=_mean([error.rho for error in errors]),
-        baselines=_baselines(errors, untrained),
-        note=undefined[0] if undefined else "",
-    )
-
-
-def _table(errors: Sequence[MotionError], rhos: Sequence[Value], undefined: Sequence[str]) -> Grid:
-    names = list(rhos[0].baselines) if rhos else []
+def _table(kind: Kind, errors: Sequence[MotionError], values: Sequence[Value], undefined: Sequence[str]) -> Grid:
+    names = list(values[0].baselines) if values else []
     counts = list(COUNTS)[: 3 if any(error.pairs_excluded for error in errors) else 2]
     rows = [
-        (
-            error.motion,
-            cell(rho),
-            *baseline_texts(rho, names),
-            rho.metric.text(error.ratio_of_means),
-            *(getattr(error, name) for name in counts),
-        )
-        for error, rho in zip(errors, rhos, strict=True)
+        (error.motion, cell(value), *baseline_texts(value, names), *(getattr(error, name) for name in counts))
+        for error, value in zip(errors, values, strict=True)
     ]
-    columns = ("motion", "rho", *names, "ratio of means", *(COUNTS[name] for name in counts))
-    return Grid.of("equivariance error of each motion", columns, rows, [*undefined, *NOTES])
+    columns = ("motion", kind.title, *names, *(COUNTS[name] for name in counts))
+    return Grid.of(kind.caption, columns, rows, [*undefined, *kind.notes])
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return float(np.mean(numbers))

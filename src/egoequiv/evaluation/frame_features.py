@@ -60,9 +60,19 @@ class FrameFeatures:
 
 def small_images(store: FrameStore, frames: Indices) -> FrameFeatures:
     """The pixels of frames as features, of images of at most `SIDE` x `SIDE`."""
-    blocks = np.split(frames, range(AT_ONCE, len(frames), AT_ONCE))
-    small = np.concatenate([shrink(np.asarray(store.images[rows]), SIDE, SIDE) for rows in blocks])
+    small = _shrunk(store, frames)
     return FrameFeatures(store, frames, small.reshape(len(frames), -1).astype(np.float32))
+
+
+def gray_images(store: FrameStore, frames: Indices) -> FrameFeatures:
+    """The same in gray."""
+    small = _shrunk(store, frames).mean(axis=3, dtype=np.float32)
+    return FrameFeatures(store, frames, small.reshape(len(frames), -1))
+
+
+def _shrunk(store: FrameStore, frames: Indices) -> NDArray[np.uint8]:
+    blocks = np.split(frames, range(AT_ONCE, len(frames), AT_ONCE))
+    return np.concatenate([shrink(np.asarray(store.images[rows]), SIDE, SIDE) for rows in blocks])
 
 
 def groups_of(store: FrameStore, hold_out: str) -> Indices:

@@ -157,6 +157,17 @@ def group_r2(true: NDArray[np.float64], squared: NDArray[np.float64], groups: ND
     return group_estimate(sums, sums[3], r2)
 
 
+def group_ratio(above: NDArray[Any], below: NDArray[Any], groups: NDArray[np.int64]) -> GroupEstimate:
+    """The ratio of the means of two kinds of values, (N,) each, that come in groups (N,); NaN where it divides by 0."""
+    sums = _sums(groups, above, below, np.ones(len(above)))
+
+    def ratio(total: NDArray[np.float64]) -> NDArray[np.float64]:
+        known = total[1] > 0
+        return np.where(known, total[0] / np.where(known, total[1], 1.0), np.nan)
+
+    return group_estimate(sums, sums[2], ratio)
+
+
 def group_rms(squared: NDArray[np.float64], groups: NDArray[np.int64]) -> GroupEstimate:
     """The root mean of squared errors (N,) that come in groups (N,)."""
     sums = _sums(groups, squared, np.ones(len(squared)))

@@ -26,7 +26,7 @@ KITTI_PER_CLASS = 4
 SUN_CLASSES = 397  # published numbers are shown only beside a task of as many classes
 ASPECT = "1242x375"  # KITTI's, to which scenes are cropped
 GRID = Grid(learning_rates=(0.1, 0.01, 0.001), weights=(0.1, 0.316, 1.0, 3.16, 10.0), rate_seeds=2, seeds=2)
-COMPARED = ("top1", "top1_class_mean", "top10", "rho_atomic")  # in this order before the single motions
+COMPARED = ("top1", "top1_class_mean", "top10", "rho_atomic", "ratio_atomic")  # in this order before the single motions
 
 WHOLE = Scale(iterations=2_000, search_iterations=600, size=32)
 # Batches of 128, as the paper has them for scenes, and a quarter of the iterations.

@@ -62,7 +62,11 @@ def reproduce_norb(options: ReproduceOptions) -> dict[str, Table]:
         tables["table" if len(splits) == 1 else f"table-{kind}"] = Table(
             title=f"{'Small NORB' if options.data else 'Turntable'}: recognition and equivariance",
             metrics=metrics,
-            columns=tuple(one.name for one in metrics if one.family == "rho" or one.name == "top1"),
+            columns=tuple(
+                one.name
+                for one in metrics
+                if one.name == "top1" or (one.family in ("rho", "ratio") and not one.is_detail)
+            ),
             rows=rows,
             comparisons=[
                 *compare_rows(with_labels, "top1"),

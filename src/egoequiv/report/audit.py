@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import astuple, replace
+from math import isfinite, nan
 
 from matplotlib.figure import Figure
 
 from egoequiv.auditing.table import CONSTANT, COPY, MARK, NORM, AuditRow, AuditTable
 from egoequiv.blocks import Block, Grid, Points
-from egoequiv.evaluation.equivariance_task import rho_metric
+from egoequiv.evaluation.equivariance_task import KINDS, RATIO, Kind
 from egoequiv.evaluation.metric import Metric, is_marked
 from egoequiv.evaluation.statistics import Result
 from egoequiv.experiments.table import Entry, Row, Table
 from egoequiv.markdown import markdown_document
+from egoequiv.models.foreign.loaders import BASELINES
 from egoequiv.report.figures.columns import table_chart
 from egoequiv.report.figures.styles import row_styles
 from egoequiv.report.results_grid import mark_notes, results_grid
@@ -21,7 +23,7 @@ from egoequiv.report.results_grid import mark_notes, results_grid
 FEATURES = Metric(name="features", title="features", digits=0, better="neither")
 KEY = (
     "Equivariance error rho with its 95 % interval (lower is better); dotted line: copying; short black lines: a "
-    "constant; open dots: not below both"
+    "constant; open dots: not below every baseline"
 )
 
 
@@ -29,37 +31,54 @@ class AuditResults(Table):
     """The rows of an audit, one for each model and layer."""
 
     def is_marked(self, row: Row, metric: Metric) -> bool:
-        """Whether a cell is not below both copying and a constant, at two decimals."""
+        """Whether a cell is not below every baseline, those that are other rows too, at two decimals."""
         entry = row.entries[metric.name]
-        baselines = {name: round(value, 2) for name, value in {**metric.baselines, **entry.baselines}.items()}
+        rows = {} if row.method in BASELINES else {name: self._mean(name, metric) for name in BASELINES}
+        known = {**metric.baselines, **entry.baselines, **rows}
+        baselines = {name: round(value, 2) for name, value in known.items() if isfinite(value)}
         return is_marked(metric, round(entry.result.mean, 2), baselines)
+
+    def _mean(self, name: str, metric: Metric) -> float:
+        return next((row.mean(metric.name) for row in self.rows if row.name == name), nan)
 
 
 def results_of(table: AuditTable) -> AuditResults:
     """What an audit found, as every table holds it."""
-    rhos = {motion: rho_metric(f"rho_{motion}", motion=motion) for motion in table.motions}
-    ratios = {motion: rho_metric(f"ratio_{motion}", motion=motion, is_detail=True, family="ratio") for motion in rhos}
+    rhos, ratios = (
+        {motion: kind.metric(motion, motion).model_copy(update={"is_detail": False}) for motion in table.motions}
+        for kind in KINDS
+    )
     rows = []
     for row in table.rows:
         entries = {FEATURES.name: Entry(result=Result((row.dimension,)))}
         for found in row.motions:
             rho = Entry(result=Result((found.rho,)), interval=found.interval, baselines={"constant": found.constant})
-            ratio = Entry(result=Result((found.ratio_of_means,)))
+            ratio = Entry(
+                result=Result((found.ratio_of_means,)),
+                interval=found.ratio_interval,
+                baselines={"constant": found.ratio_constant},
+            )
             entries |= {rhos[found.motion].name: rho, ratios[found.motion].name: ratio}
         rows.append(Row(name=row.name, method=row.model, entries=entries))
     metrics = [FEATURES, *rhos.values(), *ratios.values()]
-    columns = tuple(metric.name for metric in metrics if not metric.is_detail)
+    columns = (FEATURES.name, *(metric.name for metric in rhos.values()))
     return AuditResults(title=f"rho on {table.store}", metrics=metrics, columns=columns, rows=rows)
 
 
 def audit_blocks(table: AuditTable) -> list[Block]:
-    """Everything that was found: rho of each model and motion, what the models are, the pairs, and what to know."""
+    """All that was found: both errors of each model and motion, what the models are, the pairs, and what to know."""
     results = results_of(table)
-    metrics = [results.metric(name) for name in results.columns]
-    grid = results_grid(results, metrics, results.title)
+    grids = [_kind_grid(results, kind, f"{kind.title} on {table.store}") for kind in KINDS]
+    return [*grids, _models_grid(table), _pairs_grid(table), _notes(table)]
+
+
+def _kind_grid(results: AuditResults, kind: Kind, caption: str) -> Grid:
+    """Rho or the ratio of means of each model and motion."""
+    metrics = [FEATURES, *(metric for metric in results.metrics if metric.family == kind.name)]
+    grid = results_grid(results, metrics, caption)
     own = [note for note in grid.notes if note not in mark_notes(results, metrics)]  # the mark is explained below
-    grid = replace(grid, columns=("model", *grid.columns[1:]), notes=own)
-    return [grid, _models_grid(table), _pairs_grid(table), _notes(table)]
+    columns = (head.replace(RATIO.title, RATIO.name) for head in grid.columns[1:])
+    return replace(grid, columns=("model", *columns), notes=own)
 
 
 def audit_markdown(table: AuditTable) -> str:
@@ -82,7 +101,8 @@ def _notes(table: AuditTable) -> Points:
             f"{COPY}.",
             f"{CONSTANT}.",
             *([f"{MARK}."] if any(found.is_marked for row in table.rows for found in row.motions) else []),
-            "ratio: mean |z(x) - M z(gx)| / mean |z(x) - z(gx)|, which leaves no pair out.",
+            "ratio of means: mean |z(x) - M z(gx)| / mean |z(x) - z(gx)|, which leaves no pair out and is not led by "
+            "pairs that hardly move.",
             f"norm: {NORM}; intervals: 95 %, over {table.hold_out}s.",
             "fit: of least squares, PCA to some dimensions and ridge of several strengths, the one with the least rho "
             "on the pairs to choose by.",

@@ -53,11 +53,20 @@ def _cell(table: Table, row: Row, metric: Metric, shared: Mapping[str, float]) -
     if (entry := row.entries.get(metric.name)) is not None:
         small.append(metric.interval(entry.shown_interval(metric)))
         for other in details_beside(table, metric):
-            small.append(baselines_text(other, {other.title.removesuffix(f" {other.motion}"): row.mean(other.name)}))
+            small.append(_beside(table, row, other))
         small += [baselines_text(metric, {k: v}) for k, v in entry.baselines.items() if k not in shared]
     if metric.name in row.published:
         small.append(f"paper {published_text(row.published[metric.name], metric)}")
     return Cell(cell_text(table, row, metric), [line for line in small if line])
+
+
+def _beside(table: Table, row: Row, metric: Metric) -> str:
+    """A further number of the same motion: its name, its value with the mark, its interval."""
+    if not isfinite(row.mean(metric.name)):
+        return ""
+    interval = metric.interval(row.entries[metric.name].shown_interval(metric))
+    name = metric.title.removesuffix(f" {metric.motion}")
+    return f"{name} {cell_text(table, row, metric, with_error=False)} {interval}".rstrip()
 
 
 def cell_text(table: Table, row: Row, metric: Metric, *, with_error: bool = True) -> str:
@@ -101,7 +110,8 @@ def _shared_baselines(table: Table, metric: Metric) -> dict[str, float]:
 
 def mark_notes(table: Table, metrics: Sequence[Metric]) -> list[str]:
     """What the mark means, where a cell has one."""
-    marked = [metric for metric in metrics if any(table.is_marked(row, metric) for row in table.rows)]
+    shown = [*metrics, *(other for metric in metrics for other in details_beside(table, metric))]
+    marked = [metric for metric in shown if any(table.is_marked(row, metric) for row in table.rows)]
     note = (
         f"{MARK} not better than each of its baselines ({', '.join(baseline_names(table, marked))}): it is no evidence"
     )

@@ -108,7 +108,7 @@ def _exhibit_sections(
         below.append(Section("Results", [Text(words, "missing"), *notes]))
     else:
         summary, motions = summary_metrics(table), table.shown(single_motions=True)
-        charts = chart_blocks(table, [metric for metric in summary if metric.family != "rho"], styles)
+        charts = chart_blocks(table, [metric for metric in summary if metric.family not in ("rho", "ratio")], styles)
         below.append(_section("Results", [*charts, *summary_blocks(table), *notes]))
         below.append(_section("Where it differs from the paper", published_blocks(table)))
         below.append(_section("Paired tests", paired_blocks(table)))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from egoequiv.blocks import Block, Cell, Fold, Grid, Points, Text
+from egoequiv.evaluation.equivariance_task import BEST
 from egoequiv.evaluation.metric import Metric
 from egoequiv.experiments.table import (
     FEWEST_FOR_TEST,
@@ -36,6 +37,8 @@ EXCLUDED = "excluded_pairs"  # a metric with a folded table below that of single
 BASELINES = {
     "constant": "what a map gives that always predicts the mean",
     "untrained": "the same network before training",
+    "pixels": "of small gray images",
+    BEST: "the mean over motions of the best baseline of each",
 }
 
 
@@ -119,7 +122,7 @@ def motion_blocks(table: Table) -> list[Block]:
     about = [
         _repetition_words(table.repetitions),
         *(
-            ["ratio: of the two mean distances, for which no pair is left out"]
+            ["ratio of means: the mean error by the mean distance that features move, for which no pair is left out"]
             if details_beside(table, metrics[0])
             else []
         ),
