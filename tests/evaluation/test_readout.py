@@ -14,7 +14,7 @@ from sklearn.metrics import r2_score
 from egoequiv.evaluation import readout
 from egoequiv.evaluation.probes import LinearProbe
 from egoequiv.evaluation.read_targets import Targets
-from egoequiv.evaluation.readout import ReadOut, read_features, read_out
+from egoequiv.evaluation.readout import ReadOut, ReadOutResult, read_features, read_out
 from egoequiv.evaluation.statistics import group_r2
 from egoequiv.pose import NoMotion
 from egoequiv.store import FrameStore
@@ -100,6 +100,16 @@ def test_a_small_network_reads_what_a_line_cannot() -> None:
     linear, network = by_name(rows)["product"], by_name(rows, "small MLP")["product"]
     assert linear.r2 < 0.05
     assert network.r2 > 0.8
+
+
+def test_a_small_network_is_compared_with_baselines_by_a_small_network() -> None:
+    """The baseline has the same features: by a line it reads nothing, and both read the same by a network."""
+    z = np.random.default_rng(0).uniform(-1, 1, (600, 2))
+    rows = read_out("z", z, Targets(("product",), (z[:, :1] * z[:, 1:])), np.arange(600) % 3)
+    result = ReadOutResult(rows, "recording", 3, 3, 600, 0)
+    for row, value in zip(rows, result.finding({"pixels": result.scores()}).values, strict=True):
+        assert value.baselines == {"pixels": row.r2}
+        assert value.is_marked
 
 
 def test_nothing_is_read_from_noise() -> None:

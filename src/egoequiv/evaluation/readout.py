@@ -32,7 +32,7 @@ FEWEST_GROUPS = 3
 MOST_FRAMES, MOST_PAIRS = 10_000, 20_000
 FEWEST = 60
 FRAME, PAIR = "z", "z_i, z_j"  # what is read from
-Scores = Mapping[tuple[str, str], float]  # R^2 of a baseline, by what it is read from and the quantity
+Scores = Mapping[tuple[str, str, str], float]  # R^2 of a baseline: what it is read from, the quantity, the probe
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,11 @@ class ReadOut:
     rmse: float  # in the unit of the quantity
     spread: float  # the standard deviation of the quantity, in its unit
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What is read, from what, by which probe."""
+        return self.read_from, self.quantity, self.probe
+
     def value(self, groups: int, kind: str, baselines: Mapping[str, Scores]) -> Value:
         """Such as `R2 of azimuth_deg from z, linear`; what another probe than the linear one reads is a detail."""
         name = f"R2 of {self.quantity} from {self.read_from}, {self.probe}"
@@ -58,7 +63,7 @@ class ReadOut:
             is_detail=self.probe != LINEAR,
             baselines={"mean": 0.0},
         )
-        known = {baseline: scores[self.read_from, self.quantity] for baseline, scores in baselines.items()}
+        known = {baseline: scores[self.key] for baseline, scores in baselines.items()}
         note = "" if isfinite(self.r2) else "the quantity never changes"
         return measured(metric, self.r2, self.interval, groups=groups, kind=kind, baselines=known, note=note)
 
@@ -75,8 +80,8 @@ class ReadOutResult:
     pairs: int
 
     def scores(self) -> Scores:
-        """R^2 by the linear probe: what this is as a baseline of others."""
-        return {(row.read_from, row.quantity): row.r2 for row in self.rows if row.probe == LINEAR}
+        """R^2 by each probe: what this is as a baseline of others, which are compared by the same probe."""
+        return {row.key: row.r2 for row in self.rows}
 
     def finding(self, baselines: Mapping[str, Scores] | None = None) -> Finding:
         """R2 of every quantity; motion, which is read from two frames, first. Baselines by name."""
@@ -101,7 +106,7 @@ class ReadOutResult:
             "untrained": "untrained: of the features of the same network before training",
         }
         words = [known[name] for name in baselines if name in known]
-        notes += [f"{'; '.join(words)} (both by the linear probe)" if len(words) > 1 else word for word in words[:1]]
+        notes += [f"{'; '.join(words)}; each by the probe of its row"] if words else []
         values = [value for _, value in sorted(each, key=lambda pair: pair[0].read_from == FRAME)]
         details = {name: getattr(self, name) for name in ("hold_out", "groups", "folds", "frames", "pairs")}
         details |= {"rows": plain([asdict(row) for row in self.rows])}
@@ -145,7 +150,6 @@ def read_features(
     hold_out: str = "recording",
     seed: int = 0,
     pairs: tuple[Indices, Indices] | None = None,
-    probes: Probes | None = None,
 ) -> ReadOutResult:
     """Read poses from features, and motions from the features of pairs (by default those of `draw_pairs`).
 
@@ -166,8 +170,8 @@ def read_features(
     poses = pose_targets(store.space, store.poses[some])
     motions = motion_targets(store.space, store.space.difference(store.poses[i], store.poses[j]))
     both = np.concatenate([features.of(i), features.of(j)], axis=1)
-    rows = read_out(FRAME, features.of(some), poses, groups[some], seed, probes)
-    rows += read_out(PAIR, both, motions, groups[i], seed, probes)
+    rows = read_out(FRAME, features.of(some), poses, groups[some], seed)
+    rows += read_out(PAIR, both, motions, groups[i], seed)
     return ReadOutResult(rows, hold_out, count, min(FOLDS, count), len(some), len(i))
 
 
@@ -208,18 +212,17 @@ def _read_run(data: TaskData, options: TaskOptions) -> Finding:
     if store.space.axes:
         pairs = data.once(("read pairs", *key), lambda: draw_pairs(store, frames, data.max_gap_s, options.seed))
 
-    def read(features: FrameFeatures, probes: Probes | None = None) -> ReadOutResult:
-        return read_features(features, hold_out=options.hold_out, seed=options.seed, pairs=pairs, probes=probes)
-
-    def linear(features: FrameFeatures) -> Scores:
-        return read(features, {LINEAR: PROBES[LINEAR]}).scores()
+    def read(features: FrameFeatures) -> ReadOutResult:
+        return read_features(features, hold_out=options.hold_out, seed=options.seed, pairs=pairs)
 
     result = read(data.validation)
     baselines: dict[str, Scores] = {}
     if store.has_images:
-        baselines["pixels"] = data.once(("read-out of pixels", *key), lambda: linear(small_images(store, frames)))
+        baselines["pixels"] = data.once(
+            ("read-out of pixels", *key), lambda: read(small_images(store, frames)).scores()
+        )
     untrained = data.look_untrained(frames)
     if untrained is not None:
         seen = ("read-out of untrained", *key, untrained.z)  # the same for all methods of one seed
-        baselines["untrained"] = data.once(seen, lambda: linear(untrained))
+        baselines["untrained"] = data.once(seen, lambda: read(untrained).scores())
     return result.finding(baselines)
