@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from math import sqrt
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Any
 
 import torch
 from pydantic import Field
@@ -23,6 +25,7 @@ class Encoder(nn.Module):
     feature_dim: int
     unit_length: bool = False  # whether images are scaled to length 1, for full layers, or pixels to variance 1
     own_preprocessing: bool = False  # whether it takes pixels of 0 to 1 and prepares them itself
+    found_settings: Mapping[str, Any] = MappingProxyType({})  # those that were not given, where a run has to keep them
     part_sizes: tuple[int, ...] = ()  # of parts of the features with layers of their own; none where all are shared
 
     @abstractmethod

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated
 
 import torch
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError
 from egoequiv.models.encoder import Count, Encoder, ImageShape
+from egoequiv.names import full_name
 
 NAME = "backbone"  # the encoder, in settings
 SMALLEST_VARIANCE = 1e-3  # of the first component: smaller ones are not scaled up to the size of the others
 SPARE = 16  # components that are computed beside those that are read, so that the last of these are right
 Share = Annotated[float, Field(ge=0, lt=1)]
 Size = Annotated[float, Field(ge=0)]
+
+
+def full_place(backbone: str) -> str:
+    """A name under which the same backbone is found from every folder."""
+    return os.path.abspath(backbone) if Path(backbone).exists() else str(full_name(backbone))
+
+
+Place = Annotated[str, AfterValidator(full_place)]
 
 
 class BackboneHead(Encoder):
@@ -47,7 +58,7 @@ class BackboneHead(Encoder):
     def __init__(
         self,
         image_shape: ImageShape,
-        backbone: str = "efficientnet-lite0",
+        backbone: Place = "efficientnet-lite0",
         layer: str | None = None,
         size: str | None = None,
         grid: str | None = None,
@@ -62,7 +73,7 @@ class BackboneHead(Encoder):
     ) -> None:
         super().__init__()
         from egoequiv.models.foreign.backbone import Backbone, Reading
-        from egoequiv.models.foreign.cells import sides_in
+        from egoequiv.models.foreign.cells import in_words, sides_in
 
         if feature_dim % 2:
             raise ConfigError(f"encoder.feature_dim={feature_dim} has no half: choose an even number")
@@ -75,6 +86,13 @@ class BackboneHead(Encoder):
                 f"backbone {backbone} has other weights than when the run was trained ({self.backbone.digest}, then "
                 f"{digest}): put those back, or train again"
             )
+        self.found_settings = {
+            "backbone": backbone,
+            "layer": self.backbone.layer,
+            "size": in_words(self.backbone.size),
+            "grid": in_words(self.backbone.grid),
+            "digest": digest or self.backbone.digest,
+        }
         self.variants, self.noise, self.fine_tune = 0 if fine_tune else variants, noise, fine_tune
         for block in self.backbone.last_blocks(fine_tune) if fine_tune else []:
             block.requires_grad_(True)

@@ -20,6 +20,7 @@ from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.objective import Rows
 from egoequiv.training.streams import RunData
+from egoequiv.user_code import is_built_in
 
 MAPPED = (Equivariance, ImaginedViews)  # losses with a map for each pattern
 FITTED = 4_000  # frames to which a whitening is fitted, at most
@@ -55,6 +56,8 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
         normalisation=config.normalise,
     )
     encoder = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings)
+    if is_built_in(encoder):
+        spec = replace(spec, encoder_settings={**spec.encoder_settings, **encoder.found_settings})
     made = _with_heads(spec, encoder.feature_dim, config, data)
     if made.parts and encoder.part_sizes and encoder.part_sizes != tuple(made.parts.values()):
         raise ConfigError(

@@ -27,6 +27,11 @@ def sides_in(text: str, what: str) -> Sides:
     return int(found[1]), int(found[2])
 
 
+def in_words(sides: Sides) -> str:
+    """The same as a text."""
+    return f"{sides[0]}x{sides[1]}"
+
+
 def usual_grid(height: int, width: int) -> Sides:
     """About 24 cells in the shape of a picture: 3 x 8 for 80 x 256."""
     rows = max(round(sqrt(CELLS * height / width)), 1)
@@ -54,7 +59,7 @@ def as_map(values: Tensor, height: int, width: int, patch: int | None) -> Tensor
         for side in (down, across), (down // 2, across // 2), (down // 4, across // 4), (down // 8, across // 8):
             extra = values.shape[1] - side[0] * side[1]
             if side[0] * side[1] and 0 <= extra <= MOST_EXTRA:
-                return values[:, extra:].mT.reshape(len(values), -1, *side)
+                return values[:, extra:].mT.unflatten(2, side)
     raise DataError(
         f"{values.shape[1]} tokens are not the patches of a picture of {height} x {width}: choose another layer, or "
         "another size"

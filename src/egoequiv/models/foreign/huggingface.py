@@ -6,6 +6,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from egoequiv.errors import DataError
@@ -31,9 +32,11 @@ def load_huggingface(spec: ModelSpec) -> AuditedModel:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        model, loading = transformers.AutoModel.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, trust_remote_code=False, output_loading_info=True
-        )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)  # of weights that are missing, such as those of a pooler: the same every time
+            model, loading = transformers.AutoModel.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, trust_remote_code=False, output_loading_info=True
+            )
     except Exception as problem:
         if "auto_map" in read_json(folder / "config.json", "a folder of transformers"):
             raise DataError(
