@@ -106,8 +106,8 @@ def wrap_net(spec: ModelSpec, net: EgoNet, kind: str) -> AuditedModel:
     scale = 255 * (sqrt(height * width * channels) if is_unit else 1.0)  # as `pixel_statistics` has it
     mean, std = (net.input_mean / 255).tolist(), (net.input_std / scale).tolist()
     own = Preprocessing((height, width), channels, tuple(mean), tuple(std), unit_length=is_unit)
-    by_image = net.spec.normalisation == "image"
-    if by_image:  # the network scales each image by itself
+    by_image = net.spec.normalisation == "image" or getattr(net.encoder, "own_preprocessing", False)
+    if by_image:  # the network scales each image by itself, or its encoder does
         own = Preprocessing((height, width), channels, (0.0,) * channels, (1 / 255,) * channels)
     whole = wrap_module(replace(spec, where=net.encoder), own, kind)
     if not by_image and not net.spec.parts and spec.part == ALL:

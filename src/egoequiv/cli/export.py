@@ -33,7 +33,7 @@ def export(
         files = export_run(run, out, checkpoint, progress)
     if not any((run / FOLDER).glob("*")):
         say(f"note: the model card has no numbers yet: egoequiv evaluate {run}, and export again")
-    sizes = {path.name: path.stat().st_size for path in files}
+    sizes = {str(path.relative_to(out.absolute())): path.stat().st_size for path in files}
     if as_json:
         print_json({"folder": str(out), "checkpoint": checkpoint, "files": sizes})
         return

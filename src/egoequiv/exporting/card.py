@@ -16,8 +16,9 @@ from egoequiv.file_names import readable
 from egoequiv.files import write_text
 from egoequiv.markdown import markdown_document
 from egoequiv.models.checkpoint import Which
+from egoequiv.models.head import NAME as BACKBONE
 from egoequiv.models.network import ALL, EQUIVARIANT
-from egoequiv.models.saved import SavedConfig
+from egoequiv.models.saved import KEPT, SavedConfig
 from egoequiv.names import is_code, short_name
 from egoequiv.pairs import closeness
 from egoequiv.plurals import plural
@@ -80,8 +81,31 @@ def _what(run: RunFolder, config: SavedConfig) -> list[Block]:
             "The encoder is code that is not part of egoequiv: model.safetensors needs that code, the files .onnx and "
             ".pt2 do not."
         )
+    lines += _backbone(config)
     lines.append("A licence is not stated: it is for those to choose who own the images and the weights.")
     return [Text(line) for line in lines]
+
+
+def _backbone(config: SavedConfig) -> list[str]:
+    """Which network of others it begins with, how it is read, and under which licence it is."""
+    about = config.preprocessing.get("backbone")
+    if config.spec.encoder != BACKBONE or not isinstance(about, Mapping):
+        return []
+    settings = config.spec.encoder_settings
+    trained = settings.get("fine_tune", 0)
+    how = f"its last {plural(trained, 'block')} trained further" if trained else "its weights as they were"
+    height, width, rows, columns = *about["size"], *about["grid"]
+    name = settings.get("backbone", about["kind"])
+    kept = KEPT.fullmatch(name) is not None
+    lines = [
+        f"Its backbone is {about['kind']} (weights {about['weights']}), with {how}: layer {about['layer']}, of pictures "
+        f"of {height} x {width}, averaged to {rows} x {columns} cells. Its licence: {about['licence'] or 'not stated'}."
+    ]
+    needed = f"its copy {name} in this folder" if kept else f"the code {name}" if is_code(name) else f"the package {name}"
+    lines.append(f"With the backbone inside, the files .onnx and .pt2 need nothing else; model.safetensors needs {needed}.")
+    if name.endswith(".onnx"):
+        lines.append("There is no encoder.pt2 and no moved.pt2, because the backbone is an ONNX file.")
+    return lines
 
 
 def _use(config: SavedConfig) -> list[Block]:

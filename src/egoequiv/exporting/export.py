@@ -12,22 +12,27 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from egoequiv.errors import DataError, EgoEquivError
+from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.evaluation.forward_maps import learned_forward_maps
 from egoequiv.evaluation.run_model import RunModel, open_run_model
 from egoequiv.evaluation.task import OnProgress, silent
 from egoequiv.exporting.card import CARD, write_card
-from egoequiv.exporting.graphs import EncoderGraph, MovedGraph, maps_graph
-from egoequiv.exporting.programs import check_packages, trace, write_onnx, write_program
+from egoequiv.exporting.graphs import EncoderGraph, HeadGraph, MovedGraph, PreparedGraph, maps_graph
+from egoequiv.exporting.programs import check_packages, joined, onnx_of, trace, write_onnx, write_program
 from egoequiv.files import cannot_write, new_folder, read_json
-from egoequiv.models import load_model
+from egoequiv.models import EgoNet, load_model
 from egoequiv.models.checkpoint import RUN_KIND, Which
 from egoequiv.models.checksums import write_checksums
 from egoequiv.models.exported import AFTER, ENCODER, FEATURES, IMAGES, MAP, MAPS, MOTION, MOVED, about
+from egoequiv.models.foreign.layers import OUTPUT
+from egoequiv.models.head import NAME as BACKBONE
+from egoequiv.models.head import BackboneHead
 from egoequiv.models.saved import SavedConfig, config_of, save_network
+from egoequiv.plurals import plural
 from egoequiv.training.run_folder import DATA, RunFolder
 
 SCRIPT = "run_onnx.py"  # a module of this package that needs nothing else of it
+PREPARED, VALUES = "prepared", "values"  # what a backbone takes, and what it gives, inside a graph
 EXAMPLES = 2  # rows that a graph is traced with
 
 # The settings that decide which frames of a store a run was trained on.
@@ -43,6 +48,16 @@ class Graph:
     examples: tuple[Tensor, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    front: Front | None = None  # what comes before it in the ONNX file
+
+
+@dataclass(frozen=True)
+class Front:
+    """The preparing of images for a backbone that is an ONNX file; the graph then takes what a layer of it gives."""
+
+    module: nn.Module
+    examples: tuple[Tensor, ...]
+    layer: str | None  # None: what the backbone returns
 
 
 def export_run(run: str | Path, out: str | Path, which: Which = "last", on_step: OnProgress = silent) -> list[Path]:
@@ -80,7 +95,7 @@ def export_run(run: str | Path, out: str | Path, which: Which = "last", on_step:
             digest = sha256((run / f"{which}.safetensors").read_bytes()).hexdigest()
             write_card(folder / CARD, RunFolder(run), which, digest, config)
             write_checksums(folder)
-            names = sorted(path.name for path in folder.iterdir())
+            names = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     except OSError as problem:
         raise cannot_write(out, problem) from problem
     return [out / name for name in names]
@@ -108,9 +123,9 @@ def trained_on(folder: RunFolder) -> dict[str, Any]:
 def graphs_of(model: RunModel) -> list[Graph]:
     """The graphs of a model: the encoder, and with maps also the maps and both together."""
     net = model.net
-    encoder = EncoderGraph(net)
-    images = torch.zeros(EXAMPLES, *model.image_shape, dtype=torch.uint8)
-    graphs = [Graph(ENCODER, encoder, (images,), (IMAGES,), (FEATURES,))]
+    encoder, images, front = _encoder(net)
+    name = IMAGES if front is None else VALUES
+    graphs = [Graph(ENCODER, encoder, (images,), (name,), (FEATURES,), front)]
     affine = {}
     if model.space is not None and not model.takes_any:
         affine = learned_forward_maps(net, model.space, tuple(model.motions), net.mapped_part)
@@ -120,13 +135,37 @@ def graphs_of(model: RunModel) -> list[Graph]:
         motion = any_motion if model.takes_any else torch.zeros(EXAMPLES, dtype=torch.int64)
         moved = MovedGraph(encoder, maps, model.mapped)
         graphs.append(Graph(MAPS, maps, (motion,), (MOTION,), (MAP,)))
-        graphs.append(Graph(MOVED, moved, (images, motion), (IMAGES, MOTION), (AFTER, FEATURES)))
+        graphs.append(Graph(MOVED, moved, (images, motion), (name, MOTION), (AFTER, FEATURES), front))
     return graphs
+
+
+@torch.no_grad()
+def _encoder(net: EgoNet) -> tuple[nn.Module, Tensor, Front | None]:
+    """The encoder as a graph, an example of its input, and what comes before it."""
+    images = torch.zeros(EXAMPLES, *net.spec.image_shape, dtype=torch.uint8)
+    if not isinstance(net.encoder, BackboneHead):
+        return EncoderGraph(net), images, None
+    backbone = net.encoder.backbone
+    if backbone.batch is not None:
+        raise ConfigError(
+            f"backbone {net.spec.encoder_settings['backbone']} takes {plural(backbone.batch, 'image')} at a time, and "
+            "an export takes any number: write the backbone with an open number of images"
+        )
+    if backbone.is_torch:
+        return EncoderGraph(net), images, None
+    layer = None if backbone.layer == OUTPUT else backbone.layer
+    values = backbone.values(images.permute(0, 3, 1, 2).float() / 255)
+    return HeadGraph(net), values, Front(PreparedGraph(net), (images,), layer)
 
 
 def _write_graph(folder: Path, graph: Graph, config: SavedConfig) -> None:
     what = f"encoder {config.spec.encoder}" if graph.name != MAPS else "the maps"
     program = trace(what, graph.module, graph.examples)
     said = about(graph.name, config)
-    write_onnx(folder / f"{graph.name}.onnx", what, program, graph.inputs, graph.outputs, said)
-    write_program(folder / f"{graph.name}.pt2", program, said)
+    model = onnx_of(what, program, graph.inputs, graph.outputs)
+    if graph.front is None:
+        write_program(folder / f"{graph.name}.pt2", program, said)
+    else:
+        front = onnx_of(what, trace(what, graph.front.module, graph.front.examples), (IMAGES,), (PREPARED,))
+        model = joined(what, front, folder / f"{BACKBONE}.onnx", graph.front.layer, model)
+    write_onnx(folder / f"{graph.name}.onnx", model, said)

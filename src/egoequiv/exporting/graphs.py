@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from egoequiv.models import EgoNet
+from egoequiv.models.head import BackboneHead
 from egoequiv.models.motion_maps import GeneratorMaps, MotionMaps, NetworkMaps
 from egoequiv.user_code import is_built_in
 
@@ -34,6 +35,31 @@ class EncoderGraph(nn.Module):
         if not is_built_in(self.net.encoder):  # as the network itself does it
             pixels = pixels.clone(memory_format=torch.contiguous_format)
         return self.net.in_parts(self.net.encoder(pixels).float())
+
+
+class PreparedGraph(nn.Module):
+    """What a backbone takes, of uint8 images (N, H, W, C)."""
+
+    def __init__(self, net: EgoNet) -> None:
+        super().__init__()
+        assert isinstance(net.encoder, BackboneHead)
+        self._preprocessing = net.encoder.backbone.preprocessing
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self._preprocessing.prepare(images.permute(0, 3, 1, 2).float() / 255)
+
+
+class HeadGraph(nn.Module):
+    """Features (N, D) of what a layer of a backbone gives."""
+
+    def __init__(self, net: EgoNet) -> None:
+        super().__init__()
+        self.net = EncoderGraph(net).net
+
+    def forward(self, values: Tensor) -> Tensor:
+        encoder = self.net.encoder
+        assert isinstance(encoder, BackboneHead)
+        return self.net.in_parts(encoder.from_cells(encoder.backbone.from_values(values)).float())
 
 
 class PatternGraph(nn.Module):
@@ -110,7 +136,7 @@ class NetworkGraph(nn.Module):
 class MovedGraph(nn.Module):
     """The mapped features after a motion, (N, E), and all features before it, (N, D); of images and motions."""
 
-    def __init__(self, encoder: EncoderGraph, maps: nn.Module, mapped: slice) -> None:
+    def __init__(self, encoder: nn.Module, maps: nn.Module, mapped: slice) -> None:
         super().__init__()
         self.encoder, self.maps = encoder, maps
         self.start, self.stop = mapped.start, mapped.stop

@@ -21,6 +21,7 @@ from egoequiv.user_code import FAULTS, one_line
 
 OPSET = 18  # known to onnxruntime since 1.14
 BATCH = "batch"  # the name of the open side
+FRONT, MIDDLE = "front.", "backbone."  # before the names of tensors, where three graphs become one
 NOISY = ("torch.export", "torch.onnx", "torch._dynamo", "onnxscript", "onnx_ir")
 PRIVATE = ("stack_trace", "from_node")  # they hold paths of this machine
 
@@ -56,16 +57,10 @@ def write_program(path: Path, program: torch.export.ExportedProgram, about: Mapp
         raise DataError(f"cannot write {path.name}: {_first_line(problem)}") from problem
 
 
-def write_onnx(
-    path: Path,
-    what: str,
-    program: torch.export.ExportedProgram,
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-    about: Mapping[str, Any],
-) -> None:
-    """Write a program as one ONNX file, with its weights in it."""
-    onnx = import_optional("onnx", "export", "egoequiv export")
+def onnx_of(
+    what: str, program: torch.export.ExportedProgram, inputs: Sequence[str], outputs: Sequence[str]
+) -> Any:
+    """A program as an ONNX model, with its weights in it."""
     try:
         with _quiet(), torch.no_grad():
             made = torch.onnx.export(
@@ -87,6 +82,44 @@ def write_onnx(
     for value in (*model.graph.input, *model.graph.output):
         value.type.tensor_type.shape.dim[0].dim_param = BATCH
     del model.graph.value_info[:], model.graph.metadata_props[:]
+    return model
+
+
+def joined(what: str, front: Any, backbone: Path, layer: str | None, back: Any) -> Any:
+    """One ONNX model of three, each of which takes what the one before gives: first what it takes first.
+
+    Args:
+        what: for messages.
+        front: what gives the input of the backbone.
+        backbone: an ONNX file.
+        layer: the tensor in it that is read; None: its first output.
+        back: what takes that.
+    """
+    onnx = import_optional("onnx", "export", "egoequiv export")
+    try:
+        middle = onnx.load(backbone)
+        if [(one.domain, one.version) for one in middle.opset_import] != [("", OPSET)]:
+            middle = onnx.version_converter.convert_version(middle, OPSET)
+        middle.ir_version = front.ir_version
+        read = layer or middle.graph.output[0].name
+        del middle.graph.output[:], middle.graph.value_info[:], middle.metadata_props[:]
+        middle.graph.output.append(onnx.helper.make_value_info(read, back.graph.input[0].type))
+        front, middle = (onnx.compose.add_prefix(one, name) for one, name in ((front, FRONT), (middle, MIDDLE)))
+        prepared = (front.graph.output[0].name, middle.graph.input[0].name)
+        half = onnx.compose.merge_models(front, middle, io_map=[prepared])
+        model = onnx.compose.merge_models(half, back, io_map=[(f"{MIDDLE}{read}", back.graph.input[0].name)])
+    except FAULTS as problem:
+        raise ConfigError(f"{what} cannot be joined with {backbone}: {_first_line(problem)}") from problem
+    shown = model.graph.input[0]
+    for node in model.graph.node:
+        node.input[:] = [name.removeprefix(FRONT) if name == shown.name else name for name in node.input]
+    shown.name = shown.name.removeprefix(FRONT)
+    return model
+
+
+def write_onnx(path: Path, model: Any, about: Mapping[str, Any]) -> None:
+    """Write an ONNX model, and what it says about itself."""
+    onnx = import_optional("onnx", "export", "egoequiv export")
     onnx.helper.set_model_props(model, {ONNX_KEY: json.dumps(about)})
     path.write_bytes(model.SerializeToString())
 

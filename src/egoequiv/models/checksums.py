@@ -12,7 +12,8 @@ CHECKSUMS = "checksums.txt"
 
 def write_checksums(folder: Path) -> None:
     """Write the digests of all files of a folder, as `sha256sum --check checksums.txt` reads them."""
-    lines = [f"{_digest(path)}  {path.name}\n" for path in sorted(folder.iterdir()) if path.name != CHECKSUMS]
+    paths = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    lines = [f"{_digest(path)}  {name}\n" for name, path in paths.items() if name != CHECKSUMS]
     (folder / CHECKSUMS).write_text("".join(lines))
 
 

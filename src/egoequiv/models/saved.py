@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,16 @@ from safetensors.torch import load_file, save_file
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.file_names import named_in_utf8
 from egoequiv.files import plain, read_json, replacing, write_json
+from egoequiv.models.checksums import check_file
 from egoequiv.models.encoder import ImageShape
+from egoequiv.models.head import NAME as BACKBONE
+from egoequiv.models.head import BackboneHead
 from egoequiv.models.network import ALL, EQUIVARIANT, EgoNet, NetSpec
 from egoequiv.names import check_recorded, is_code
 from egoequiv.pose import MotionSpace
 from egoequiv.pose.spaces import space_from_description
 
+KEPT = re.compile(rf"{BACKBONE}(\.\w+)?")  # the files of a backbone, in the folder of a saved model
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 MODEL_TYPE = "egoequiv"
 VERSION = 1
@@ -137,6 +142,16 @@ class SavedConfig:
         return mine == its
 
 
+def _kept_name(net: EgoNet) -> str | None:
+    """The name in the folder of a saved model under which the files of the backbone are; None if there are none."""
+    files = net.encoder.backbone.files if isinstance(net.encoder, BackboneHead) else None
+    return None if files is None else f"{BACKBONE}{'' if files.is_dir() else files.suffix}"
+
+
+def _with_backbone(spec: NetSpec, place: str) -> NetSpec:
+    return replace(spec, encoder_settings={**spec.encoder_settings, "backbone": place})
+
+
 def config_of(
     net: EgoNet,
     space: MotionSpace | None = None,
@@ -145,15 +160,25 @@ def config_of(
 ) -> SavedConfig:
     """What is to be said about a network."""
     height, width, channels = net.spec.image_shape
-    is_own = net.spec.normalisation == "image"
+    how: dict[str, Any] = {"normalisation": "each image by its own mean and std"}
+    if isinstance(net.encoder, BackboneHead):
+        own = net.encoder.backbone.preprocessing.in_words(net.spec.image_shape)
+        how = {"normalisation": f"that of the backbone: {own}", "backbone": net.encoder.backbone.about}
+    elif net.spec.normalisation == "dataset":
+        how = {
+            "normalisation": "mean and std of the training frames",
+            "mean": net.input_mean.tolist(),
+            "std": net.input_std.tolist(),
+        }
     preprocessing = {
         "input": "uint8 images (N, H, W, C), 0 to 255",
         "size": [height, width],
         "channels": "gray" if channels == 1 else "RGB",
-        "normalisation": "each image by its own mean and std" if is_own else "mean and std of the training frames",
-        **({} if is_own else {"mean": net.input_mean.tolist(), "std": net.input_std.tolist()}),
+        **how,
     }
-    return SavedConfig(net.spec, net.encoder.feature_dim, space, motions or {}, trained_on or {}, preprocessing)
+    kept = _kept_name(net)
+    spec = net.spec if kept is None else _with_backbone(net.spec, kept)
+    return SavedConfig(spec, net.encoder.feature_dim, space, motions or {}, trained_on or {}, preprocessing)
 
 
 def is_saved(folder: Path) -> bool:
@@ -169,13 +194,16 @@ def load_config(folder: Path) -> SavedConfig:
 
 
 def save_network(folder: Path, net: EgoNet, config: SavedConfig) -> None:
-    """Write config.json and model.safetensors into a folder that exists."""
+    """Write config.json and model.safetensors into a folder that exists, and the files of a backbone beside them."""
     tensors = {
         name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
         for name, tensor in net.state_dict().items()
     }
     with replacing(folder / WEIGHTS) as temporary:
         save_file(tensors, temporary, {"format": "pt"})  # as transformers writes it
+    kept = _kept_name(net)
+    if kept is not None and isinstance(net.encoder, BackboneHead):
+        net.encoder.backbone.copy_files(folder / kept)
     write_json(folder / CONFIG, plain(config.describe()))
 
 
@@ -183,6 +211,11 @@ def load_network(folder: Path, config: SavedConfig) -> EgoNet:
     """The network of a saved model, ready to encode images; code of a user must be trusted, as that of a run."""
     path = folder / WEIGHTS
     spec = config.spec
+    place = str(spec.encoder_settings.get("backbone", ""))
+    if spec.encoder == BACKBONE and KEPT.fullmatch(place):
+        if (folder / place).is_file():
+            check_file(folder / place)
+        spec = _with_backbone(spec, str((folder / place).absolute()))
     try:
         check_recorded("encoder", spec.code, folder)
         net = EgoNet(spec)

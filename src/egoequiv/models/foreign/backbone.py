@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,12 +20,15 @@ from egoequiv.models.foreign.layers import OUTPUT, check_layer, first_tensor, ru
 from egoequiv.models.foreign.loaders import FOREIGN, kind_of, load_foreign
 from egoequiv.models.foreign.model import AuditedModel
 from egoequiv.models.foreign.module import TorchForward
+from egoequiv.models.foreign.onnx import whole_onnx
 from egoequiv.models.foreign.spec import ModelSpec
 from egoequiv.models.pretrained import NAME as LITE
+from egoequiv.names import short_name
 
 # The layer that is read where none is named: the one whose cells tell most of motion and place.
 LAYERS = {LITE: "blocks.10"}
 MOST_FEATURES = 65_536
+FILES = ("config.json", "preprocessor_config.json", "*.safetensors", "*.safetensors.index.json", "README.md", "LICENSE*")
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Backbone(nn.Module):
     def __init__(self, reading: Reading, image_shape: tuple[int, int, int], is_trained: bool = False) -> None:
         super().__init__()
         model = load_model(reading.where) if is_trained else _shared_model(reading.where)
+        self._where = reading.where
         self.kind, self.licence, self.digest = model.kind, model.licence, _digest(model, reading.where)
         self.layer = reading.layer or LAYERS.get(reading.where, OUTPUT)
         if self.layer != OUTPUT:
@@ -78,9 +83,49 @@ class Backbone(nn.Module):
         """What decides the cells of an image: weights, layer, size and grid."""
         return (self.digest, self.layer, self.size, self.grid)
 
+    @property
+    def about(self) -> dict[str, Any]:
+        """What it is and how it is read, for people."""
+        return {
+            "kind": self.kind,
+            "layer": self.layer,
+            "size": list(self.size),
+            "grid": list(self.grid),
+            "weights": self.digest,
+            "licence": self.licence,
+        }
+
+    @property
+    def files(self) -> Path | None:
+        """The folder or file that it was read from; None: it is in a package, or what code builds."""
+        return Path(self._where) if Path(self._where).exists() else None
+
+    def copy_files(self, to: Path) -> None:
+        """Copy its files, so that it can be read from there."""
+        assert self.files is not None
+        if self.files.suffix == ".onnx":
+            to.write_bytes(whole_onnx(self.files))
+        elif self.files.is_file():
+            shutil.copyfile(self.files, to)
+        else:
+            to.mkdir()
+            for path in sorted({path for pattern in FILES for path in self.files.glob(pattern)}):
+                shutil.copyfile(path, to / path.name)
+
+    @property
+    def batch(self) -> int | None:
+        """The only number of images it takes at a time, if there is one."""
+        return self._batch
+
     def forward(self, images: Tensor) -> Tensor:
-        prepared = self.preprocessing.prepare(images)
-        values = self._values(prepared)
+        return self.from_values(self.values(images))
+
+    def values(self, images: Tensor) -> Tensor:
+        """What the layer gives for images, as the model has it."""
+        return self._values(self.preprocessing.prepare(images))
+
+    def from_values(self, values: Tensor) -> Tensor:
+        """The cells of what the layer gave."""
         maps = as_map(values.float(), *self.size, self.patch) if values.dim() > 2 else values.float()
         return cells_of(maps, self.grid) if maps.dim() == 4 else maps
 
@@ -166,15 +211,17 @@ def load_model(where: str) -> AuditedModel:
     model = load_foreign(ModelSpec(where, where), kind)
     if model.exported is not None:
         raise ConfigError(f"backbone {where}: it was exported from a run; give a model of others")
+    if kind == "import path" and not isinstance(model.forward, TorchForward):
+        raise ConfigError(f"backbone {where}: it builds a function, whose weights are not known; build an nn.Module")
     return model
 
 
 def _digest(model: AuditedModel, where: str) -> str:
-    """What identifies the weights of a model: its tensors, or its file."""
+    """What identifies the weights of a model: its tensors, or its file with the weights in it."""
     if not isinstance(model.forward, TorchForward):
-        return sha256(Path(where).read_bytes()).hexdigest()[:16]
-    digest = sha256(model.kind.encode())
-    state: Mapping[str, Tensor] = model.forward.module.state_dict()
-    for name, tensor in state.items():
-        digest.update(name.encode() + tensor.detach().cpu().float().numpy().tobytes())
+        return sha256(whole_onnx(Path(where))).hexdigest()[:16]
+    digest = sha256(short_name(model.kind).encode())
+    for name, tensor in model.forward.module.state_dict().items():
+        if isinstance(tensor, Tensor):
+            digest.update(name.encode() + tensor.detach().cpu().float().numpy().tobytes())
     return digest.hexdigest()[:16]

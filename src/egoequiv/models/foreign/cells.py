@@ -54,6 +54,9 @@ def as_map(values: Tensor, height: int, width: int, patch: int | None) -> Tensor
         return values
     if values.dim() != 3:
         raise DataError(f"expected maps (B, C, h, w) or tokens (B, T, C), found {tuple(values.shape)}")
+    if patch and (height % patch or width % patch):
+        near = in_words((max(round(height / patch), 1) * patch, max(round(width / patch), 1) * patch))
+        raise DataError(f"a picture of {height} x {width} does not divide into patches of {patch}: take {near}")
     for stride in [patch] if patch else [14, 16, 8, 32, 4]:
         down, across = height // stride, width // stride
         for side in (down, across), (down // 2, across // 2), (down // 4, across // 4), (down // 8, across // 8):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def load_huggingface(spec: ModelSpec) -> AuditedModel:
         forward,
         module_names(model),
         notes=notes,
-        licence=str(getattr(model.config, "license", "") or ""),
+        licence=_licence(folder),
         patch=patch if isinstance(patch, int) and patch >= SMALLEST_PATCH else DEEPEST_STRIDE,
     )
 
@@ -97,6 +98,14 @@ def _preprocessing(folder: Path, config: Any) -> Preprocessing:
         return Preprocessing(size, channels, mean, std)
     except (TypeError, ValueError, AttributeError) as problem:
         raise DataError(f"{folder / PROCESSOR} is damaged ({problem}): declare size, mean and std") from problem
+
+
+def _licence(folder: Path) -> str:
+    """What the model card in the folder says; nothing where there is none."""
+    card = folder / "README.md"
+    head = card.read_text("utf-8", "replace").split("---")[1:2] if card.is_file() else []
+    said = {key: value for key, value in re.findall(r"^(license(?:_name)?):[ \t]*(\S.*)$", "".join(head), re.MULTILINE)}
+    return str(said.get("license_name") or said.get("license") or "").strip(" '\"")
 
 
 def _size(described: Any) -> tuple[int, int] | None:

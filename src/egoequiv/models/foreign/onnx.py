@@ -68,6 +68,17 @@ def is_onnx_of_run(path: Path) -> bool:
     return ONNX_KEY in open_session(path).get_modelmeta().custom_metadata_map
 
 
+def whole_onnx(path: Path) -> bytes:
+    """A file with its weights in it, also where they are in another one beside it."""
+    onnx = import_optional("onnx", "export", path)
+    with named_in_utf8(path) as named:
+        try:
+            content: bytes = onnx.load(named).SerializeToString()
+        except Exception as problem:  # of protobuf, which has no common base; more than 2 GB is one of them
+            raise DataError(f"{path}: its weights cannot be read: {' '.join(str(problem).split())[:200]}") from problem
+    return content
+
+
 def _zeros(one: Any, count: int) -> NDArray[Any]:
     """No motion, or the first: what the moved graph of an export takes beside images, and its features do not see."""
     return np.zeros((count, *one.shape[1:]), np.float32 if one.type == "tensor(float)" else np.int64)
