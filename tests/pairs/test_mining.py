@@ -19,7 +19,7 @@ from drives import DRIVING_POSES, FAST, LEFT, RIGHT, SLOW, drive_track
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pairs import MinedPatterns, candidates, find_motion_pairs, mine_patterns, mining
 from egoequiv.pairs.candidates import close_pairs, half_a_step_s
-from egoequiv.pairs.mining import name_motions
+from egoequiv.pairs.naming import motion_in_words, name_motions
 from egoequiv.pose import ColumnsSpace, MotionSpace, NoMotion, PlanarSpace, SE2Space, SE3Space
 from egoequiv.pose.scale_free import ScaleFreeSpace
 from egoequiv.store import FrameStore
@@ -61,22 +61,28 @@ def test_six_motions_of_one_second_are_found_exactly() -> None:
     # At 1 Hz and 1 s all pairs are neighbours in time: six motions, and a seam between each two legs.
     store = track_store((LEFT, RIGHT, FAST, SLOW, CRAWLING, STANDING) * 6, hz=1.0)
     found = mine_patterns(store, stability_seeds=3)
-    assert set(found.patterns.names) == {"left turn 16°", "right turn 15°", "forward 14.0 m"}
+    names = {"left turn 16° and forward 4.0 m", "right turn 15° and forward 5.0 m", "forward 14.0 m"}
+    assert set(found.patterns.names) == names
     centres = {name: found.patterns.centres[k].tolist() for k, name in enumerate(found.patterns.names)}
-    assert centres["left turn 16°"] == pytest.approx([4.0, 16.0], abs=0.15)
-    assert centres["right turn 15°"] == pytest.approx([5.0, -15.0], abs=0.15)
+    assert centres["left turn 16° and forward 4.0 m"] == pytest.approx([4.0, 16.0], abs=0.15)
+    assert centres["right turn 15° and forward 5.0 m"] == pytest.approx([5.0, -15.0], abs=0.15)
     assert centres["forward 14.0 m"] == pytest.approx([14.0, 0.0], abs=0.15)
     dropped = sorted(found.patterns.centres[3:].tolist())
     np.testing.assert_allclose(dropped, [[0.0, 0.0], [0.8, 0.0], [5.0, 0.0]], atol=0.15)
     assert sum(found.counts) == found.motions == found.clustered == len(store) - 1
     assert found.wandering < 1e-6
     per_leg = dict(zip(found.patterns.names, found.counts, strict=False))
-    assert per_leg["left turn 16°"] == per_leg["right turn 15°"] == per_leg["forward 14.0 m"] == 6 * 6
+    assert (
+        per_leg["left turn 16° and forward 4.0 m"]
+        == per_leg["right turn 15° and forward 5.0 m"]
+        == per_leg["forward 14.0 m"]
+        == 6 * 6
+    )
 
 
 def test_the_motions_of_a_town_are_named_in_plain_words(town: FrameStore, patterns: MinedPatterns) -> None:
-    words = {name.rsplit(" ", 2 if name.endswith(" m") else 1)[0] for name in patterns.names}
-    assert words == {"forward", "left turn", "right turn"}
+    words = {re.sub(r" [\d.]+( m|°)", "", name) for name in patterns.names}
+    assert words == {"forward", "left turn and forward", "right turn and forward"}
     assert len(patterns) == 3
     assert patterns.centres.shape == (6, 2)
     assert patterns.space == town.space
@@ -477,7 +483,7 @@ def test_components_on_one_scale_have_one_spread() -> None:
     assert not {word for word in words if word.startswith(("rise", "sink", "roll", "pan"))}  # it hardly does
 
 
-def test_motions_in_space_are_named_by_their_main_part() -> None:
+def test_motions_in_space_are_named_by_all_parts_that_are_considerable() -> None:
     spread = np.array([0.15, 0.15, 0.15, 7.0, 7.0, 7.0])
     motions = np.array(
         [
@@ -490,11 +496,11 @@ def test_motions_in_space_are_named_by_their_main_part() -> None:
         ]
     )
     assert name_motions(SE3Space(), motions, spread) == (
-        "shift right 0.25 m",
-        "shift left 0.12 m",
+        "shift right 0.25 m",  # 0.57 and 0.43 spreads of turning, beside 1.67
+        "shift left 0.12 m and backward 0.06 m",
         "tilt up 9°",
         "sink 0.2 m and tilt down 8°",
-        "roll left 12° and pan left 12°",  # two parts, not three
+        "roll left 12° and pan left 12° and tilt down 10°",
         "still",
     )
 
@@ -576,8 +582,50 @@ def test_turns_are_named_turns_in_every_space_and_mixed_motions_by_both_parts() 
     spread = np.array([3.0, 3.0, 8.0])
     motions = np.array([[4.8, 0.87, 20.5], [4.3, -0.9, -23.2], [0.0, 2.0, 0.0], [4.5, -0.2, -10.0]])
     assert name_motions(SE2Space(), motions, spread) == (
-        "left turn 20°",
-        "right turn 23°",
+        "left turn 20° and forward 4.8 m",
+        "right turn 23° and forward 4.3 m",
         "shift left 2.0 m",
         "forward 4.5 m and right turn 10°",
     )
+
+
+def test_a_large_turn_is_named_beside_any_way() -> None:
+    spread = np.array([0.4, 30.0])  # forward 2.2 m is 5.5 spreads, 17° a little more than half of one
+    motions = np.array([[2.2, 17.0], [2.2, -9.0], [0.35, 60.0]])
+    assert name_motions(PLANAR, motions, spread) == (
+        "forward 2.2 m and left turn 17°",
+        "forward 2.2 m",
+        "left turn 60° and forward 0.35 m",
+    )
+
+
+@pytest.mark.parametrize(
+    "space", [PLANAR, SE3Space(), ScaleFreeSpace(), ColumnsSpace(("gear.pos", "steering over time"))]
+)
+def test_a_name_says_its_motion(space: MotionSpace) -> None:
+    motion = np.zeros(len(space.axes))
+    motion[0], motion[-1] = 1.0, -12.0
+    (name,) = name_motions(space, motion[None], np.ones(len(motion)))
+    assert motion_in_words(space, name) is not None
+    np.testing.assert_allclose(motion_in_words(space, name), motion)
+    np.testing.assert_allclose(motion_in_words(space, name.replace("°", " deg").replace(" and ", "+")), motion)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "up", "forward", "forward 2 deg", "forwards 2 m", "forward two m", "forward 2 m and"]
+)
+def test_what_describes_no_motion(name: str) -> None:
+    assert motion_in_words(PLANAR, name) is None
+
+
+def test_motions_can_be_named(town: FrameStore, patterns: MinedPatterns) -> None:
+    dropped = patterns.cluster_names()[-1].removeprefix("dropped: ")
+    found = mine_patterns(town, motions=["forward 2 m and left turn 7°", dropped]).patterns
+    assert found.names == ("forward 2 m and left turn 7°", dropped)
+    assert len(found.centres) == len(patterns.centres)
+    np.testing.assert_allclose(found.centres[:2], [[2, 7], patterns.centres[-1]])
+    assert found.assign(np.array([[2.1, 6.8], [14.0, 0.0]])).tolist() == [0, -1]
+    with pytest.raises(ConfigError, match=r"motion 'sideways' is not known here.*forward 1.0 m and left turn 1°"):
+        patterns.only(["sideways"])
+    with pytest.raises(ConfigError, match="7 motions are named, and there are 6 clusters"):
+        patterns.only([f"forward {k} m" for k in range(7)])

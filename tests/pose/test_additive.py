@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egoequiv.errors import ConfigError
-from egoequiv.pose import ColumnsSpace, MotionSpace, NoMotion, PlanarSpace
+from egoequiv.pose import ColumnsSpace, MotionSpace, NoMotion, PlanarSpace, space_from_description
 
 PLANAR = PlanarSpace()
 SENSORS = ColumnsSpace(("steering_deg", "throttle"))
@@ -113,3 +113,18 @@ def test_pictures_without_poses_are_nobody_s_neighbours() -> None:
     assert space.difference(poses, poses).shape == (3, 0)
     assert space.within_one_step(space.difference(poses, poses)).tolist() == [False, False, False]
     assert space.within_one_step(np.empty((2, 3, 0))).shape == (2, 3)
+
+
+def test_the_motion_of_an_angle_is_the_shorter_way_round() -> None:
+    space = ColumnsSpace(("azimuth", "zoom"), (360.0, 0.0))
+    assert space.difference(np.array([338.0, 400.0]), np.array([0.0, 0.0])).tolist() == [22, -400]
+    assert space.compose(np.array([100.0, 300.0]), np.array([100.0, 300.0])).tolist() == [-160, 600]
+    assert space_from_description(space.describe()) == space
+    with pytest.raises(ConfigError, match="2 columns cannot have the periods"):
+        ColumnsSpace(("azimuth", "zoom"), (360.0,))
+
+
+def test_integrated_columns_have_plain_words() -> None:
+    steering, throttle = ColumnsSpace(("steering over time", "throttle over time")).axes
+    assert [steering.in_words(0.5), steering.in_words(-0.5)] == ["steer right 0.5", "steer left 0.5"]
+    assert [throttle.in_words(0.5), throttle.in_words(-0.5)] == ["throttle 0.5", "negative throttle 0.5"]

@@ -410,7 +410,7 @@ def test_two_other_rates_are_integrals(tmp_path: Path) -> None:
     k = np.arange(12)
     columns = {"file": names(12), "time": 0.1 * k, "gyro_x": 1 + 0 * k, "gyro_y": 2 + 0 * k}
     source = open_source("table", folder_of(tmp_path, columns), rates="gyro_x,gyro_y")
-    assert source.space == ColumnsSpace(("integral of gyro_x", "integral of gyro_y"))
+    assert source.space == ColumnsSpace(("gyro_x over time", "gyro_y over time"))
     np.testing.assert_allclose(source.recordings[0].poses[-1, :2], [1.1, 2.2])
 
 
@@ -472,11 +472,11 @@ def test_an_angle_alone_is_followed_past_a_whole_turn(
     tmp_path: Path, head: str, turn: float, settings: Columns
 ) -> None:
     true = turn * (0.4 + 0.03 * np.arange(12))
-    columns = {"file": names(12), head: (true + turn / 2) % turn - turn / 2}
+    columns = {"file": names(12), "time": 0.1 * np.arange(12), head: (true + turn / 2) % turn - turn / 2}
     source = open_source("table", folder_of(tmp_path, columns), **settings)
     assert isinstance(source.space, ColumnsSpace)
     np.testing.assert_allclose(np.diff(source.recordings[0].poses[:, 0]), 0.03 * turn)
-    assert any("followed past a whole turn" in note for note in source.remarks)
+    assert any("a whole turn is" in note for note in source.remarks)
 
 
 def test_steering_does_not_go_round(tmp_path: Path) -> None:

@@ -126,8 +126,11 @@ def test_a_file_without_patterns_is_named(drives: FrameStore, tmp_path: Path) ->
         data_of(drives, patterns=str(tmp_path / "other.json"))
 
 
-def test_steps_cannot_be_named_where_there_are_none(drives: FrameStore) -> None:
-    with pytest.raises(ConfigError, match="motions=up,right: poses of this space have no steps to name"):
+def test_motions_of_a_drive_can_be_named(drives: FrameStore) -> None:
+    patterns = data_of(drives, motions="forward 3 m,left turn 5 deg and forward 3 m").patterns
+    assert patterns is not None
+    assert patterns.names == ("forward 3 m", "left turn 5 deg and forward 3 m")
+    with pytest.raises(ConfigError, match="motion 'up' is not known here"):
         data_of(drives, motions="up,right")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoequiv.cli.console import output, print_json, progress_bar, say, show
-from egoequiv.cli.options import AsJson, MaxGap, check_max_gap
+from egoequiv.cli.options import AsJson, MaxGap, check_max_gap, names_in
 from egoequiv.cli.stores import fetch
 from egoequiv.plurals import plural
 
@@ -32,6 +32,13 @@ def patterns(
     clusters: Annotated[int, typer.Option(min=1, help="Clusters of k-means.")] = 6,
     keep: Annotated[int, typer.Option(min=1, help="How many clusters to keep: those with the largest motions.")] = 3,
     max_gap: MaxGap = 1.0,
+    motions: Annotated[
+        str | None,
+        typer.Option(
+            show_default="the largest",
+            help='Keep these: clusters by name, or such as "forward 2 m,forward 1 m and left turn 17 deg".',
+        ),
+    ] = None,
     space: Annotated[
         str | None, typer.Option(show_default="the store's own", help="planar, se2, se3 or columns:NAME,NAME.")
     ] = None,
@@ -51,6 +58,8 @@ def patterns(
     from egoequiv.pose import space_named
 
     check_max_gap(max_gap)
+    names = names_in(motions and [motions])
+    stability = 0 if names else stability  # named motions stay where they are
     begun = monotonic()
     seen_in = space_named(space) if space is not None else None  # before the store: a typing error is said at once
     opened = _open(store)
@@ -62,6 +71,7 @@ def patterns(
             clusters=clusters,
             keep=keep,
             max_gap_s=max_gap,
+            motions=names,
             seed=seed,
             stability_seeds=stability,
             on_progress=progress,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.pose import CAMERA_POSES
+from egoequiv.pose.additive import OVER_TIME
 from egoequiv.pose.conventions import axes_matrix
 from egoequiv.pose.driving import integrate
 from egoequiv.pose.space import wrap
@@ -25,7 +26,6 @@ _TO_THE_RIGHT = ("steering", "steer", "user angle")
 _SPEEDS = ("forward", "speed", "velocity", "throttle", "vx", "linear x")
 # Those that are rates, not yet sums, unless they were integrated over time.
 _RATES = ("rate", "steering", "steer", "gyro z", "angular z", "user angle", "turn", *_SPEEDS[1:])
-_SUMMED = "over time"  # how the names of columns end that were integrated
 _EVEN = 1e-3  # of a usual step: frames whose steps differ by less are even
 _FROM_PICTURES = "visual_rotation_error_deg"  # a column of poses that come from the pictures themselves
 
@@ -222,17 +222,17 @@ def _frame_at(times_s: Array, asked_s: Array) -> Array:
 def _column(names: Sequence[str], words: Sequence[str]) -> int | None:
     """The column whose name has one of the words; one that was integrated over time comes first."""
     found = [k for word in words for k, name in enumerate(names) if _has(name, word)]
-    return min(found, key=lambda k: (_SUMMED not in names[k], found.index(k)), default=None)
+    return min(found, key=lambda k: (not names[k].endswith(OVER_TIME), found.index(k)), default=None)
 
 
 def _own_name(name: str) -> str:
     """The name that a column has in the log, where it was not yet integrated over time."""
-    return name.removesuffix(f" {_SUMMED}")
+    return name.removesuffix(OVER_TIME)
 
 
 def _summed(name: str, values: Array, times_s: Array) -> Array:
     """A column whose differences are motions: rates are summed up over time."""
-    is_rate = any(_has(name, word) for word in _RATES) and not _has(name, _SUMMED)
+    is_rate = any(_has(name, word) for word in _RATES) and not name.endswith(OVER_TIME)
     return integrate(values, times_s) if is_rate else values
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.pairs.candidates import Indices, count_motion_candidates, half_a_step_s, motion_candidates
-from egoequiv.pairs.naming import name_motions
+from egoequiv.pairs.naming import motion_in_words, name_motions
 from egoequiv.pairs.patterns import MotionPatterns
 from egoequiv.pose import MotionSpace, space_from_description
 from egoequiv.store import FrameStore
@@ -24,6 +24,7 @@ MOST_CLUSTERS = 1_000
 FEW = 20  # motions: a cluster of fewer is a jump in a small log rather than a way to move, and is kept last
 SAMPLE = 500_000  # motions that k-means uses; if there are more, about as many drawn at random
 STARTS, START_SAMPLE = 50, 50_000  # of k-means: starts, and motions for each; the best continues with all
+DROPPED = "dropped: "
 ROUNDING = 1e-12  # share of the largest pose: a component that varies by no more does not move
 
 
@@ -52,20 +53,37 @@ class MinedPatterns(MotionPatterns):
     def cluster_names(self) -> list[str]:
         """The names of the kept patterns, and what the dropped clusters do."""
         dropped = name_motions(self.space, self.centres[len(self.names) :], self.spread, self.names)
-        return [*self.names, *(f"dropped: {name}" for name in dropped)]
+        return [*self.names, *(f"{DROPPED}{name}" for name in dropped)]
 
     def assign(self, motion: Array) -> NDArray[np.int64]:
         cluster = self.assign_cluster(motion)
         return np.where(cluster < len(self.names), cluster, -1)
 
     def only(self, names: Sequence[str]) -> MinedPatterns:
-        """The same clusters, but only those with the given names are kept as patterns."""
+        """The clusters of these names alone are kept as patterns, dropped ones too, and motions such as "forward 2 m".
+
+        For a motion that is no cluster, the centre of the nearest cluster without such a name is moved to it.
+        """
+        names = tuple(dict.fromkeys(names))
+        known = [name.removeprefix(DROPPED) for name in self.cluster_names()]
+        if len(names) > len(known):
+            raise ConfigError(f"{len(names)} motions are named, and there are {len(known)} clusters: raise clusters")
+        centres, free = self.centres.copy(), [k for k, name in enumerate(known) if name not in names]
+        first = []
         for name in names:
-            if name not in self.names:
-                raise ConfigError(f"motion {name!r} is not known here; choose from {', '.join(self.names)}")
-        first = [self.names.index(name) for name in dict.fromkeys(names)]
-        rest = [k for k in range(len(self.centres)) if k not in first]
-        return replace(self, names=tuple(dict.fromkeys(names)), centres=self.centres[first + rest])
+            if name in known:
+                first.append(known.index(name))
+                continue
+            motion = motion_in_words(self.space, name)
+            if motion is None:
+                such = " and ".join(axis.in_words(1.0) for axis in self.space.axes[:: max(len(self.space.axes) - 1, 1)])
+                raise ConfigError(
+                    f"motion {name!r} is not known here; choose from {', '.join(known)}, or describe it, as {such!r}"
+                )
+            first.append(free.pop(int(np.argmin([self.distance(motion, cluster) for cluster in free]))))
+            centres[first[-1]] = motion
+        rest = [k for k in range(len(centres)) if k not in first]
+        return replace(self, names=names, centres=centres[first + rest])
 
     def describe(self) -> dict[str, Any]:
         """A JSON object from which `from_description` builds equal patterns."""
@@ -118,6 +136,7 @@ def mine_patterns(
     clusters: int = 6,
     keep: int = 3,
     max_gap_s: float = 1.0,
+    motions: Sequence[str] | None = None,
     seed: int = 0,
     stability_seeds: int = 0,
     on_progress: OnProgress | None = None,
@@ -135,6 +154,7 @@ def mine_patterns(
         clusters: the number of clusters of k-means.
         keep: how many clusters to keep as patterns.
         max_gap_s: the largest time between the two frames of a pair, if frames have times.
+        motions: keep these in place of the largest: names of clusters, or such as "forward 2 m and left turn 17°".
         seed: of the sample and of k-means.
         stability_seeds: how many more seeds to try, to see how far the centres move.
         on_progress: called with what is being done, how much is done and how much there is.
@@ -145,8 +165,9 @@ def mine_patterns(
     Example:
         >>> mining = mine_patterns(FrameStore.open("drives"))
         >>> mining.patterns.names
-        ('right turn 22°', 'forward 18.5 m', 'left turn 16°')
+        ('right turn 22° and forward 6.2 m', 'forward 18.5 m', 'left turn 16° and forward 4.4 m')
     """
+    keep = clusters if motions else keep
     _check_request(store, clusters, keep, max_gap_s)
     report = on_progress or _silent
     rows = np.arange(len(store)) if frames is None else frames
@@ -158,6 +179,7 @@ def mine_patterns(
         raise _too_few(store, total, clusters, max_gap_s)
     found = _centres_by_seed(seen, spread, clusters, range(seed, seed + 1 + stability_seeds), report)
     patterns = MinedPatterns(name_motions(store.space, found[0][:keep], spread), found[0], spread, store.space)
+    patterns = patterns.only(motions) if motions else patterns
     shown = seen[np.random.default_rng([seed, 2]).permutation(len(seen))[:20_000]]
     return Mining(
         patterns=patterns,

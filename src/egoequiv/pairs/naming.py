@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import chain, count
 
@@ -12,55 +13,58 @@ from egoequiv.pose import MotionSpace
 
 Array = NDArray[np.float64]
 
-NEARLY = 0.75  # share of the first component from which a second one is named too
+SHARE = 0.4  # of the largest component: a component of this size is named too
+LARGE = 0.75  # in spreads: a component of this size is named beside any other
+LARGE_DEG = 10.0  # and so is a turn of this size: in most lenses the picture moves by a sixth of its width
 NO_MOTION = "still"
 STILL = 0.1  # in spreads: a motion with no larger component is called still
-APART = 0.5  # in spreads: the least component that is named because it tells two motions apart
+AND = " and "
+_PART = re.compile(r"(?P<words>.+?)\s+(?P<amount>\d+(?:\.\d+)?|\.\d+)\s*(?P<unit>\S*)")
 
 
 def name_motions(space: MotionSpace, motions: Array, spread: Array, taken: Sequence[str] = ()) -> tuple[str, ...]:
-    """Each motion in plain words, named after its largest component in spreads: "left turn 16°"; (G, M).
+    """Each motion in plain words, the largest component in spreads first: "left turn 16° and forward 4.7 m"; (G, M).
 
-    A second component that is nearly as large is named too; where there is none, one that tells the motion apart from
-    another in the same direction, as turns are told apart where a car always drives; and more if two motions would have
-    the same name, or one of those that are `taken`. A motion that hardly moves is "still".
+    Each component that is a considerable part of the motion is named: one of at least 0.4 of the largest component, or
+    of 0.75 of a spread, or a turn of 10° or more. Smaller ones are named only where two motions would have the same
+    name, or one of those that are `taken`. A motion that hardly moves is "still".
     """
     names = list(taken)
+    is_turn = np.array([axis.unit == "deg" for axis in space.axes], bool)
     for motion in motions:
         size = np.abs(motion / spread)
         if size.max() < STILL and NO_MOTION not in names:
             names.append(NO_MOTION)
             continue
+        least = min(SHARE * size.max(), LARGE)
+        considerable = (size > 0) & ((size >= least) | (is_turn & (np.abs(motion) >= LARGE_DEG)))
         said = {k: space.axes[k].in_words(float(motion[k])) for k in np.argsort(-size, kind="stable").tolist()}
         order = [k for k, word in said.items() if word] or list(said)  # some components are not named
-        is_mixed = len(order) > 1 and size[order[1]] >= NEARLY * size[order[0]]
-        told = None if is_mixed else _told_apart(motion / spread, motions / spread, order)
-        if told is not None:
-            order.remove(told)
-            order.insert(1, told)
+        order.sort(key=lambda k: not considerable[k])
         words = [said[k] or NO_MOTION for k in order]
-        name = words[0]
-        for place, (k, more) in enumerate(zip(order[1:], words[1:], strict=True)):
-            is_named = place == 0 and (is_mixed or k == told)
-            if name not in names and not is_named:
-                break
-            name += f" and {more}"
-        numbered = (f"{name} ({number})" for number in count(len(names) + 1))
-        names.append(next(one for one in chain([name], numbered) if one not in names))
+        fewest = max(int(considerable[order].sum()), 1)
+        longer = (AND.join(words[:length]) for length in range(fewest, len(words) + 1))
+        numbered = (f"{AND.join(words)} ({number})" for number in count(len(names) + 1))
+        names.append(next(name for name in chain(longer, numbered) if name not in names))
     return tuple(names[len(taken) :])
 
 
-def _told_apart(motion: Array, motions: Array, order: Sequence[int]) -> int | None:
-    """The component by which a motion differs most from others whose largest one is the same; (M,), (G, M), in spreads.
+def motion_in_words(space: MotionSpace, name: str) -> Array | None:
+    """The motion (M,) that a name describes, such as "forward 2 m and left turn 17°"; None where it describes none.
 
-    `order` are the components that have a word, the largest first. None where that one tells them apart, or the other
-    is too small to be named.
+    "17 deg" and a plus sign for "and" are understood too. The inverse of `name_motions`, but for rounding and for
+    components that are too small to be named, which are 0.
     """
-    own, others = motion[order], motions[:, order]
-    is_alike = (np.abs(others).argmax(axis=1) == 0) & (np.sign(others[:, 0]) == np.sign(own[0]))
-    gaps = np.abs(others[is_alike] - own)
-    gaps = gaps[(gaps.argmax(axis=1) != 0) & gaps.any(axis=1)]  # of a motion from itself there is none
-    if not len(gaps):
-        return None
-    most = 1 + int(gaps[:, 1:].max(axis=0).argmax())
-    return order[most] if np.abs(own[most]) >= APART else None
+    ways = {word: (k, sign) for k, axis in enumerate(space.axes) for word, sign in ((axis.plus, 1), (axis.minus, -1))}
+    motion = np.zeros(len(space.axes))
+    for part in re.split(r"\s+and\s+|\s*\+\s*", name.strip()):
+        found = _PART.fullmatch(part)
+        words, amount, unit = (found["words"], found["amount"], found["unit"]) if found else (part, "1", "")
+        if words not in ways:
+            return None
+        k, sign = ways[words]
+        is_said = found is not None or space.axes[k].in_words(sign) == part  # directions have no number
+        if not is_said or unit.replace("°", "deg") not in ("", space.axes[k].unit):
+            return None
+        motion[k] += sign * float(amount)
+    return motion

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import ConfigError
-from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap
+from egoequiv.pose.space import Array, MotionAxis, MotionSpace, wrap_columns
 
 LARGEST = 1e12  # step or period of an axis, in its unit: the squares of such numbers are numbers
 
@@ -90,9 +90,4 @@ class GridSpace(MotionSpace):
         return {"kind": "grid", "axes": [asdict(axis) for axis in self.grid_axes]}
 
     def _wrap(self, motion: Array) -> Array:
-        """Bring cyclic axes into [-period/2, period/2), so that 340 deg -> 0 deg is one step."""
-        wrapped = np.array(motion, np.float64)
-        for k, axis in enumerate(self.grid_axes):
-            if axis.period is not None:
-                wrapped[..., k] = wrap(wrapped[..., k], axis.period)
-        return wrapped
+        return wrap_columns(motion, [axis.period for axis in self.grid_axes])

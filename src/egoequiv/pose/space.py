@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,15 @@ def wrap(values: Array, period: float) -> Array:
     half = period / 2
     wrapped = (np.asarray(values, np.float64) + half) % period - half
     return np.where(wrapped >= half, -half, wrapped)  # a value just below -half is rounded up to half
+
+
+def wrap_columns(motion: Array, periods: Sequence[float | None]) -> Array:
+    """Motions (..., M) whose components with a period are brought to the shorter way round, 340 deg -> 0 deg to 20."""
+    wrapped = np.array(motion, np.float64)
+    for k, period in enumerate(periods):
+        if period:
+            wrapped[..., k] = wrap(wrapped[..., k], period)
+    return wrapped
 
 
 class MotionSpace(ABC):

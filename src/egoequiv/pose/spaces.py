@@ -39,7 +39,8 @@ def space_from_description(description: Any) -> MotionSpace:
         if kind == "grid":
             return GridSpace(of_type(tuple[Axis, ...], description.get("axes")))
         if kind == "columns":
-            return ColumnsSpace(of_type(tuple[str, ...], description.get("columns")))
+            periods = of_type(tuple[float, ...], description.get("periods", ()))
+            return ColumnsSpace(of_type(tuple[str, ...], description.get("columns")), periods)
     except DataError as problem:
         raise DataError(f"the description of a {kind} motion space is damaged: {problem}") from problem
     if not isinstance(kind, str) or kind not in SPACES:

@@ -13,6 +13,7 @@ from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.files import is_finite_number
 from egoequiv.plurals import plural
 from egoequiv.pose import ColumnsSpace
+from egoequiv.pose.additive import OVER_TIME
 from egoequiv.pose.clock import Nanoseconds, read_clock
 from egoequiv.sources.donkey_tub import (
     CATALOG,
@@ -32,7 +33,6 @@ from egoequiv.sources.trees import Tree
 Array = NDArray[np.float64]
 
 _NAMES = {"user/angle": "steering", "user/throttle": "throttle"}
-_OVER_TIME = " over time"  # behind the name of an integral
 _TIMES = ("_timestamp_ms", "milliseconds")
 
 
@@ -64,7 +64,7 @@ class _Columns:
 
     def moved(self, key: str) -> str:
         """What the motion of a column is called: of a rate, its integral."""
-        return self.name(key) + (_OVER_TIME if key in self.rates else "")
+        return self.name(key) + (OVER_TIME if key in self.rates else "")
 
 
 def donkey(

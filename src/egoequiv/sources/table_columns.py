@@ -40,7 +40,7 @@ LATITUDE, LONGITUDE, ALTITUDE = (
 SPEED = (r"speed|velocity|vel|vf|v|(?:forward|vehicle|ego)_?(?:speed|velocity)|linear_?(?:velocity_)?x|\w+_speed",)
 YAW_RATE = (r"yaw_?rate|gyro_?z|wz|omega(?:_?z)?|angular_?(?:velocity_)?z|\w+_(?:yaw_?rate|gyro_z)",)
 CONTROLS = (r"(?:\w+_)?(?:steering|steering_?angle|steer|angle|throttle|gas|brake|speed|velocity|yaw_?rate|gyro_?z)",)
-TURNS = (r"(?:\w+_)?(?:yaw|roll|pitch|heading|bearing|course|azimuth|theta)(?:_angle)?",)  # go round
+TURNS = (r"(?:\w+_)?(?:yaw|roll|pitch|heading|bearing|course|azimuth|az|turntable|pan|theta)(?:_angle)?",)  # go round
 AZIMUTH = (r"azimuth|az|turntable(?:_?angle)?|pan|angle|theta|rotation",)
 ELEVATION = (r"elevation|elev|el|tilt",)
 

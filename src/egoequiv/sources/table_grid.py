@@ -15,6 +15,7 @@ Indices = NDArray[np.int64]
 FEWEST = 3  # steps of an axis
 _UNEVEN = 0.05  # of a step
 _FULL_TURN = 360.0
+_DIGITS, _EXACT = 6, 1e-6
 
 
 def grid_of(values: Array, names: Sequence[str], groups: Indices) -> GridSpace | None:
@@ -38,18 +39,31 @@ def grid_of(values: Array, names: Sequence[str], groups: Indices) -> GridSpace |
 
 
 def step_of(angles: Array) -> float | None:
-    """The even step between the angles that occur; None where they are uneven, or fewer than three."""
-    distinct = np.sort(angles)
-    spread = float(np.ptp(distinct)) if len(distinct) else 0.0
-    if spread <= 0:
-        return None
+    """The even step between the angles that occur; None where they are uneven, or fewer than three.
+
+    Steps of a fraction may be rounded to the digits of the table, such as 0, 22, 45, 68 and 90.
+    """
+    distinct = np.unique(angles)
     gaps = np.diff(distinct)
-    large = gaps[gaps > gaps.max() / 2]  # the others are the noise of one angle that was measured again
-    step = round(float(np.median(large)), 6)
-    if len(large) + 1 < FEWEST or gaps[gaps <= gaps.max() / 2].max(initial=0.0) > _UNEVEN * step:
+    large = gaps[gaps > gaps.max(initial=0.0) / 2]  # the others are the noise of one angle that was measured again
+    if len(large) + 1 < FEWEST:
         return None
-    off = np.abs((distinct - distinct[0]) / step - np.round((distinct - distinct[0]) / step))
-    return step if np.abs(large - step).max() <= _UNEVEN * step and off.max() <= 2 * _UNEVEN else None
+    step = float(np.ptp(distinct)) / len(large)
+    rounding = _rounding(distinct) + _EXACT
+    noise = gaps[gaps <= gaps.max() / 2].max(initial=0.0)
+    off = np.abs(distinct - distinct[0] - step * np.round((distinct - distinct[0]) / step)).max()
+    if max(np.abs(large - step).max(), noise, off / 2) > max(_UNEVEN * step, rounding) or off > step / 2 - _EXACT:
+        return None
+    even = _FULL_TURN / max(round(_FULL_TURN / step), 1)  # the step of a turntable, as the digits cannot say it
+    is_rounded = off > _EXACT and abs(even - step) <= rounding / len(large)
+    return even if is_rounded else round(step, _DIGITS)
+
+
+def _rounding(values: Array) -> float:
+    """The unit of the last digit that values have, 1 for whole numbers."""
+    return next(
+        (10.0**-k for k in range(_DIGITS) if np.allclose(values, np.round(values, k), rtol=0, atol=_EXACT)), 0.0
+    )
 
 
 def _axis(name: str, angles: Array, step: float) -> Axis:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from egoequiv.pose import (
     SE3Space,
     integrate,
 )
+from egoequiv.pose.additive import OVER_TIME
 from egoequiv.pose.clock import Nanoseconds
 from egoequiv.pose.conventions import QUATERNION_ORDERS, are_unit_quaternions, parse_transform
 from egoequiv.remarks import Remark
@@ -68,11 +69,16 @@ class Motion:
     settings: TableSettings
     convention: str = ""
     notes: list[str] = field(default_factory=list)
-    periods: tuple[float, ...] = ()  # of columns that are angles and go round; 0 for others
+    periods: tuple[float, ...] = ()  # of values that are angles and go round; 0 for others
 
-    def track(self, rows: Indices, times_ns: Nanoseconds, where: str) -> PoseTrack | ColumnTrack:
-        """The rows (K,) of one recording as a track in the columns of the space."""
+    def track(self, rows: Indices, stamps: Nanoseconds | None, where: str) -> PoseTrack | ColumnTrack:
+        """The rows (K,) of one recording as a track in the columns of the space; without stamps, one row a second.
+
+        Rows in order of time follow an angle past a whole turn. Views without times may be in any order, so their
+        angles stay as they are.
+        """
         values = self.values[rows]
+        times_ns = np.arange(len(rows)) * 10**9 if stamps is None else stamps
         places = len(self.choice.position)
         if self.choice.is_gps and len(values):
             values[:, :2] = np.stack(mercator_m(values[:, 0], values[:, 1]), axis=1)
@@ -83,10 +89,8 @@ class Motion:
             mount = parse_transform(self.settings.mount, "mount") if self.settings.mount else None
             axes = self.settings.axes or "ros"
             return PoseTrack.of(times_ns, position, values[:, places:], where, axes=axes, mount=mount)
-        if self.choice.kind == "plane":
-            values[:, 2] = np.rad2deg(np.unwrap(np.deg2rad(values[:, 2])))
         for place, period in enumerate(self.periods):
-            if period:
+            if period and stamps is not None:
                 values[:, place] = np.unwrap(values[:, place], period=period)
         if self.choice.kind == "rates":
             times_s = (times_ns - times_ns[:1]) / 1e9
@@ -173,10 +177,15 @@ def read_motion(table: Table, choice: Choice, settings: TableSettings, groups: I
     """
     notes: list[str] = []
     values = _values(table, choice, settings, notes)
-    space = _space(choice)
+    grid = None
     if choice.kind == "angles":
-        grid = grid_of(values, choice.columns, groups)
-        if grid is None:
+        known = values[np.isfinite(values).all(axis=1)]
+        moving = np.flatnonzero(np.ptp(known, axis=0)) if len(known) else np.arange(len(choice.columns))
+        columns = tuple(choice.columns[k] for k in moving)
+        grid = grid_of(values[:, moving], columns, groups)
+        if grid is not None:
+            choice, values = replace(choice, columns=columns), values[:, moving]
+        else:
             words = [word for word in words_of(table) if table.is_numeric(word.name)]
             choice = Choice("columns", columns=tuple(dict.fromkeys((*choice.columns, *_controls(words).columns))))
             values, notes = _values(table, choice, settings, []), []
@@ -186,7 +195,6 @@ def read_motion(table: Table, choice: Choice, settings: TableSettings, groups: I
                     "columns and not a turntable"
                 )
             )
-        space = grid or _space(choice)
     good: NDArray[np.bool_] = np.asarray(np.isfinite(values).all(axis=1))
     if len(good) and not good.any():
         raise DataError(f"{table.path.name} has no row with a usable number in each of {', '.join(choice.names)}")
@@ -196,18 +204,25 @@ def read_motion(table: Table, choice: Choice, settings: TableSettings, groups: I
             f"{table.path.name}: {int((~good).sum())} of {len(good)} rows left out, without a usable number in each of "
             f"{', '.join(choice.names)} (the first in line {first})"
         )
-    periods = tuple(
-        turn_of(values[good, place], Word.of(name), settings)
-        if choice.kind == "columns" and not choice.position
-        else 0.0
-        for place, name in enumerate(choice.columns)
-    )
+    periods = _periods(choice, values[good], settings)
     notes += [
-        Remark(f"{name}: an angle, followed past a whole turn of {period:.4g}")
-        for name, period in zip(choice.columns, periods, strict=True)
+        Remark(f"{name}: an angle, a whole turn is {period:.4g}; motions go the shorter way round")
+        for name, period in zip(choice.columns, periods, strict=False)
         if period
     ]
+    space = grid or _space(choice, periods)
     return Motion(choice, space, values, good, settings, _in_words(choice, space, settings), notes, periods)
+
+
+def _periods(choice: Choice, values: Array, settings: TableSettings) -> tuple[float, ...]:
+    """A whole turn for each value that is an angle and goes round, 0 for others; () where there is none."""
+    if choice.kind == "plane":
+        return 0.0, 0.0, 360.0
+    if choice.kind != "columns" or choice.position:
+        return ()
+    turns = (turn_of(column, Word.of(name), settings) for column, name in zip(values.T, choice.columns, strict=True))
+    periods = tuple(turns)
+    return periods if any(periods) else ()
 
 
 def _values(table: Table, choice: Choice, settings: TableSettings, notes: list[str]) -> Array:
@@ -257,7 +272,7 @@ def _euler(angles_deg: list[Array]) -> Array:
     return np.where(np.isfinite(turned).all(axis=1, keepdims=True), found, np.nan)
 
 
-def _space(choice: Choice) -> MotionSpace:
+def _space(choice: Choice, periods: tuple[float, ...]) -> MotionSpace:
     if choice.kind in ("pose", "plane"):
         return SE3Space() if choice.kind == "pose" else SE2Space()
     if choice.is_drive:
@@ -268,8 +283,8 @@ def _space(choice: Choice) -> MotionSpace:
         return ColumnsSpace(CAMERA_POSES[: len(choice.position)])
     names = tuple(Word.of(name).column for name in choice.columns)
     if choice.kind == "rates":
-        names = tuple(f"integral of {name}" for name in names)
-    return ColumnsSpace(names if len(set(names)) == len(names) else choice.columns)
+        names = tuple(f"{name}{OVER_TIME}" for name in names)
+    return ColumnsSpace(names if len(set(names)) == len(names) else choice.columns, periods)
 
 
 def _in_words(choice: Choice, space: MotionSpace, settings: TableSettings) -> str:

@@ -167,8 +167,7 @@ class Rows:
         """One row for each frame."""
         if self.motion.choice.kind == "rates" and stamps is None:
             raise DataError(f"{name}: rates are integrated over time, and frames have none: --read rate_hz= or time=")
-        times_ns = np.arange(len(rows)) * 10**9 if stamps is None else stamps
-        values = _values(self.motion.track(rows, times_ns, self.table.path.name)) if len(rows) else self._nothing()
+        values = _values(self.motion.track(rows, stamps, self.table.path.name)) if len(rows) else self._nothing()
         if self.settings.offset_s and stamps is not None:
             return self._at_times(name, reader, frames, stamps, rows, stamps)
         if stamps is not None:

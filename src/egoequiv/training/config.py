@@ -48,7 +48,9 @@ class TrainConfig(BaseModel):
     all_labels: bool = Field(False, description="on: all labelled training images, however many a class has")
     space: str | None = Field(None, description="the motion space: planar, se2, se3, columns:A,B; None: the store's")
     motions: Names | None = Field(
-        None, description="the motions that are used in training; by default one step along each axis"
+        None,
+        description="the motions that are used in training: steps of a grid (up,right), by default one along each "
+        "axis; else clusters by name or motions such as forward 2 m and left turn 17°, by default the largest clusters",
     )
     patterns: StorePath | None = Field(None, description="mined patterns: the file that `egoequiv patterns` wrote")
     clusters: PositiveInt = Field(6, description="clusters of motions, where patterns are mined")

@@ -125,11 +125,19 @@ def choose_patterns(store: FrameStore, split: Split, config: TrainConfig) -> Mot
                 f"{config.patterns} was mined in another motion space than {store.place} has here: set space as there"
             )
         return patterns
-    if config.motions is not None or store.space.named_motions():
+    if store.space.named_motions():
         return declare_patterns(store.space, config.motions or atomic_names(store.space))
-    keep = config.keep if config.keep_from == "training" else config.clusters
-    found = mine_patterns(store, split.train, clusters=config.clusters, keep=keep, max_gap_s=config.max_gap_s).patterns
-    return found if config.keep_from == "training" else _in_both(found, store, split, config)
+    is_chosen = config.keep_from == "training" or config.motions is not None
+    keep = config.keep if is_chosen else config.clusters
+    found = mine_patterns(
+        store,
+        split.train,
+        clusters=config.clusters,
+        keep=keep,
+        max_gap_s=config.max_gap_s,
+        motions=config.motions,
+    ).patterns
+    return found if is_chosen else _in_both(found, store, split, config)
 
 
 def _in_both(found: MinedPatterns, store: FrameStore, split: Split, config: TrainConfig) -> MinedPatterns:
