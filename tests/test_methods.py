@@ -255,7 +255,10 @@ def test_a_loss_as_a_method_is_described_by_its_first_line() -> None:
         (f"{HERE}:Needy", "missing 1 required positional argument: 'size'"),
         (f"equiv+{HERE}:Needy", "loss test_methods:Needy: "),
         (f"{HERE}:Nameless", "loss Nameless: its name must be a word such as 'triplet'"),
-        (f"{HERE}:Nowhere", "its stream must be one of labelled, motion, neighbour, clip, view: 'video'"),
+        (
+            f"{HERE}:Nowhere",
+            "its stream must be one of labelled, motion, neighbour, clip, view, place, coming: 'video'",
+        ),
         (f"{HERE}:NoLoss", "the class NoLoss is no loss: let it inherit from egoequiv.losses.Term"),
         (f"{HERE}:NOTHING", "expected terms that are egoequiv.losses.Term, found a int"),
         (f"{HERE}:NO_TERMS", "expected a tuple of terms, found a int"),

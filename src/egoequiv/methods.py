@@ -29,6 +29,7 @@ from egoequiv.losses import (
     VarianceViews,
     ViewContrast,
 )
+from egoequiv.models.head import NAME as BACKBONE
 from egoequiv.user_code import is_built_in
 
 MOST_UNITS = 8_192  # of a layer that a loss has, and of whatever else is counted
@@ -121,6 +122,15 @@ MODERN: dict[str, Any] = {
     "iterations": 1_000,
 }
 
+# The same for a head on the cells of a backbone, which are seen many times in a short training.
+ON_CELLS = MODERN | {
+    "encoder": BACKBONE,
+    "learning_rate": 1e-3,
+    "weight_decay": 0.01,
+    "batch_size": 256,
+    "iterations": 1_200,
+}
+
 DEFAULT = "recording+motion"  # where no method is named
 ON_BACKBONE = "place+motion"  # the same on a backbone, for frames with poses and times
 WITHOUT_POSES = "recording"  # the same for frames without poses
@@ -184,13 +194,12 @@ METHODS: dict[str, Method] = {
             "one place has the same features whenever it is seen; one part follows the motion; motion can be read",
             (
                 Classification(),
-                PlaceContrast(),
-                MotionContrast(),
-                RelativeError(weight=5.0, floor=0.3),
+                PlaceContrast(weight=2.0),
+                RelativeError(weight=10.0, floor=0.3, rise=0.3),
                 MotionReading(hidden=0),
                 ComingMotion(),
             ),
-            defaults=MODERN,
+            defaults=ON_CELLS,
         ),
         Method(
             "simclr",

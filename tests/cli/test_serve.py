@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from egoequiv.auditing import optional
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.run_model import open_run_model
+from egoequiv.models.foreign import optional
 from egoequiv.pose import Axis, GridSpace, space_named
 from egoequiv.serving.gallery import Gallery
 from egoequiv.store import FrameStore

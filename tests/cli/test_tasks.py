@@ -150,7 +150,7 @@ def test_without_a_task_recognition_and_equivariance_are_measured(cli: Cli, run:
     assert list(said) == ["recognition", "equivariance"]
     assert json.loads((tmp_path / "equivariance.json").read_text()) == said["equivariance"]
     rho = next(value for value in said["equivariance"]["values"] if value["metric"]["name"] == "rho_up")
-    assert set(rho["baselines"]) == {"constant", "untrained"}
+    assert set(rho["baselines"]) == {"constant", "untrained", "pixels"}
     assert rho["metric"]["baselines"] == {"copy": 1.0}
     shown = cli("evaluate", run, "-o", tmp_path)
     assert "equivariance.json" in shown.err

@@ -19,7 +19,7 @@ from safetensors import safe_open
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation import embed
 from egoequiv.exporting import export, export_run, open_export, open_model
-from egoequiv.exporting.programs import write_onnx, write_program
+from egoequiv.exporting.programs import onnx_of, write_program
 from egoequiv.models.checksums import write_checksums
 from egoequiv.store import FrameStore
 from egoequiv.training import train
@@ -328,7 +328,7 @@ def test_what_onnx_cannot_say_is_one_line(tmp_path: Path) -> None:
         """No program at all."""
 
     with pytest.raises(ConfigError, match="encoder odd cannot be exported to ONNX: ") as caught:
-        write_onnx(tmp_path / "odd.onnx", "encoder odd", Odd(), ["images"], ["features"], {})  # type: ignore[arg-type]
+        onnx_of("encoder odd", Odd(), ["images"], ["features"])  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
 

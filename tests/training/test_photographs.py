@@ -98,7 +98,7 @@ def test_frames_at_random_leak(photographs: FrameStore) -> None:
 
 def test_walking_round_a_thing_is_named_so(photographs: FrameStore) -> None:
     for name in mine_patterns(photographs).patterns.names:
-        turn, shift = sorted(name.split(" and "), key=lambda part: part.endswith(" m"))
+        turn, shift, *_ = sorted(name.split(" and "), key=lambda part: part.endswith(" m"))
         assert {turn.split()[0], shift.split()[0]} == {"pan", "shift"}
         assert turn.split()[1] != shift.split()[1]  # to the right round it, and back to the left
 

@@ -94,15 +94,19 @@ def _backbone(config: SavedConfig) -> list[str]:
     settings = config.spec.encoder_settings
     trained = settings.get("fine_tune", 0)
     how = f"its last {plural(trained, 'block')} trained further" if trained else "its weights as they were"
-    height, width, rows, columns = *about["size"], *about["grid"]
+    height, width = about["size"]
     name = settings.get("backbone", about["kind"])
     kept = KEPT.fullmatch(name) is not None
     lines = [
         f"Its backbone is {about['kind']} (weights {about['weights']}), with {how}: layer {about['layer']}, of pictures "
-        f"of {height} x {width}, averaged to {rows} x {columns} cells. Its licence: {about['licence'] or 'not stated'}."
+        f"of {height} x {width}, averaged to {about['grid']} cells. Its licence: {about['licence'] or 'not stated'}."
     ]
-    needed = f"its copy {name} in this folder" if kept else f"the code {name}" if is_code(name) else f"the package {name}"
-    lines.append(f"With the backbone inside, the files .onnx and .pt2 need nothing else; model.safetensors needs {needed}.")
+    needed = (
+        f"its copy {name} in this folder" if kept else f"the code {name}" if is_code(name) else f"the package {name}"
+    )
+    lines.append(
+        f"With the backbone inside, the files .onnx and .pt2 need nothing else; model.safetensors needs {needed}."
+    )
     if name.endswith(".onnx"):
         lines.append("There is no encoder.pt2 and no moved.pt2, because the backbone is an ONNX file.")
     return lines

@@ -57,9 +57,7 @@ def write_program(path: Path, program: torch.export.ExportedProgram, about: Mapp
         raise DataError(f"cannot write {path.name}: {_first_line(problem)}") from problem
 
 
-def onnx_of(
-    what: str, program: torch.export.ExportedProgram, inputs: Sequence[str], outputs: Sequence[str]
-) -> Any:
+def onnx_of(what: str, program: torch.export.ExportedProgram, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
     """A program as an ONNX model, with its weights in it."""
     try:
         with _quiet(), torch.no_grad():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -12,6 +12,7 @@ from torch.nn import functional
 from egoequiv.errors import ConfigError
 from egoequiv.losses.term import Part, StreamBatch, StreamName, Term
 from egoequiv.models import Heads
+from egoequiv.models.network import EQUIVARIANT, INVARIANT
 
 
 def place_contrast(z: Tensor, place: Tensor, temperature: float) -> Tensor:
@@ -32,15 +33,17 @@ def place_contrast(z: Tensor, place: Tensor, temperature: float) -> Tensor:
 
 @dataclass(frozen=True)
 class PlaceContrast(Term):
-    """Place contrast over the pairs of a batch, on one part of the features."""
+    """Place contrast over the pairs of a batch: on one part of the features, or the mean over both."""
 
     name: ClassVar[str] = "place"
     stream: ClassVar[StreamName] = "place"
     temperature: float = 0.1
-    part: Part = "all"
+    part: Part | Literal["each"] = "each"
 
     def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
         if batch.place is None:
             raise ConfigError("place contrast needs pairs of one place")
-        own = net.part(self.part)
-        return place_contrast(torch.cat([batch.z_i[:, own], batch.z_j[:, own]]), batch.place, self.temperature)
+        names = (INVARIANT, EQUIVARIANT) if self.part == "each" else (self.part,)
+        z = torch.cat([batch.z_i, batch.z_j])
+        losses = [place_contrast(z[:, net.part(name)], batch.place, self.temperature) for name in names]
+        return torch.stack(losses).mean()

@@ -29,11 +29,13 @@ def relative_error(predicted_i: Tensor, z_i: Tensor, z_j: Tensor, floor: float) 
 class RelativeError(MotionTerm):
     """The relative error over the pairs of a batch, of features of length 1.
 
-    Alone it has a trivial minimum, so it needs a contrast beside it that keeps features of other images apart.
+    Alone it has a trivial minimum, so it needs a contrast beside it that keeps features of other images apart. With a
+    large weight, that contrast must come first: the weight rises over a share of the run.
     """
 
     name: ClassVar[str] = "relative"
     floor: float = 0.02
+    rise: float = 0.0
 
     def of(self, made: Prediction) -> Tensor:
         length = torch.linalg.vector_norm(made.z_j, dim=-1, keepdim=True).clamp_min(SHORTEST)

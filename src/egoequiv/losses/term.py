@@ -42,6 +42,7 @@ class Term(ABC):
     needs_clips: ClassVar[bool] = False  # whether frames of one clip are told from those of others
     maps_motion: ClassVar[bool] = False  # whether it trains maps of any motion, `net.motion_maps`
     part = "all"  # of the features, those that it looks at; a term may have a field of this name
+    rise = 0.0  # over this share of a run its weight rises from 0; a term may have a field of this name
     weight: float = 1.0
 
     def layers(self, features: int, motion: int) -> tuple[int, ...]:

@@ -39,9 +39,9 @@ class BackboneHead(Encoder):
     Args:
         image_shape: height, width and channels of the images.
         backbone: efficientnet-lite0, a folder of transformers, a file .onnx or .pt2, or package.module:factory.
-        layer: the layer that is read; None: the best known, or the output.
+        layer: the layers that are read, with + between them; None: the best known, or the output.
         size: height and width of the picture that the backbone sees, such as 80x256; None: by the shape of the images.
-        grid: rows and columns of cells, such as 3x8; None: about 24 in the shape of the picture.
+        grid: rows and columns of the cells of each layer, such as 5x16+3x8; None: by the size of its maps.
         hidden: units of the full layer of each half.
         feature_dim: number of features, half of them invariant and half equivariant where a method divides them.
         components: principal components of the cells that are read, at most.
@@ -72,15 +72,14 @@ class BackboneHead(Encoder):
         digest: str = "",
     ) -> None:
         super().__init__()
-        from egoequiv.models.foreign.backbone import Backbone, Reading
+        from egoequiv.models.foreign.backbone import PLUS, Backbone, Reading
         from egoequiv.models.foreign.cells import in_words, sides_in
 
         if feature_dim % 2:
             raise ConfigError(f"encoder.feature_dim={feature_dim} has no half: choose an even number")
-        sides = {
-            name: sides_in(text, f"encoder.{name}") if text else None for name, text in (("size", size), ("grid", grid))
-        }
-        self.backbone = Backbone(Reading(backbone, layer, **sides), image_shape, is_trained=fine_tune > 0)
+        sides = None if size is None else sides_in(size, "encoder.size")
+        grids = tuple(sides_in(text, "encoder.grid") for text in grid.split(PLUS)) if grid else ()
+        self.backbone = Backbone(Reading(backbone, layer, sides, grids), image_shape, is_trained=fine_tune > 0)
         if digest and digest != self.backbone.digest and not fine_tune:
             raise ConfigError(
                 f"backbone {backbone} has other weights than when the run was trained ({self.backbone.digest}, then "
@@ -90,7 +89,7 @@ class BackboneHead(Encoder):
             "backbone": backbone,
             "layer": self.backbone.layer,
             "size": in_words(self.backbone.size),
-            "grid": in_words(self.backbone.grid),
+            "grid": self.backbone.grid,
             "digest": digest or self.backbone.digest,
         }
         self.variants, self.noise, self.fine_tune = 0 if fine_tune else variants, noise, fine_tune

@@ -28,7 +28,7 @@ from egoequiv.training.light import light_at, light_generator
 from egoequiv.training.measurable import pairs_warning
 from egoequiv.training.memory import check_memory
 from egoequiv.training.network import Threads, build_net
-from egoequiv.training.objective import Objective, Rows, gather_batch
+from egoequiv.training.objective import Objective, Rows, gather_batch, risen
 from egoequiv.training.optimizer import make_optimizer, set_learning_rate
 from egoequiv.training.progress import LiveProgress
 from egoequiv.training.rhythm import Course, Member
@@ -178,7 +178,8 @@ class SingleRun(Course):
         self._objective = team.sharing(Objective(net, self._method))
         self._parameters = list(net.parameters())
         device = net.input_mean.device
-        self._weights = [torch.tensor(term.weight, device=device) for term in self._method.terms]
+        self._weights = torch.tensor([term.weight for term in self._method.terms], device=device)
+        self._rises = torch.tensor([float(term.rise) for term in self._method.terms], device=device)
         self._has_warned = False
         terms = [term for term in self._method.terms if not is_built_in(term)]
         is_own = is_built_in(net.encoder) and not terms
@@ -208,7 +209,7 @@ class SingleRun(Course):
         for parameter in self._parameters:
             parameter.grad = None
         with self._backward():
-            torch.autograd.backward(losses, self._weights)
+            torch.autograd.backward(losses, risen(self._weights, self._rises, self.iteration / self.last_iteration))
         self._optimizer.step()
         return torch.stack(losses).detach()
 

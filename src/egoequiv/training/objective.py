@@ -127,9 +127,14 @@ def split_features(
     return batches
 
 
+def risen(weights: Tensor, rises: Tensor, done: float) -> list[Tensor]:
+    """The weights (..., T) of the terms when a share of the run is done, one tensor (...) a term."""
+    return list((weights * torch.where(rises > 0, done / rises, 1.0).clamp_max(1.0)).unbind(-1))
+
+
 def pieces(stream: StreamName) -> int:
     """How many images a row of the stream has."""
-    return 1 if stream == "labelled" else 2
+    return 1 if stream in ("labelled", "coming") else 2
 
 
 def term_losses(net: Heads, method: Method, batches: Mapping[StreamName, StreamBatch]) -> list[Tensor]:

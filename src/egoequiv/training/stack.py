@@ -18,7 +18,7 @@ from egoequiv.losses import StreamName
 from egoequiv.methods import Method
 from egoequiv.models import EgoNet, StackedNet
 from egoequiv.training.config import TrainConfig
-from egoequiv.training.objective import Rows, Targets, gather, gather_batch, split_features, term_losses
+from egoequiv.training.objective import Rows, Targets, gather, gather_batch, risen, split_features, term_losses
 from egoequiv.training.optimizer import learning_rate
 from egoequiv.training.streams import Stream
 
@@ -55,6 +55,8 @@ class Stack:
         ]
         weights = [[term.weight for term in config.objective().terms] for config in configs]
         self._weights = torch.tensor(weights, device=self.net.input_mean.device)  # (S, T)
+        rises = [[float(term.rise) for term in config.objective().terms] for config in configs]
+        self._rises, self._iterations = torch.tensor(rises).to(self._weights), configs[0].iterations
         first = configs[0]
         self._optimizer = torch.optim.SGD(
             [{"params": list(views.values())} for views in self._views],
@@ -70,7 +72,7 @@ class Stack:
         own, shared, targets = self._gather(rows)
         features = split_features(self.net.encode(own, shared), targets)
         losses = term_losses(self.net, self.method, features)
-        torch.autograd.backward(losses, list(self._weights.unbind(1)))
+        torch.autograd.backward(losses, risen(self._weights, self._rises, iteration / self._iterations))
         parameters = dict(self.net.named_parameters())
         for s, views, group in zip(self._slices, self._views, self._optimizer.param_groups, strict=True):
             group["lr"] = learning_rate(s.config, iteration)

@@ -1,4 +1,4 @@
-"""A backbone: a model of others that is read at one layer, with its layout, before something is trained on it."""
+"""A backbone: a model of others that is read at some layers, with their layout, before something is trained on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.foreign.calls import FAULTS, described
-from egoequiv.models.foreign.cells import STRIDE, Sides, as_map, cells_of, usual_grid, usual_size
+from egoequiv.models.foreign.cells import STRIDE, Sides, as_map, cells_of, in_words, usual_grid, usual_size
 from egoequiv.models.foreign.layers import OUTPUT, check_layer, first_tensor, run_with_layers
 from egoequiv.models.foreign.loaders import FOREIGN, kind_of, load_foreign
 from egoequiv.models.foreign.model import AuditedModel
@@ -25,10 +25,19 @@ from egoequiv.models.foreign.spec import ModelSpec
 from egoequiv.models.pretrained import NAME as LITE
 from egoequiv.names import short_name
 
-# The layer that is read where none is named: the one whose cells tell most of motion and place.
-LAYERS = {LITE: "blocks.10"}
+# The layers that are read where none is named: those whose cells tell most of motion and place.
+LAYERS = {LITE: "blocks.10+blocks.13"}
+PLUS = "+"  # between layers, and between their grids
+USUAL_FEATURES = 16_384  # of all layers, where no grid is given
 MOST_FEATURES = 65_536
-FILES = ("config.json", "preprocessor_config.json", "*.safetensors", "*.safetensors.index.json", "README.md", "LICENSE*")
+FILES = (
+    "config.json",
+    "preprocessor_config.json",
+    "*.safetensors",
+    "*.safetensors.index.json",
+    "README.md",
+    "LICENSE*",
+)
 
 
 @dataclass(frozen=True)
@@ -37,19 +46,22 @@ class Reading:
 
     Args:
         where: What `egoequiv audit` takes: a name, a folder of transformers, an ONNX or torch.export file, code.
-        layer: The layer that is read; None: that of the name, or the output.
+        layer: The layers that are read, with + between them; None: those of the name, or the output.
         size: Height and width of the picture that it sees; None: about 20,000 pixels in the shape of the images.
-        grid: Rows and columns of cells; None: about 24 in the shape of the picture.
+        grid: Rows and columns of cells, of all layers or of each; None: a map as it is, or averaged to so many cells
+            that all layers together give about 16,000 numbers.
     """
 
     where: str
     layer: str | None = None
     size: Sides | None = None
-    grid: Sides | None = None
+    grid: tuple[Sides, ...] = ()
 
 
 class Backbone(nn.Module):
-    """Cells (B, C * rows * columns) of images (B, 1 or 3, H, W) with values of 0 to 1; it brings its preprocessing.
+    """Cells (B, D) of images (B, 1 or 3, H, W) with values of 0 to 1; it brings its preprocessing.
+
+    Of each layer, D has C * rows * columns numbers.
 
     Its weights are those of its files: they are not saved again with what is trained on it, unless it is trained too.
     """
@@ -60,20 +72,26 @@ class Backbone(nn.Module):
         self._where = reading.where
         self.kind, self.licence, self.digest = model.kind, model.licence, _digest(model, reading.where)
         self.layer = reading.layer or LAYERS.get(reading.where, OUTPUT)
-        if self.layer != OUTPUT:
-            check_layer(self.layer, model.layer_names, f"backbone {reading.where}")
+        self.layers = tuple(self.layer.split(PLUS))
+        for layer in self.layers:
+            if layer != OUTPUT:
+                check_layer(layer, model.layer_names, f"backbone {reading.where}")
         height, width, _ = image_shape
         own = model.preprocessing
         is_open = model.batch is None and (model.patch is not None or own.size is None)
         size = reading.size or (usual_size(height, width, model.patch or STRIDE) if is_open else own.size)
         self.size = size or (height, width)
-        self.grid = reading.grid or usual_grid(*self.size)
+        self.grids = reading.grid * len(self.layers) if len(reading.grid) == 1 else reading.grid
+        if len(self.grids) not in (0, len(self.layers)):
+            raise ConfigError(f"encoder.grid has {len(self.grids)} grids, and encoder.layer={self.layer}: one of each")
         self.preprocessing = own.resized(self.size, 3 if own.channels is None else own.channels)
         self.patch, self._forward, self._batch = model.patch, model.forward, model.batch
         self.is_torch = isinstance(model.forward, TorchForward)
         self.module: nn.Module = model.forward.module if isinstance(model.forward, TorchForward) else nn.Module()
         if is_trained and not self.is_torch:
             raise ConfigError(f"backbone {reading.where}: {model.kind} cannot be trained: leave out fine_tune")
+        if len(self.layers) > 1 and not self.is_torch:
+            raise ConfigError(f"encoder.layer={self.layer}: of {model.kind}, one layer can be read")
         self.requires_grad_(False).eval()
         self.is_saved = is_trained
         self.feature_dim = self._count(image_shape)
@@ -81,7 +99,12 @@ class Backbone(nn.Module):
     @property
     def identity(self) -> tuple[Any, ...]:
         """What decides the cells of an image: weights, layer, size and grid."""
-        return (self.digest, self.layer, self.size, self.grid)
+        return (self.digest, self.layer, self.size, self.grids)
+
+    @property
+    def grid(self) -> str:
+        """Rows and columns of the cells of each layer, such as 5x16+3x8."""
+        return PLUS.join(map(in_words, self.grids))
 
     @property
     def about(self) -> dict[str, Any]:
@@ -90,7 +113,7 @@ class Backbone(nn.Module):
             "kind": self.kind,
             "layer": self.layer,
             "size": list(self.size),
-            "grid": list(self.grid),
+            "grid": self.grid,
             "weights": self.digest,
             "licence": self.licence,
         }
@@ -118,40 +141,55 @@ class Backbone(nn.Module):
         return self._batch
 
     def forward(self, images: Tensor) -> Tensor:
-        return self.from_values(self.values(images))
+        values = self._values(self.preprocessing.prepare(images))
+        return torch.cat([self.from_values(value, layer) for layer, value in enumerate(values)], dim=1)
 
     def values(self, images: Tensor) -> Tensor:
-        """What the layer gives for images, as the model has it."""
-        return self._values(self.preprocessing.prepare(images))
+        """What the first layer gives for images, as the model has it."""
+        return self._values(self.preprocessing.prepare(images))[0]
 
-    def from_values(self, values: Tensor) -> Tensor:
-        """The cells of what the layer gave."""
-        maps = as_map(values.float(), *self.size, self.patch) if values.dim() > 2 else values.float()
-        return cells_of(maps, self.grid) if maps.dim() == 4 else maps
+    def from_values(self, values: Tensor, layer: int = 0) -> Tensor:
+        """The cells of what a layer gave."""
+        maps = self._maps(values)
+        return cells_of(maps, self.grids[layer]) if maps.dim() == 4 else maps
 
-    def _values(self, prepared: Tensor) -> Tensor:
-        """What the layer gives; a model that takes so many images at a time gets as many."""
+    def _maps(self, values: Tensor) -> Tensor:
+        return as_map(values.float(), *self.size, self.patch) if values.dim() > 2 else values.float()
+
+    def _values(self, prepared: Tensor) -> list[Tensor]:
+        """What each layer gives; a model that takes so many images at a time gets as many."""
         if self._batch is None:
             return self._run(prepared)
         values = []
         for start in range(0, len(prepared), self._batch):
             some = prepared[start : start + self._batch]
             again = some[-1:].expand(self._batch - len(some), *some.shape[1:])
-            values.append(self._run(torch.cat([some, again]))[: len(some)])
-        return torch.cat(values)
+            values.append([value[: len(some)] for value in self._run(torch.cat([some, again]))])
+        return [torch.cat(pieces) for pieces in zip(*values, strict=True)]
 
-    def _run(self, images: Tensor) -> Tensor:
+    def _run(self, images: Tensor) -> list[Tensor]:
         if isinstance(self._forward, TorchForward):
-            outputs: Mapping[str, Any] = run_with_layers(self.module, self._forward.call, images, (self.layer,))
+            outputs: Mapping[str, Any] = run_with_layers(self.module, self._forward.call, images, self.layers)
         else:
-            outputs = self._forward(images.cpu(), (self.layer,))
-        return torch.as_tensor(first_tensor(outputs[self.layer])).to(images.device)
+            outputs = self._forward(images.cpu(), self.layers)
+        return [torch.as_tensor(first_tensor(outputs[layer])).to(images.device) for layer in self.layers]
+
+    def _choose_grids(self, images: Tensor) -> tuple[Sides, ...]:
+        """A map as it is, or averaged to so many cells that all layers together give about as many numbers as usual."""
+        maps = [self._maps(values) for values in self._values(self.preprocessing.prepare(images))]
+        most = USUAL_FEATURES // len(maps)
+        return tuple(
+            usual_grid(*shown.shape[2:], max(most // shown.shape[1], 1)) if shown.dim() == 4 else (1, 1)
+            for shown in maps
+        )
 
     @torch.no_grad()
     def _count(self, image_shape: tuple[int, int, int]) -> int:
         height, width, channels = image_shape
         try:
-            cells = self(torch.zeros(2, channels, height, width))
+            images = torch.zeros(2, channels, height, width)
+            self.grids = self.grids or self._choose_grids(images)
+            cells = self(images)
         except (ConfigError, DataError) as problem:
             raise ConfigError(f"backbone {self.kind}, layer {self.layer}: {problem}") from problem
         except FAULTS as problem:
@@ -178,10 +216,10 @@ class Backbone(nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def last_blocks(self, count: int) -> list[nn.Module]:
-        """The last so many blocks up to the layer that is read: of the longest list of modules that it has."""
+        """The last so many blocks up to the last layer that is read: of the longest list of modules that it has."""
         lists = [module for module in self.module.modules() if isinstance(module, nn.ModuleList | nn.Sequential)]
         blocks = list(max(lists, key=len, default=[]))
-        name, _, number = self.layer.rpartition(".")
+        name, _, number = self.layers[-1].rpartition(".")
         inside = dict(self.module.named_modules()).get(name)
         if number.isdigit() and isinstance(inside, nn.ModuleList | nn.Sequential):
             blocks = list(inside)[: int(number) + 1]

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from egoequiv.errors import ConfigError, DataError
 
-CELLS = 24  # of a picture, where no grid is given
 AREA = 80 * 256  # pixels of the picture that a backbone sees, where no size is given
 STRIDE = 16  # pixels between the cells of a map, where a model does not say it
 MOST_EXTRA = 16  # tokens that are no patches: class and register tokens
@@ -32,10 +31,12 @@ def in_words(sides: Sides) -> str:
     return f"{sides[0]}x{sides[1]}"
 
 
-def usual_grid(height: int, width: int) -> Sides:
-    """About 24 cells in the shape of a picture: 3 x 8 for 80 x 256."""
-    rows = max(round(sqrt(CELLS * height / width)), 1)
-    return rows, max(round(CELLS / rows), 1)
+def usual_grid(height: int, width: int, most: int) -> Sides:
+    """A map as it is, if it has at most so many cells; otherwise about as many in its shape."""
+    if height * width <= most:
+        return height, width
+    rows = min(max(round(sqrt(most * height / width)), 1), most)
+    return rows, max(most // rows, 1)
 
 
 def usual_size(height: int, width: int, stride: int) -> Sides:

@@ -45,7 +45,7 @@ def run_with_layers(
 ) -> dict[str, Any]:
     """What `call`, which runs the module, returns for images, and what the named modules inside gave meanwhile.
 
-    Where only modules inside are asked for, what comes after the last of them is not computed.
+    Where only modules inside are named, what comes after the last of them is not computed.
     """
     caught: dict[str, Any] = {}
 
@@ -73,7 +73,7 @@ def run_with_layers(
 
 
 class _AllCaught(Exception):  # noqa: N818, because it is no error
-    """All layers that were asked for have been run."""
+    """All layers that were named have been run."""
 
 
 def first_tensor(output: Any) -> Any:
