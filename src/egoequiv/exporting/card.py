@@ -98,8 +98,9 @@ def _backbone(config: SavedConfig) -> list[str]:
     name = settings.get("backbone", about["kind"])
     kept = KEPT.fullmatch(name) is not None
     lines = [
-        f"Its backbone is {about['kind']} (weights {about['weights']}), with {how}: layer {about['layer']}, of pictures "
-        f"of {height} x {width}, averaged to {about['grid']} cells. Its licence: {about['licence'] or 'not stated'}."
+        f"Its backbone is {about['kind']} (weights {about['weights']}), with {how}: layer {about['layer']}, of "
+        f"pictures of {height} x {width}, averaged to {about['grid']} cells. "
+        f"Its licence: {about['licence'] or 'not stated'}."
     ]
     needed = (
         f"its copy {name} in this folder" if kept else f"the code {name}" if is_code(name) else f"the package {name}"

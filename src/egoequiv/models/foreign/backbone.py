@@ -176,12 +176,12 @@ class Backbone(nn.Module):
 
     def _choose_grids(self, images: Tensor) -> tuple[Sides, ...]:
         """A map as it is, or averaged to so many cells that all layers together give about as many numbers as usual."""
-        maps = [self._maps(values) for values in self._values(self.preprocessing.prepare(images))]
-        most = USUAL_FEATURES // len(maps)
-        return tuple(
-            usual_grid(*shown.shape[2:], max(most // shown.shape[1], 1)) if shown.dim() == 4 else (1, 1)
-            for shown in maps
-        )
+        grids = []
+        for values in self._values(self.preprocessing.prepare(images)):
+            maps = self._maps(values)
+            most = max(USUAL_FEATURES // len(self.layers) // maps.shape[1], 1)
+            grids.append(usual_grid(maps.shape[2], maps.shape[3], most) if maps.dim() == 4 else (1, 1))
+        return tuple(grids)
 
     @torch.no_grad()
     def _count(self, image_shape: tuple[int, int, int]) -> int:

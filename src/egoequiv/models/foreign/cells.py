@@ -63,7 +63,7 @@ def as_map(values: Tensor, height: int, width: int, patch: int | None) -> Tensor
         for side in (down, across), (down // 2, across // 2), (down // 4, across // 4), (down // 8, across // 8):
             extra = values.shape[1] - side[0] * side[1]
             if side[0] * side[1] and 0 <= extra <= MOST_EXTRA:
-                return values[:, extra:].mT.unflatten(2, side)
+                return values[:, extra:].mT.reshape(len(values), -1, *side)
     raise DataError(
         f"{values.shape[1]} tokens are not the patches of a picture of {height} x {width}: choose another layer, or "
         "another size"

@@ -104,7 +104,7 @@ def _licence(folder: Path) -> str:
     """What the model card in the folder says; nothing where there is none."""
     card = folder / "README.md"
     head = card.read_text("utf-8", "replace").split("---")[1:2] if card.is_file() else []
-    said = {key: value for key, value in re.findall(r"^(license(?:_name)?):[ \t]*(\S.*)$", "".join(head), re.MULTILINE)}
+    said = dict(re.findall(r"^(license(?:_name)?):[ \t]*(\S.*)$", "".join(head), re.MULTILINE))
     return str(said.get("license_name") or said.get("license") or "").strip(" '\"")
 
 
