@@ -131,8 +131,15 @@ ON_CELLS = MODERN | {
     "iterations": 1_200,
 }
 
+PLACE_AND_MOTION = (
+    PlaceContrast(weight=2.0),
+    RelativeError(weight=10.0, floor=0.3, rise=0.3),
+    MotionReading(hidden=0),
+)
+
 DEFAULT = "recording+motion"  # where no method is named
-ON_BACKBONE = "place+motion"  # the same on a backbone, for frames with poses and times
+ON_BACKBONE = "place+motion+coming"  # the same on a backbone, for frames with poses and times
+ON_BACKBONE_UNTIMED, ON_BACKBONE_UNPOSED = "place+motion", "place"  # the same without times, and without poses
 WITHOUT_POSES = "recording"  # the same for frames without poses
 FEW_CLIPS, SINGLE_PICTURES = "motion", "simclr"  # the same for few clips, and for pictures that are not video
 
@@ -190,15 +197,21 @@ METHODS: dict[str, Method] = {
             defaults=MODERN,
         ),
         Method(
+            "place",
+            "one place has the same features whenever it is seen; no motion",
+            (Classification(), PlaceContrast(part="all")),
+            defaults=ON_CELLS,
+        ),
+        Method(
             "place+motion",
             "one place has the same features whenever it is seen; one part follows the motion; motion can be read",
-            (
-                Classification(),
-                PlaceContrast(weight=2.0),
-                RelativeError(weight=10.0, floor=0.3, rise=0.3),
-                MotionReading(hidden=0),
-                ComingMotion(),
-            ),
+            (Classification(), *PLACE_AND_MOTION),
+            defaults=ON_CELLS,
+        ),
+        Method(
+            "place+motion+coming",
+            "place+motion, and what the camera does next can be read from one frame",
+            (Classification(), *PLACE_AND_MOTION, ComingMotion()),
             defaults=ON_CELLS,
         ),
         Method(

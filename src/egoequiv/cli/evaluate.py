@@ -14,6 +14,8 @@ from egoequiv.cli.stores import fetch, local_store
 from egoequiv.cli.task_options import TaskNames, TaskSettings, check_hold_out, tasks_in
 from egoequiv.errors import ConfigError, DataError
 
+LOG = "log"  # the task that says what features are good for on a log
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -85,7 +87,7 @@ def measure_basics(run: Path, *, quiet: bool = False) -> list[dict[str, Any]]:
     from egoequiv.experiments.measure import BASIC
 
     measurer = RunMeasurer(run)
-    tasks = get_tasks(BASIC if measurer.opened.recognition is not None else ["equivariance"])
+    tasks = get_tasks([*(BASIC if measurer.opened.recognition is not None else ["equivariance"]), LOG])
     try:
         found = _measure(measurer, tasks, TaskOptions(), is_basic=True, quiet=quiet)
     except DataError as problem:
@@ -100,7 +102,7 @@ def _default_tasks(has_store: bool, has_labels: bool) -> list[str]:
 
     if has_store:
         return ["readout" if has_labels else "equivariance"]
-    return [*BASIC, "readout"] if has_labels else list(BASIC)
+    return [*BASIC, "readout"] if has_labels else [*BASIC, LOG]
 
 
 def _bring_frames(run: Path, store: str | None) -> str | None:

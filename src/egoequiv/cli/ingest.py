@@ -65,7 +65,7 @@ def ingest(
         return
     read, motion = parse_settings(settings or []), poses.motion()
     opened = _open(source, path, read)
-    inputs = _inputs(opened, LogOptions(opened.name, read, parse_size(size), color, motion))
+    inputs = _inputs(opened, LogOptions(opened.name, read, parse_size(size), color, motion=motion))
     if inputs is not None and not overwrite and made_from(out) == inputs:
         say(f"{out} is there already, made from the same files with the same settings; --overwrite makes it again")
         return

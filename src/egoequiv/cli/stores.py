@@ -53,12 +53,23 @@ class LogImages(LogFormat):
         typer.Option("--size", show_default="by the images", help="Of the images of a log: N x N, or HEIGHTxWIDTH."),
     ] = None
     color: Annotated[
-        bool, typer.Option("--color/--gray", help="Keep the colour of a log's images, or turn them to gray.")
-    ] = False
+        bool | None,
+        typer.Option(
+            "--color/--gray",
+            show_default="gray; for a backbone, color",
+            help="Keep the colour of a log's images, or turn them to gray.",
+        ),
+    ] = None
 
     def options(self) -> LogOptions:
         """The same for `store_at`."""
-        return replace(super().options(), size=parse_size(self.size), color=self.color)
+        return replace(super().options(), size=parse_size(self.size), color=bool(self.color))
+
+    def for_backbone(self) -> LogOptions:
+        """The same for a network that was trained elsewhere: larger images, in colour where not said otherwise."""
+        from egoequiv.models.foreign.cells import AREA
+
+        return replace(self.options(), area=AREA, color=self.color is not False)
 
 
 def local_store(
@@ -69,10 +80,12 @@ def local_store(
     like: Path | None = None,
     motion: MotionOptions | None = None,
     may_replace: bool = True,
+    options: LogOptions | None = None,
 ) -> str:
     """The place of a store that can be opened at once: a URL is fetched, and a log is ingested, with a bar.
 
-    With `like`, the folder of a run, images get the size and colour that its network takes.
+    With `like`, the folder of a run, images get the size and colour that its network takes; `options` are in place of
+    those of `log`.
     """
     from egoequiv.engines import LocalEngine
     from egoequiv.errors import ConfigError
@@ -87,7 +100,7 @@ def local_store(
         if unused := [name for name, value in given.items() if value]:
             raise ConfigError(f"--{unused[0]} says how a log is read, and {place} is a store already: leave it out")
         return place
-    options = replace(log.options(), motion=motion)
+    options = replace(options or log.options(), motion=motion)
     if like is not None:
         height, width, channels = load_spec(like).image_shape
         options = replace(options, size=(height, width), color=channels == 3)

@@ -37,6 +37,14 @@ class Learning:
         ),
     ] = None
     encoder: EncoderName = None
+    backbone: Annotated[
+        str | None,
+        typer.Option(
+            show_default="for a log: efficientnet-lite0 if it is installed",
+            help="The pretrained network to start from: efficientnet-lite0, a folder of Hugging Face transformers, a "
+            "file .onnx or .pt2, or code as module:name; none: random weights.",
+        ),
+    ] = None
     labels: Annotated[
         str | None,
         typer.Option(
@@ -63,7 +71,7 @@ class Learning:
 
     def values(self) -> dict[str, Any]:
         """Those that were given, as `make_config` takes them; an option goes before the same setting of --set."""
-        given = {name: value for name, value in asdict(self).items() if value is not None}
+        given = {name: value for name, value in asdict(self).items() if value is not None and name != "backbone"}
         others, no_labels = given.pop("settings", []), given.pop("no_labels")
         return {**parse_settings(others), **({"use_labels": False} if no_labels else {}), **given}
 
@@ -89,19 +97,27 @@ def train(
     """Train a method on a store or a log; stop it at any time and go on with --resume.
 
     A log (any path that `egoequiv inspect` understands) is ingested once into OUT-frames and learned from without
-    labels, and rho is measured at once. `egoequiv settings` lists every setting for --set. What is not given follows
-    the data: the encoder suits the images, and the split has no leakage where the recordings allow it.
+    labels, and what was learned is measured at once. Where a backbone is installed, a head is trained on it.
+    `egoequiv settings` lists every setting for --set. What is not given follows the data: the encoder suits the images,
+    and the split has no leakage where the recordings allow it.
 
     Example: egoequiv train toys --method equiv --no-labels -o my-run
     """
-    values = learning.values()
-    is_log, motion = False, poses.motion()
+    from egoequiv.models.head import NAME as BACKBONE
+    from egoequiv.store.logs import is_store
+    from egoequiv.training.defaults import with_backbone
+
+    motion, is_log = poses.motion(), store is not None and not is_store(store)
+    values, why = with_backbone(learning.values(), learning.backbone, is_log)
     is_begun = _check(store, values, out, resume)
     if store is not None:
+        if why and not is_begun:
+            say(why)
+        images = log.for_backbone() if values.get("encoder") == BACKBONE else None
         with stopped_as("finished work is kept; to continue, repeat the command"):
-            frames = frames_of(out)
-            values["data"] = local_store(store, frames, log, motion=motion, may_replace=not is_begun)
-        is_log = values["data"] != store
+            values["data"] = local_store(
+                store, frames_of(out), log, motion=motion, may_replace=not is_begun, options=images
+            )
     run = _train(_settings(values, out, resume, is_log), out, resume, tensorboard)
     if run is None:  # another of the processes that torchrun started speaks
         return

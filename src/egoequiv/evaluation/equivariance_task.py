@@ -29,7 +29,8 @@ FITTED_ON_HALF = (
 )
 BASELINES = (
     "1 is the copy baseline, a map that changes nothing; constant: always predicting the mean; untrained: the same "
-    f"network before training; pixels: gray images of at most {SIDE} x {SIDE}, with maps by ridge regression"
+    "network before training; frozen: the backbone without the head, its cells in their principal components; "
+    f"pixels: gray images of at most {SIDE} x {SIDE}, with maps by ridge regression"
 )
 BEST = "best of each motion"  # the baseline, where several motions are one number
 Others = Mapping[str, Sequence[MotionError]]  # of each motion, by the name of the baseline
@@ -116,7 +117,7 @@ def equivariance(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding
     measured on validation frames; where all frames are measured, on halves that are recordings, or blocks of time with
     a gap between them. Frames on a grid are divided at random, as in the paper, unless `fit_on` says otherwise.
     """
-    store, (fitted, frames, notes) = data.store, _parts(data, options)
+    store, (fitted, frames, notes) = data.store, divided_frames(data, options)
     pairs = data.pairs(frames, options.motions)
     training = None if fitted is None else _thinned(data.pairs(fitted, options.motions), options.seed)
     rows = frames if fitted is None else np.union1d(frames, fitted)
@@ -127,6 +128,8 @@ def equivariance(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding
     errors, others = measure(data.features[rows]), {}
     if data.untrained_features is not None:
         others["untrained"] = measure(data.untrained_features[rows])
+    if data.frozen_features is not None:
+        others["frozen"] = measure(data.frozen_features[rows], is_ridge=True)
     if store.has_images:
         key = [array for own in (pairs, training) if own is not None for array in (own.i, own.j, own.pattern)]
         others["pixels"] = data.once(
@@ -136,7 +139,7 @@ def equivariance(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding
     return _finding(errors, others, notes)
 
 
-def _parts(data: TaskData, options: TaskOptions) -> tuple[Indices | None, Indices, list[str]]:
+def divided_frames(data: TaskData, options: TaskOptions) -> tuple[Indices | None, Indices, list[str]]:
     """The frames to fit maps on, those to measure them on, and notes; the first is None if pairs are divided."""
     store, split, is_grid = data.store, data.split, bool(data.store.space.named_motions())
     everything = bool(np.intersect1d(split.train, split.validation).size)

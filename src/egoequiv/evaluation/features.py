@@ -90,6 +90,22 @@ def _of_cells(
     return features
 
 
+@torch.no_grad()
+def frozen_features(net: EgoNet, store: FrameStore) -> NDArray[np.float32] | None:
+    """What the backbone of a network gives without the head, (N, K): the principal components of its cells.
+
+    They are turned at random, which changes no distance: a probe that scales each number would otherwise raise the
+    least component to the size of the first. None for a network without a backbone.
+    """
+    if not isinstance(net.encoder, BackboneHead) or not has_cells(net, store):
+        return None
+    cells, encoder = stored_cells(net.encoder, store), net.encoder
+    size = encoder.whitening.shape[1]
+    turn = torch.linalg.qr(torch.randn(size, size, generator=torch.Generator().manual_seed(0)))[0]
+    chunks = [torch.from_numpy(cells[at : at + BATCH].copy()) for at in range(0, len(cells), BATCH)]
+    return torch.cat([encoder.principal(chunk.to(encoder.mean.device)).cpu() @ turn for chunk in chunks]).numpy()
+
+
 def _with_images(data: FrameStore | str | Path) -> FrameStore:
     """A store, or the one in a folder or at a URL, with images."""
     store = data if isinstance(data, FrameStore) else FrameStore.open(data)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from egoequiv.blocks import Grid
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.features import OnProgress as OnProgress
-from egoequiv.evaluation.features import embed
+from egoequiv.evaluation.features import embed, frozen_features
 from egoequiv.evaluation.frame_features import FrameFeatures
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import Value
@@ -109,6 +109,11 @@ class TaskData:
         known = (spec.encoder, spec.encoder_settings, spec.parts, spec.normalisation, net.precision)
         weights = [array.float().numpy(force=True) for array in first]
         return self.once(("untrained features", *known, *weights), lambda: embed(net, self.store))
+
+    @cached_property
+    def frozen_features(self) -> NDArray[np.float32] | None:
+        """The features of the backbone without the head, of every frame; None where there is no backbone."""
+        return self.whole.frozen_features if self.whole is not None else frozen_features(self.net, self.store)
 
     def of_part(self, part: str) -> TaskData:
         """The same frames with one part of the features, from those of all that are computed once.

@@ -16,6 +16,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.evaluation.analogy import analogy
 from egoequiv.evaluation.composition import composition
 from egoequiv.evaluation.equivariance_task import equivariance
+from egoequiv.evaluation.log_task import log_task
 from egoequiv.evaluation.motions import motions
 from egoequiv.evaluation.next_view_task import next_view
 from egoequiv.evaluation.own_maps import own_maps
@@ -61,6 +62,15 @@ TASKS: dict[str, Task] = {
             equivariance,
             ("motions", "seed", "fit_on"),
             of_motion=True,
+        ),
+        Task(
+            "log",
+            "On this log",
+            "What features are good for on a log: R² of motion read from two frames and of the coming motion read from "
+            "one, and how often a place is found again, with probes and places of training frames. Beside it pixels, "
+            "an untrained network and the frozen backbone.",
+            log_task,
+            ("seed",),
         ),
         Task(
             "maps",

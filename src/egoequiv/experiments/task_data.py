@@ -10,6 +10,7 @@ import torch
 
 from egoequiv.evaluation.task import TaskData
 from egoequiv.models import EgoNet, initialise
+from egoequiv.models.head import BackboneHead
 from egoequiv.pairs import Split
 from egoequiv.store.label_tables import LabelPlace
 from egoequiv.training.config import TrainConfig
@@ -63,4 +64,7 @@ def untrained_like(net: EgoNet, config: TrainConfig) -> EgoNet:
     initialise(fresh, torch.Generator().manual_seed(config.seed), config.map_init)
     fresh.input_mean.copy_(net.input_mean)
     fresh.input_std.copy_(net.input_std)
+    if isinstance(fresh.encoder, BackboneHead) and isinstance(net.encoder, BackboneHead):
+        fresh.encoder.mean.copy_(net.encoder.mean)
+        fresh.encoder.whitening.copy_(net.encoder.whitening)
     return fresh.eval()

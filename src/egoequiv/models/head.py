@@ -119,9 +119,17 @@ class BackboneHead(Encoder):
         """The principal components of what the backbone gave, (B, D) -> (B, K)."""
         return (cells.float() - self.mean) @ self.whitening
 
+    def principal(self, cells: Tensor) -> Tensor:
+        """The principal components in the scale that they have in the cells, (B, D) -> (B, K): a frozen baseline."""
+        scale: Tensor = torch.linalg.vector_norm(self.whitening, dim=0)
+        return self.whitened(cells) / scale.clamp_min(1e-12)
+
     def from_cells(self, cells: Tensor) -> Tensor:
         """Features of what the backbone gave, (B, D)."""
-        read = self.whitened(cells)
+        return self.from_components(self.whitened(cells))
+
+    def from_components(self, read: Tensor) -> Tensor:
+        """Features of the principal components of what the backbone gave, (B, K)."""
         if self.training and self.noise:
             read = read + self.noise * torch.randn_like(read)
         return torch.cat([half(read) for half in self.halves], dim=1)

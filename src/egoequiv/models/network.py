@@ -150,10 +150,11 @@ class EgoNet(nn.Module):
         """Features (B, D) of uint8 images (B, H, W, C), as `egoequiv.models.images` has the convention.
 
         `change`, if given, changes the normalised pixels, of variance about 1. Where the encoder is a head on a
-        backbone, float16 cells of images (B, C) are taken as well (`models/stored.py`).
+        backbone, float16 cells of images (B, C), or their float32 components, are taken too (`models/stored.py`).
         """
-        if images.dtype == torch.float16 and isinstance(self.encoder, BackboneHead):
-            return self.in_parts(self.encoder.from_cells(images))
+        if images.dim() == 2 and isinstance(self.encoder, BackboneHead):
+            read = images if images.dtype == torch.float32 else self.encoder.whitened(images)
+            return self.in_parts(self.encoder.from_components(read))
         if images.dtype != torch.uint8 or images.shape[1:] != self.spec.image_shape:
             raise wrong_images(images.dtype, images.shape, self.spec.image_shape)
         pixels = self.normalised(images)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -69,6 +70,11 @@ class EfficientNetLite0(Encoder):
             images = images.expand(-1, 3, -1, -1)
         features: Tensor = self.network.extract_features(images).mean(dim=(2, 3))
         return features
+
+
+def has_packages() -> bool:
+    """Whether the packages with the layers and with the weights are here, without importing them."""
+    return all(find_spec(name) is not None for name in PACKAGES)
 
 
 def packages() -> list[Any]:

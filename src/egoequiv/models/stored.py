@@ -3,6 +3,9 @@
 A file holds float16 numbers, (N, D), and is complete or absent: it is written under a temporary name, and a stop
 leaves what is done, from which the next command goes on. Its name is a digest of the weights, the layer, the size and
 grid of the picture, and the pictures of the store, so that several runs, searches and evaluations share it.
+
+What training reads again and again is smaller: the principal components of the cells, as the head of a run whitens
+them. They are computed once for a run, into files without a name that end with the process.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -22,15 +27,22 @@ from torch import Tensor, nn
 from egoequiv.cache import cache_folder
 from egoequiv.errors import DataError
 from egoequiv.files import cannot_write, locked
+from egoequiv.models.devices import has_fast_bfloat16
 from egoequiv.models.head import BackboneHead
 from egoequiv.store import FrameStore
 
 FOLDER = "cells"  # in the folder of a store
 BATCH = 64
+ROWS = 1_024  # cells that are whitened at once
 LARGEST = 6e4  # a float16 holds no more
 Cells = NDArray[np.float16]
 OnProgress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is
 _OPENED: dict[Path, Cells] = {}
+Components = NDArray[np.float32]
+# By the place of a store and the variant: of which whitening, and what it gives.
+_COMPONENTS: WeakKeyDictionary[BackboneHead, dict[tuple[Path, int], tuple[tuple[int, ...], Components]]] = (
+    WeakKeyDictionary()
+)
 
 
 def has_cells(net: object, store: FrameStore) -> bool:
@@ -41,10 +53,28 @@ def has_cells(net: object, store: FrameStore) -> bool:
 
 
 def inputs_of(net: object, store: FrameStore, variant: int = 0) -> NDArray[Any]:
-    """What a network takes of each frame of a store: its cells where they are stored, otherwise its picture."""
+    """What a network takes of each frame of a store: components where cells are stored, otherwise its picture."""
     if not has_cells(net, store):
         return store.images
-    return stored_cells(net.encoder, store, variant)  # type: ignore[attr-defined]
+    return _components(net.encoder, store, variant)  # type: ignore[attr-defined]
+
+
+@torch.no_grad()
+def _components(encoder: BackboneHead, store: FrameStore, variant: int) -> Components:
+    """The principal components of the cells of all frames, (N, K), by the whitening that the encoder has now."""
+    whitening = tuple(number for part in (encoder.mean, encoder.whitening) for number in (id(part), part._version))
+    known = _COMPONENTS.setdefault(encoder, {})
+    made, components = known.get((store.path, variant), ((), np.empty((0, 0), np.float32)))
+    if made != whitening:
+        cells, shape = stored_cells(encoder, store, variant), (len(store), encoder.whitening.shape[1])
+        with TemporaryFile(dir=_folder(store)) as file:
+            for start in range(0, len(cells), ROWS):
+                some = torch.tensor(cells[start : start + ROWS], device=encoder.mean.device)
+                file.write(encoder.whitened(some).cpu().numpy().tobytes())
+            file.flush()
+            components = np.memmap(file, np.float32, "r", shape=shape).view(np.ndarray)
+        known[store.path, variant] = whitening, components
+    return components
 
 
 def stored_cells(
@@ -107,7 +137,9 @@ def _run(path: Path, encoder: BackboneHead, store: FrameStore, variant: int, on_
             pixels = torch.from_numpy(store.images[rows]).to(device).float() / 255
             if variant:
                 pixels = changed_light(pixels, rows, variant)
-            cells = encoder.backbone(pixels.permute(0, 3, 1, 2)).clamp(-LARGEST, LARGEST)
+            # What augments training may be computed less precisely, where that is several times faster.
+            with torch.autocast(device.type, torch.bfloat16, enabled=variant > 0 and has_fast_bfloat16(device)):
+                cells = encoder.backbone(pixels.permute(0, 3, 1, 2)).float().clamp(-LARGEST, LARGEST)
             if not bool(cells.isfinite().all()):
                 raise DataError(f"{store.place}: the backbone gives numbers that are not finite for frames {start} on")
             file.write(cells.half().cpu().numpy().tobytes())

@@ -17,6 +17,7 @@ PLACE_S = 0.3  # a place is as large as the way of the camera in this time
 TURN_DEG = 20.0  # between two headings at one place
 APART = 10.0  # sizes of a place between what is in different maps, or in different recordings without positions
 QUATERNION, YAW = ("qx", "qy", "qz", "qw"), "yaw_deg"
+LOOKED_AT, ALIKE = 400, 0.75  # frames whose heights are checked; from which share on pictures look alike
 MOST = 48  # frames of one place among which a partner is drawn
 Coordinates = NDArray[np.float32]
 
@@ -44,18 +45,80 @@ def place_coordinates(store: FrameStore, place_m: float | None = None) -> tuple[
         store: The frames.
         place_m: How far apart two frames of one place are at most; None: the way of 0.3 s.
     """
-    positions = positions_of(store)
+    positions = place_positions(store)
     if positions is None:
         times = store.frame.astype(np.float64) if store.times_s is None else np.asarray(store.times_s)
         size = 1.0 if store.times_s is None else PLACE_S
         return np.column_stack([times / size, APART * 1e6 * store.recording]), None
     size = place_m or max(PLACE_S * usual_place_m(store), 1e-9)
     maps = np.unique(comparable_places(store), return_inverse=True)[1]
-    columns = [(positions - positions.mean(0)) / size, maps[:, None] * 1e6 * APART]
-    heading = _heading(store)
-    if heading is not None:  # the distance of two rotations is 2 sqrt(2) sin(angle / 2)
-        columns.append(heading / (2 * np.sqrt(2) * np.sin(np.radians(TURN_DEG) / 2)))
+    columns = [(positions - positions.mean(0)) / size, maps[:, None] * 1e6 * APART, *_heading_columns(store)]
     return np.concatenate(columns, axis=1), size
+
+
+def place_positions(store: FrameStore) -> NDArray[np.float64] | None:
+    """Positions as far as they say whether two frames show one place, (N, 2) or (N, 3); None where there are none.
+
+    The height of a vehicle often drifts while its way over ground does not. So heights are left out where frames that
+    are one above the other look alike.
+    """
+    positions = positions_of(store)
+    if positions is None or positions.shape[1] < 3 or not store.has_images:
+        return positions
+    size = max(PLACE_S * usual_place_m(store), 1e-9)
+    flat = np.column_stack([positions[:, :2] / size, *_heading_columns(store)])
+    i, j = _one_above_the_other(store, flat, positions[:, 2] / size)
+    return positions[:, :2] if len(i) and look_alike(store, i, j) > ALIKE else positions
+
+
+def _one_above_the_other(
+    store: FrameStore, flat: NDArray[np.float64], height: NDArray[np.float64]
+) -> tuple[Indices, Indices]:
+    """Some pairs of frames of other times that are at one place but for their height, in sizes of a place."""
+    from scipy.spatial import KDTree
+
+    tree, every = KDTree(flat), np.arange(len(store))
+    pairs = []
+    for row in np.unique(np.linspace(0, len(store) - 1, LOOKED_AT).astype(np.int64)):
+        near = np.array(tree.query_ball_point(flat[row], 1.0))
+        near = near[np.abs(height[near] - height[row]) > 1.0]
+        near = near[_is_another_time(store, every, int(row), near)]
+        if len(near):
+            pairs.append((row, near[len(near) // 2]))
+    i, j = np.array(pairs, np.int64).reshape(-1, 2).T
+    return i, j
+
+
+def look_alike(store: FrameStore, i: Indices, j: Indices) -> float:
+    """How often frames of a pair resemble each other more than one of them resembles frames at random; 0.5 is chance.
+
+    Pictures are compared by their cosine, gray, of at most 16 x 32 pixels and mean 0.
+    """
+    others = np.random.default_rng(0).integers(len(store), size=(len(i), 8))
+    first, second = _thumbnails(store, i), _thumbnails(store, j)
+    paired = (first * second).sum(1)[:, None]
+    strangers = _thumbnails(store, others.ravel()).reshape(*others.shape, -1)
+    return float((paired > np.einsum("nd,nkd->nk", first, strangers)).mean())
+
+
+def _thumbnails(store: FrameStore, rows: Indices) -> NDArray[np.float32]:
+    height, width, _ = store.image_shape
+    down, across = max(height // 16, 1), max(width // 32, 1)
+    small = np.stack(
+        [store.images[row].mean(axis=2)[: height // down * down, : width // across * across] for row in rows]
+    )
+    small = small.reshape(len(rows), height // down, down, width // across, across).mean((2, 4)).reshape(len(rows), -1)
+    small -= small.mean(1, keepdims=True)
+    unit: NDArray[np.float32] = (small / np.maximum(np.linalg.norm(small, axis=1, keepdims=True), 1e-9)).astype(
+        np.float32
+    )
+    return unit
+
+
+def _heading_columns(store: FrameStore) -> list[NDArray[np.float64]]:
+    """The heading in sizes of a place; nothing where it is not known."""
+    heading = _heading(store)  # the distance of two rotations is 2 sqrt(2) sin(angle / 2)
+    return [] if heading is None else [heading / (2 * np.sqrt(2) * np.sin(np.radians(TURN_DEG) / 2))]
 
 
 def _heading(store: FrameStore) -> NDArray[np.float64] | None:

@@ -139,10 +139,10 @@ AREA = 64 * 64  # pixels of the images that are learned from by default
 SIDE = 4  # sides are multiples of this
 
 
-def suggested_size(size: tuple[int, int]) -> tuple[int, int]:
-    """A size (height, width) to learn from: the same aspect, about 64 x 64 pixels in area, never larger than it is."""
+def suggested_size(size: tuple[int, int], area: int = AREA) -> tuple[int, int]:
+    """A size (height, width) to learn from: the same aspect, about so many pixels in area, never larger than it is."""
     height, width = size
-    scale = (AREA / (height * width)) ** 0.5
+    scale = (area / (height * width)) ** 0.5
     if scale >= 1.0:
         return height, width
     return max(round(height * scale / SIDE), 1) * SIDE, max(round(width * scale / SIDE), 1) * SIDE

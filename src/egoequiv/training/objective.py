@@ -101,10 +101,10 @@ def gather(
     device: torch.device,
     light: np.random.Generator | None = None,
 ) -> Tensor:
-    """Copy frames out of the memory map: (B, H, W, C) uint8, or float16 cells (B, D) of a backbone."""
+    """Copy frames out of the memory map: (B, H, W, C) uint8, or components (B, K) of the cells of a backbone."""
     inputs = inputs_of(net, store)[frames]
     variants = getattr(getattr(net, "encoder", None), "variants", 0)
-    if light is not None and variants and inputs.dtype == np.float16:
+    if light is not None and variants and inputs.ndim == 2:
         drawn = light.integers(variants + 1, size=len(frames))
         for variant in range(1, variants + 1):
             own = drawn == variant
