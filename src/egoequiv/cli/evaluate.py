@@ -58,6 +58,7 @@ def evaluate(
     from egoequiv.evaluation.task import TaskOptions
     from egoequiv.evaluation.tasks import get_tasks
     from egoequiv.experiments import RunMeasurer
+    from egoequiv.report.verdict import verdict
 
     given = settings.given()
     if not task and given:
@@ -74,7 +75,8 @@ def evaluate(
     if out is not None:
         files = [path for one in found if one.problem is None for path in _save(one, tasks[one.task], out)]
     if as_json:
-        print_json({"run": str(run), "measurements": [one.model_dump(mode="json") for one in found], "files": files})
+        shown = [one.model_dump(mode="json") for one in found]
+        print_json({"run": str(run), "measurements": shown, "verdict": verdict(found), "files": files})
     elif files:
         say(f"saved: {', '.join(files)}")
 
@@ -141,6 +143,7 @@ def _measure(
 ) -> list[Measurement]:
     """Measure one task after the other, and show each as soon as it is done."""
     from egoequiv.report.measurement_blocks import measurement_blocks
+    from egoequiv.report.verdict import verdict
 
     found: list[Measurement] = []
     for name, task in tasks.items():
@@ -152,6 +155,8 @@ def _measure(
                 say(f"not measured: {name}: {one.problem}")
         elif not quiet:
             show(measurement_blocks(one, task))
+    if is_basic and not quiet and (line := verdict([one for one in found if one.problem is None])):
+        say(line)
     if all(one.problem is not None for one in found):
         if len(found) == 1:
             raise DataError(str(found[0].problem))

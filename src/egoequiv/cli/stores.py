@@ -16,7 +16,7 @@ from egoequiv.cli.options import ReadSettings, SourceName
 from egoequiv.cli.settings import parse_settings, parse_size
 
 if TYPE_CHECKING:
-    from egoequiv.store.logs import LogOptions
+    from egoequiv.store.logs import LogOptions, Logs
     from egoequiv.store.motion import MotionOptions
 
 
@@ -73,7 +73,7 @@ class LogImages(LogFormat):
 
 
 def local_store(
-    place: str,
+    place: str | Logs,
     folder: Path | None = None,
     log: LogFormat = LogFormat(),  # noqa: B008
     *,
@@ -90,12 +90,13 @@ def local_store(
     from egoequiv.engines import LocalEngine
     from egoequiv.errors import ConfigError
     from egoequiv.models.checkpoint import load_spec
-    from egoequiv.store.logs import is_store, store_at
+    from egoequiv.store.logs import Logs, is_store, store_at
     from egoequiv.store.motion import SEEN, MotionOptions
 
     motion = motion or MotionOptions()
-    fetch(place)
-    if is_store(place):
+    if not isinstance(place, Logs):
+        fetch(place)
+    if not isinstance(place, Logs) and is_store(place):
         given = {**vars(log), "fov": motion.view_deg, "scale": motion.scale, "poses": motion.poses in SEEN}
         if unused := [name for name, value in given.items() if value]:
             raise ConfigError(f"--{unused[0]} says how a log is read, and {place} is a store already: leave it out")

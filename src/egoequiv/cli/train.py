@@ -20,6 +20,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.plurals import plural
 
 if TYPE_CHECKING:
+    from egoequiv.store.logs import Logs
     from egoequiv.training import TrainConfig, TrainedRun
 
 LEAKS = ": results on them are too good"
@@ -76,18 +77,47 @@ class Learning:
         return {**parse_settings(others), **({"use_labels": False} if no_labels else {}), **given}
 
 
+@dataclass(frozen=True)
+class MoreLogs:
+    """Logs that are measured on, and what is known of all logs."""
+
+    test: Annotated[
+        list[str] | None,
+        typer.Option(help="A log that is only measured on: another day, place or robot. May be given several times."),
+    ] = None
+    same_map: Annotated[
+        bool, typer.Option("--same-map", help="The poses of all logs are in one map, so that places can be compared.")
+    ] = False
+
+    def place(self, stores: list[str] | None) -> str | Logs | None:
+        """What is learned from and measured on: a store, a log, or several logs."""
+        from egoequiv.store.logs import Logs
+
+        if not stores:
+            if self.test:
+                raise ConfigError("--test names a log to measure on: give the log to learn from too")
+            return None
+        if len(stores) == 1 and not self.test:
+            if self.same_map:
+                raise ConfigError("--same-map is for several logs: give more than one, or leave it out")
+            return stores[0]
+        return Logs(tuple(stores), tuple(self.test or ()), self.same_map)
+
+
 @grouped
 def train(
-    store: Annotated[
-        str | None,
+    stores: Annotated[
+        list[str] | None,
         typer.Argument(
-            help="What to learn from: a store, a folder or a URL; or any log that `egoequiv inspect` understands, "
-            "which is ingested into OUT-frames first. Not needed with --resume."
+            metavar="[STORE|LOG...]",
+            help="What to learn from: a store, a folder or a URL; or any logs that `egoequiv inspect` understands, "
+            "which are ingested into OUT-frames first. Not needed with --resume.",
         ),
     ] = None,
     *,
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the run.")] = Path("run"),
     learning: Learning,
+    more: MoreLogs,
     log: LogImages,
     poses: PosesFrom,
     resume: Annotated[bool, typer.Option(help="Continue the run in OUT, or start it if there is none.")] = False,
@@ -101,13 +131,14 @@ def train(
     `egoequiv settings` lists every setting for --set. What is not given follows the data: the encoder suits the images,
     and the split has no leakage where the recordings allow it.
 
-    Example: egoequiv train toys --method equiv --no-labels -o my-run
+    Example: egoequiv train monday.bag tuesday.bag --test friday.bag -o my-run
     """
     from egoequiv.models.head import NAME as BACKBONE
     from egoequiv.store.logs import is_store
     from egoequiv.training.defaults import with_backbone
 
-    motion, is_log = poses.motion(), store is not None and not is_store(store)
+    store = more.place(stores)
+    motion, is_log = poses.motion(), store is not None and not (isinstance(store, str) and is_store(store))
     values, why = with_backbone(learning.values(), learning.backbone, is_log)
     is_begun = _check(store, values, out, resume)
     if store is not None:
@@ -124,7 +155,7 @@ def train(
     _report(run, as_json, is_log)
 
 
-def _check(store: str | None, values: dict[str, Any], out: Path, resume: bool) -> bool:
+def _check(store: str | Logs | None, values: dict[str, Any], out: Path, resume: bool) -> bool:
     """Whether a run is there already; what is wrong with the settings or the folder is said before a log is read."""
     from egoequiv.training import make_config
     from egoequiv.training.distributed import rank_here
@@ -132,7 +163,7 @@ def _check(store: str | None, values: dict[str, Any], out: Path, resume: bool) -
 
     if rank_here() == 0:  # of the processes that torchrun started, one speaks
         RunFolder(out).check_free(resume)
-    if store is not None and is_run(Path(store)):
+    if isinstance(store, str) and is_run(Path(store)):
         place = shlex.quote(store)
         raise ConfigError(f"{store} is a run, not a store; go on with it by: egoequiv train -o {place} --resume")
     is_begun = (out / CONFIG).exists()
@@ -208,6 +239,7 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     from egoequiv.method_names import parts_of
     from egoequiv.names import trust_prefix
     from egoequiv.pairs import closeness
+    from egoequiv.pairs.splits import GIVEN
     from egoequiv.report.figures.curves import curves_figure
     from egoequiv.report.figures.drawing import save_figure
     from egoequiv.training.run_folder import RunFolder
@@ -233,6 +265,10 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
         place = shlex.quote(str(out))
         with stopped_as(f"the run is trained, measure it with: {code}egoequiv evaluate {place}"):
             measure_basics(out)
+        if config.split != GIVEN:
+            say(
+                "these numbers are of the same log: its light and its places are known; --test LOG measures another day"
+            )
         say(f"next: {code}egoequiv embed {place} {shlex.quote(config.data)} -o features.parquet")
         say(f"      {code}egoequiv report {place} -o report.html")
         return

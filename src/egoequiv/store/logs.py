@@ -22,6 +22,7 @@ from egoequiv.names import is_code
 from egoequiv.progress import Progress
 from egoequiv.sources import Source
 from egoequiv.sources.inspection import AREA, first_image_size, suggested_size
+from egoequiv.sources.joined import join
 from egoequiv.store.frame_store import KIND, META
 from egoequiv.store.motion import MotionOptions, with_motion
 from egoequiv.store.remote import full_place, is_url
@@ -44,13 +45,29 @@ class LogOptions:
     motion: MotionOptions = field(default_factory=MotionOptions)
 
 
+@dataclass(frozen=True)
+class Logs:
+    """Several logs that become one store."""
+
+    learned: tuple[str, ...]
+    tested: tuple[str, ...] = ()  # only measured on
+    same_map: bool = False  # whether the poses of all are in one map
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return tuple(map(Path, (*self.learned, *self.tested)))
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.paths))
+
+
 def is_store(place: str | Path) -> bool:
     """Whether a place is a store already, or a URL, which can be nothing else."""
     return is_url(place) or (Path(place) / META).is_file()
 
 
 def store_at(
-    place: str | Path,
+    place: str | Path | Logs,
     folder: Path | None = None,
     options: LogOptions | None = None,
     *,
@@ -63,7 +80,7 @@ def store_at(
     """Where the store of a place is; a log is ingested first, unless that was done before and the log is unchanged.
 
     Args:
-        place: a store, a URL of one, or any log that `egoequiv inspect` understands.
+        place: a store, a URL of one, any log that `egoequiv inspect` understands, or several such logs.
         folder: where the store of a log goes; by default below the cache folder.
         options: the source and its settings, size and colour.
         may_replace: whether a store of another log, or of this log before it changed, may be replaced in `folder`.
@@ -79,18 +96,26 @@ def store_at(
         >>> FrameStore.open(store_at("drive.bag"))  # doctest: +SKIP
 
     """
-    if is_store(place):
+    if not isinstance(place, Logs) and is_store(place):
         return str(place)
-    say, options, path = say or _silent, options or LogOptions(), Path(place)
-    if not path.exists():
-        raise DataError(f"{path} does not exist: give a store, or a log that `egoequiv inspect` understands")
-    source, title = open_log(path, options.source, **options.settings)
-    inputs = inputs_digest(source, path, options)
-    folder = folder or cache_folder() / "logs" / f"{path.resolve().name}-{inputs[:16]}"
-    if _is_made(folder, path, inputs, may_replace):
-        say(f"{path}: ingested before, in {folder}")
+    say, options = say or _silent, options or LogOptions()
+    logs = place if isinstance(place, Logs) else Logs((str(place),))
+    opened = [_open(path, options) for path in logs.paths]
+    inputs = inputs_digest(opened[0][0], logs.paths[0], options)
+    if isinstance(place, Logs):
+        more = [inputs_digest(source, path, options) for (source, _), path in zip(opened, logs.paths, strict=True)]
+        inputs = sha256(repr((more, logs)).encode()).hexdigest()
+    folder = folder or cache_folder() / "logs" / f"{logs.paths[0].resolve().name}-{inputs[:16]}"
+    if _is_made(folder, str(place), inputs, may_replace):
+        say(f"{place}: ingested before, in {folder}")
         return str(folder)
-    say(f"{path} is {title} (source {source.name})")
+    for path, (source, title) in zip(logs.paths, opened, strict=True):
+        say(f"{path} is {title} (source {source.name})")
+    source = opened[0][0]
+    if isinstance(place, Logs):
+        is_test = [False] * len(logs.learned) + [True] * len(logs.tested)
+        parts = zip(logs.paths, opened, is_test, strict=True)
+        source = join([(str(path), own, only) for path, (own, _), only in parts], logs.same_map)
     source = with_motion(source, options.motion, engine, on_motion)
     store = ingest(
         source,
@@ -108,7 +133,16 @@ def store_at(
     return str(folder)
 
 
-def _is_made(folder: Path, path: Path, inputs: str, may_replace: bool) -> bool:
+def _open(path: Path, options: LogOptions) -> tuple[Source, str]:
+    """The source of a log, and its format in words."""
+    if is_store(path):
+        raise DataError(f"{path} is a store: several logs are given as they are, and become one store")
+    if not path.exists():
+        raise DataError(f"{path} does not exist: give a store, or a log that `egoequiv inspect` understands")
+    return open_log(path, options.source, **options.settings)
+
+
+def _is_made(folder: Path, path: str, inputs: str, may_replace: bool) -> bool:
     """Whether a folder holds the store of these inputs; one of others is refused, unless it may be replaced."""
     made = made_from(folder)
     if made is not None and made != inputs and (not made or not may_replace):
