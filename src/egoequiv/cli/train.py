@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from egoequiv.cli.console import messages, print_json, say
+from egoequiv.cli.console import messages, print_json, progress_bar, say
 from egoequiv.cli.options import AsJson, PosesFrom, grouped
 from egoequiv.cli.settings import EncoderName, parse_settings
 from egoequiv.cli.stopping import StoppedError, stopped_as
@@ -204,10 +204,17 @@ def _train(config: TrainConfig, out: Path, resume: bool, tensorboard: bool) -> T
     """Train, with a bar; None in a process that shares the run of another one."""
     from egoequiv.training import run_training
     from egoequiv.training.distributed import rank_here
+    from egoequiv.training.network import store_cells
     from egoequiv.training.progress import LiveProgress
 
     fetch(config.data, config.labels if config.use_labels else None)
     is_first = rank_here() == 0  # of the processes that torchrun started, one speaks
+    if is_first:
+        with (
+            stopped_as("what the backbone has given is kept; to continue, repeat the command"),
+            progress_bar() as shown,
+        ):
+            store_cells(config, shown)
     try:
         with LiveProgress(config.iterations, messages) as live, _tensorboard(out if tensorboard else None) as add:
 
@@ -215,8 +222,8 @@ def _train(config: TrainConfig, out: Path, resume: bool, tensorboard: bool) -> T
                 live.update(metrics)
                 add(metrics)
 
-            shown: dict[str, Any] = {"on_metrics": update, "on_note": live.say} if is_first else {}
-            run = run_training(config, out, resume=resume, in_team=True, **shown)
+            calls: dict[str, Any] = {"on_metrics": update, "on_note": live.say} if is_first else {}
+            run = run_training(config, out, resume=resume, in_team=True, **calls)
     except KeyboardInterrupt:
         raise StoppedError(_how_to_go_on(out)) from None
     return run if is_first else None

@@ -28,6 +28,6 @@ class ComingMotion(Term):
         return (features, motion)
 
     def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
-        if batch.motion is None or net.motion_scale is None:
+        if batch.motion is None or net.read_scale is None:
             raise ConfigError("reading motions needs pairs with motions, and their scale")
-        return motion_error(net.layers[self.name](batch.z_i), batch.motion, net.motion_scale)
+        return motion_error(net.layers[self.name](batch.z_i), batch.motion, net.read_scale)

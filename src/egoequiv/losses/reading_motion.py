@@ -39,7 +39,7 @@ class MotionReading(Term):
         return (2 * features, self.hidden, motion) if self.hidden else (2 * features, motion)
 
     def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
-        if batch.motion is None or net.motion_scale is None:
+        if batch.motion is None or net.read_scale is None:
             raise ConfigError("reading motions needs pairs with motions, and their scale")
         read = net.layers[self.name](torch.cat([batch.z_i, batch.z_j], dim=1))
-        return motion_error(read, batch.motion, net.motion_scale)
+        return motion_error(read, batch.motion, net.read_scale)

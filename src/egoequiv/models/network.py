@@ -105,6 +105,10 @@ class Heads(Protocol):
         """The size of each component of a motion, (M,), infinity if it never varies; None where no motion is read."""
 
     @property
+    def read_scale(self) -> Tensor | None:
+        """The same for losses that read motion: the largest size of each unit."""
+
+    @property
     def mapped_part(self) -> str:
         """The part of the features that the maps act on."""
 
@@ -125,7 +129,7 @@ class EgoNet(nn.Module):
 
     input_mean: Tensor
     input_std: Tensor
-    read_scale: Tensor | None  # of motions, where losses read them and there are no maps
+    read_scale: Tensor | None  # of motions, where losses read them
     precision: Precision = "float32"  # in which the encoder computes; features are float32 all the same
 
     def __init__(self, spec: NetSpec, encoder: Encoder | None = None) -> None:
@@ -141,8 +145,7 @@ class EgoNet(nn.Module):
         self.head = nn.Linear(dim, len(spec.class_names)) if spec.class_names else None
         self.motion_maps = MOTION_MAPS[spec.motion_maps](spec.motion_dim, mapped) if spec.motion_maps else None
         self.layers = nn.ModuleDict({name: _full_layers(sizes) for name, sizes in spec.layers.items()})
-        has_own = spec.motion_dim > 0 and self.motion_maps is None  # otherwise the maps have it
-        self.register_buffer("read_scale", torch.ones(spec.motion_dim) if has_own else None)
+        self.register_buffer("read_scale", torch.ones(spec.motion_dim) if spec.motion_dim else None)
         self.register_buffer("input_mean", torch.zeros(spec.image_shape[2]))
         self.register_buffer("input_std", torch.ones(spec.image_shape[2]))
 
@@ -187,10 +190,12 @@ class EgoNet(nn.Module):
         """The size of each component of a motion, (M,), infinity if it never varies; None where no motion is read."""
         return self.read_scale if self.motion_maps is None else self.motion_maps.scale
 
-    def set_motion_scale(self, scale: Sequence[float]) -> None:
-        """Set the size of each component of a motion."""
-        if self.motion_scale is not None:
-            self.motion_scale.copy_(torch.tensor(scale))
+    def set_motion_scale(self, scale: Sequence[float], read_scale: Sequence[float] | None = None) -> None:
+        """Set the size of each component of a motion, for maps and, perhaps another one, for losses that read."""
+        if self.motion_maps is not None:
+            self.motion_maps.scale.copy_(torch.tensor(scale))
+        if self.read_scale is not None:
+            self.read_scale.copy_(torch.tensor(read_scale or scale))
 
     def _changed(self, pixels: Tensor, change: Change) -> Tensor:
         """Changed pixels; the change sees them with variance about 1, also where images have length 1."""

@@ -31,6 +31,7 @@ class Undivided:
 
     motion_maps: None = None
     motion_scale: None = None
+    read_scale: None = None
     mapped_part: str = ALL
 
     def part(self, name: str) -> slice:

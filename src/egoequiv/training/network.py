@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError
 from egoequiv.losses import Equivariance, ImaginedViews
 from egoequiv.models import EgoNet, NetSpec, build_encoder, initialise
+from egoequiv.models.devices import choose_device
+from egoequiv.models.head import NAME as BACKBONE
 from egoequiv.models.head import BackboneHead
 from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
 from egoequiv.models.stored import has_cells, stored_cells
@@ -70,12 +73,25 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
     if isinstance(net.encoder, BackboneHead):
         rows = data.split.train[np.unique(np.linspace(0, len(data.split.train) - 1, FITTED).astype(np.int64))]
         net.encoder.fit_whitening(torch.from_numpy(_cells(net, data.store, rows)))
-    found = statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)
-    net.set_normalisation(*found)
+    if not net.encoder.own_preprocessing:
+        net.set_normalisation(*(statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)))
     clips = data.train.get("clip")
     if net.motion_scale is not None and clips is not None and clips.motion is not None:
-        net.set_motion_scale(motion_scale(data.store.space, clips.motion))
+        scale = motion_scale(data.store.space, clips.motion)
+        net.set_motion_scale(scale, unit_scale(data.store.space, scale))
     return net
+
+
+def store_cells(config: TrainConfig, on_progress: Callable[[str, int, int], None]) -> None:
+    """Compute the cells that a run will read, where it learns a head on a backbone and they are not stored yet."""
+    if config.encoder != BACKBONE:
+        return
+    store = FrameStore.open(config.data)
+    encoder = build_encoder(config.encoder, store.image_shape, config.encoder_settings)
+    if isinstance(encoder, BackboneHead) and not encoder.fine_tune and store.has_images:
+        encoder.to(choose_device(config.device))
+        for variant in range(encoder.variants + 1):
+            stored_cells(encoder, store, variant, on_progress)
 
 
 def _cells(net: EgoNet, store: FrameStore, rows: Rows) -> NDArray[np.float16]:
@@ -136,6 +152,15 @@ def motion_scale(space: MotionSpace, motion: NDArray[np.float32]) -> list[float]
     largest = {unit: max(s for s, u in zip(square, units, strict=True) if u == unit) for unit in units}
     sizes = [max(s, SMALL**2 * largest[unit]) ** 0.5 for s, unit in zip(square, units, strict=True)]
     return [size if size > 0 else inf for size in sizes]
+
+
+def unit_scale(space: MotionSpace, scale: Sequence[float]) -> list[float]:
+    """Of each component, the largest size of its unit: an error counts as much in any direction."""
+    known: dict[str, float] = {}
+    for axis, size in zip(space.axes, scale, strict=True):
+        if size < inf:
+            known[axis.unit] = max(size, known.get(axis.unit, 0.0))
+    return [known[axis.unit] if size < inf else inf for axis, size in zip(space.axes, scale, strict=True)]
 
 
 def pixel_statistics(store: FrameStore, frames: Rows, unit_length: bool = True) -> Statistics:
