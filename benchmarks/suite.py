@@ -69,8 +69,9 @@ SUITE = (
     Benchmark("rho-vs-sklearn", rho_vs_sklearn),
     Benchmark("k-means-vs-sklearn", k_means_vs_sklearn),
     Benchmark("next-view-votes-vs-sklearn", votes_vs_sklearn),
-    # the service with 32 clients against its encoder, one image at a time
+    # the service with 32 clients, and with one, against its encoder, one image at a time
     Benchmark("serve-vs-encoder", service_vs_encoder, at_least=0.6),
+    Benchmark("serve-one-client-vs-encoder", partial(service_vs_encoder, clients=1)),
     # e. memory as the frames grow
     Benchmark("train-memory-4x", partial(memory_growth, command="train", times=4), at_most=1.1),
     Benchmark("train-memory-16x", partial(memory_growth, command="train", times=16), at_most=1.1),
