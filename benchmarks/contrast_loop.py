@@ -51,7 +51,7 @@ class ClipDataset(Dataset[Batch]):
 
 
 class ContrastModule(nn.Module):
-    """The encoder of a network of ours, generators, and both losses in a few lines of plain PyTorch."""
+    """The encoder of a network of ours, generators, and the losses in a few lines of plain PyTorch."""
 
     def __init__(self, net: EgoNet) -> None:
         super().__init__()
@@ -83,7 +83,8 @@ class ContrastModule(nn.Module):
         maps = torch.matrix_exp(torch.einsum("bk,kij->bij", -motion / self.scale, skew))
         predicted = torch.einsum("bij,bj->bi", maps, z_j)
         scores = predicted @ torch.cat([z_i, z_j]).T / 0.1
-        return functional.cross_entropy(scores, torch.arange(len(z_i)))
+        error, moved = (torch.linalg.vector_norm(z - z_i, dim=1) for z in (predicted, z_j))
+        return functional.cross_entropy(scores, torch.arange(len(z_i))) + 10 * (error / (moved + 0.02)).mean()
 
 
 class PlainContrast:

@@ -90,7 +90,7 @@ def test_the_loops_of_others_compute_the_same_loss(bench: Workbench, network: st
         net.maps.weight.add_(0.1 * torch.randn_like(net.maps.weight))  # maps that differ
         net.maps.bias.add_(0.3 * torch.randn_like(net.maps.bias))
     rows = {"labelled": np.arange(8), "motion": np.linspace(0, len(data.train["motion"]) - 1, 16).astype(np.int64)}
-    batch = gather_batch(data.train, rows, torch.device("cpu"))
+    batch = gather_batch(data.train, rows, net, torch.device("cpu"))
     ours = torch.stack(Objective(net, config.objective())(batch)).sum()
     labelled, motion = LabelledImages(data.train["labelled"], net), MotionPairs(data.train["motion"], net)
     loop = kind(config, data, net)
@@ -114,12 +114,12 @@ def test_the_contrast_of_others_is_ours(bench: Workbench) -> None:
     with torch.no_grad():
         loop.module.generators.copy_(maps.weight)
     rows = batch_orders(config, data.train)["clip"].batch(0)
-    batch = gather_batch(data.train, {"clip": rows}, torch.device("cpu"))
-    recording, motion, _ = Objective(net, config.objective())(batch)
+    batch = gather_batch(data.train, {"clip": rows}, net, torch.device("cpu"))
+    recording, motion, relative = Objective(net, config.objective())(batch)
     pixels = net.normalised(batch.images).permute(0, 3, 1, 2)
     first, second = pixels.split(len(rows))
     theirs = loop.module.loss((first, second, batch.targets["clip"], batch.motions["clip"]))
-    assert theirs.item() == pytest.approx((recording + motion).item(), rel=1e-4)
+    assert theirs.item() == pytest.approx((recording + motion + 10 * relative).item(), rel=1e-4)
     loop.step()
 
 
@@ -272,7 +272,7 @@ def test_figures_are_saved_and_read(tmp_path: Path) -> None:
 def test_names_and_targets_of_the_suite() -> None:
     targets = {one.name: one.at_least or one.at_most for one in SUITE}
     assert len(targets) == len(SUITE)
-    assert targets["norb-single-vs-bare"] == 0.5
+    assert targets["norb-single-vs-bare"] is None  # half of a millisecond of work: no goal
     assert targets["norb-stack20-vs-plain"] == 5.0
     assert targets["kitti-single-vs-bare"] == 0.9
     assert targets["ingest-vs-pillow"] == 1.8

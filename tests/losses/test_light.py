@@ -7,6 +7,7 @@ from math import log
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from egoequiv.losses import LightJitter
 
@@ -92,3 +93,14 @@ def test_colours_of_a_pixel_get_the_same_light() -> None:
     gray = pixels(6)
     changed = only(gain=(0.5, 1.6), offset=0.5, slope=1.0, field=0.5)(gray.expand(-1, -1, -1, 3), seeded())
     torch.testing.assert_close(changed, changed[..., :1].expand(-1, -1, -1, 3))
+
+
+@pytest.mark.parametrize(("height", "width"), [(9, 9), (7, 20)])
+def test_the_field_is_that_of_a_cubic_interpolation(height: int, width: int) -> None:
+    images = torch.ones(3, height, width, 1)
+    generator = seeded(4)
+    for _ in range(4):  # what is drawn before the knots
+        torch.rand(3, 1, 1, generator=generator)
+    knots = torch.randn(3, 1, 4, 4, generator=generator) * 0.5
+    expected = functional.interpolate(knots, (height, width), mode="bicubic", align_corners=True)[:, 0].exp()
+    torch.testing.assert_close(only(field=0.5)(images, seeded(4))[..., 0], expected)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from egoequiv.errors import ConfigError
-from egoequiv.losses import MotionContrast, StreamBatch, motion_contrast
+from egoequiv.losses import MotionContrast, RelativeError, StreamBatch, motion_contrast
+from egoequiv.models.motion_maps import GeneratorMaps
 from losses.nets import net_with, parted_net, turning_net
 
 
@@ -66,6 +67,22 @@ def test_the_term_looks_at_its_part() -> None:
     batch = StreamBatch(z[:4], z[4:], torch.arange(4), torch.randn(4, 2))
     found = MotionContrast().loss(net, batch)
     torch.testing.assert_close(found, motion_contrast(z[4:, 2:], z[:4, 2:], z[4:, 2:], 0.1))
+
+
+def test_the_terms_of_a_batch_compute_the_maps_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    net, terms = turning_net(), (MotionContrast(), RelativeError())
+    features = [drawn(seed, 3, 2).float() for seed in range(3)]
+
+    def batch() -> StreamBatch:
+        return StreamBatch(features[0], features[1], torch.zeros(3, dtype=torch.int64), features[2][:, :1])
+
+    alone = [float(term.loss(net, batch())) for term in terms]
+    calls: list[Tensor] = []
+    made = GeneratorMaps.forward
+    monkeypatch.setattr(GeneratorMaps, "forward", lambda self, z, y: calls.append(z) or made(self, z, y))
+    together = batch()
+    assert [float(term.loss(net, together)) for term in terms] == alone
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("net", [net_with(), turning_net()])

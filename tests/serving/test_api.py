@@ -230,6 +230,7 @@ def test_the_description_health_and_metrics(client: TestClient) -> None:
     assert 'egoequiv_requests_total{route="/health",status="200"}' in text
     assert 'egoequiv_request_seconds_bucket{route="/health",le="+Inf"}' in text
     assert "egoequiv_requests_running 1" in text
+    assert "# TYPE process_cpu_seconds_total counter" in text
 
 
 def test_what_a_model_or_a_service_lacks_is_said(small_store: FrameStore) -> None:

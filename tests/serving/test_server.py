@@ -1,5 +1,6 @@
 """A real server on loopback: a stop that finishes what was accepted, slow clients, and answers that take too long."""
 
+import asyncio
 import http.client
 import json
 import socket
@@ -11,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.motion_model import Features
 from egoequiv.serving.gallery import Gallery
 from egoequiv.serving.limits import Limits
+from egoequiv.serving.protocol import LimitedProtocol
 from egoequiv.serving.server import address_of, bind, is_loopback, read_token
 from egoequiv.serving.service import Service
 from egoequiv.store import FrameStore
@@ -208,6 +211,24 @@ def test_a_bad_token_is_one_line(tmp_path: Path, content: bytes) -> None:
         read_token(file, None, "127.0.0.1")
     file.write_text(f"{TOKEN}\n")
     assert read_token(file, "another-token-in-the-environment", "127.0.0.1") == TOKEN
+
+
+def test_the_body_of_an_answer_does_not_wait_for_its_headers(
+    small_store: FrameStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without TCP_NODELAY the system keeps the body until the client acknowledges the headers, 40 ms later."""
+    waits: list[bool] = []
+    made = LimitedProtocol.connection_made
+
+    def connection_made(self: LimitedProtocol, transport: asyncio.Transport) -> None:
+        one = transport.get_extra_info("socket")
+        waits.append(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0)
+        made(self, transport)
+
+    monkeypatch.setattr(LimitedProtocol, "connection_made", connection_made)
+    with running(known_service(small_store)) as (address, _), urlopen(f"{address}/health") as answer:
+        assert answer.status == 200
+    assert waits == [False]
 
 
 def test_a_port_in_use_is_one_line() -> None:

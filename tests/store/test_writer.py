@@ -202,6 +202,19 @@ def test_pieces_hold_every_frame_once() -> None:
     assert {len(piece.frames) for piece in decoding.cut_into_pieces(recordings, 10**10)} == {1}  # large pictures
 
 
+def test_pieces_of_a_video_are_longer_and_begin_at_its_key_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    video, pictures = (grid_recording(0, k, poses=np.zeros((3_000, 2))) for k in range(2))
+    key_frames = range(0, 3_000, 30)
+    monkeypatch.setattr(type(video), "starts", lambda self: key_frames if self is video else range(len(self)))
+    pieces = decoding.cut_into_pieces([video, pictures], 144)
+    of_video, of_pictures = ([piece.frames for piece in pieces if piece.recording == k] for k in range(2))
+    assert {frames.start for frames in of_video} <= set(key_frames)
+    assert [frame for frames in of_video for frame in frames] == list(range(3_000))
+    # 6,000 frames in 24 pieces are 250 each, so every ninth key frame; pictures keep their pieces.
+    assert {len(frames) for frames in of_video[:-1]} == {270}
+    assert max(map(len, of_pictures)) == 32
+
+
 def test_a_piece_done_twice_changes_nothing(small_store: FrameStore, tmp_path: Path) -> None:
     path, shape = tmp_path / "frames.npy", small_store.images.shape
     recordings = grid_source().recordings

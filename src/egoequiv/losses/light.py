@@ -40,9 +40,17 @@ class LightJitter:
         gain = between(log(self.gain[0]), log(self.gain[1])).exp()
         offset, angle, slope = between(-self.offset, self.offset), between(0, 2 * pi), between(0, self.slope)
         knots = torch.randn(count, 1, GRID, GRID, generator=generator) * self.field
-        field = functional.interpolate(knots, (height, width), mode="bicubic", align_corners=True)[:, 0].exp_()
+        field = (_cubic(height) @ knots @ _cubic(width).T)[:, 0].exp_()
         down, right = torch.linspace(-1, 1, height).view(-1, 1), torch.linspace(-1, 1, width)
         light = offset + slope * (angle.cos() * right + angle.sin() * down)
         noise = torch.randn(pixels.shape, generator=generator) * self.noise
         changed = pixels * (gain * field).unsqueeze(-1).to(pixels.device)
         return changed.add_(light.unsqueeze(-1).to(pixels.device)).add_(noise.to(pixels.device))
+
+
+def _cubic(side: int) -> Tensor:
+    """How much each knot along a side counts for each pixel, (side, GRID), by cubic interpolation.
+
+    A multiplication by it takes a tenth of the time of an interpolation of all images.
+    """
+    return functional.interpolate(torch.eye(GRID)[None, None], (side, GRID), mode="bicubic", align_corners=True)[0, 0]

@@ -13,6 +13,8 @@ from egoequiv.errors import ConfigError
 from egoequiv.losses.term import StreamBatch, StreamName, Term
 from egoequiv.models import Heads
 
+PREDICTION = "prediction"  # what the terms of a batch share: the maps take as long as all of a loss beside them
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -38,10 +40,12 @@ class MotionTerm(Term):
     def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
         if net.motion_maps is None or batch.motion is None:
             raise ConfigError(f"loss {self.name!r} needs a network with maps of motions, and pairs with motions")
-        own = net.part(net.mapped_part)
-        z_i, z_j = batch.z_i[:, own], batch.z_j[:, own]
-        size = torch.linalg.vector_norm(batch.motion / net.motion_maps.scale, dim=-1)
-        return self.of(Prediction(net.motion_maps.back(z_j, batch.motion), z_i, z_j, size))
+        if PREDICTION not in batch.shared:
+            own = net.part(net.mapped_part)
+            z_i, z_j = batch.z_i[:, own], batch.z_j[:, own]
+            size = torch.linalg.vector_norm(batch.motion / net.motion_maps.scale, dim=-1)
+            batch.shared[PREDICTION] = Prediction(net.motion_maps.back(z_j, batch.motion), z_i, z_j, size)
+        return self.of(batch.shared[PREDICTION])
 
     @abstractmethod
     def of(self, made: Prediction) -> Tensor:

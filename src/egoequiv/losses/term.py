@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 from torch import Tensor
 
@@ -23,6 +23,7 @@ class StreamBatch:
     target: Tensor  # (B,): class, motion pattern (-1: none), whether the pair are neighbours, clip, or the row itself
     motion: Tensor | None = None  # (B, M): from the first image to the second, of `clip` and `coming`
     place: Tensor | None = None  # (2 B, P): where both images were taken, in sizes of a place, of `place`
+    shared: dict[str, Any] = field(default_factory=dict, compare=False)  # what a term computed of it, for the next ones
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
@@ -63,6 +64,8 @@ class Metrics:
             lines += histogram.lines("egoequiv_request_seconds", f'route="{route}"')
         lines += _head("egoequiv_batch_images", "histogram", "Images in one pass of the encoder.")
         lines += self._batches.lines("egoequiv_batch_images")
+        name = "process_cpu_seconds_total"
+        lines += [*_head(name, "counter", "Processor time of the process."), f"{name} {time.process_time():.3f}"]
         gauges = {
             "egoequiv_requests_running": ("Requests that are being answered.", self.running),
             "egoequiv_images_waiting": ("Images that wait for the encoder.", waiting_images),

@@ -163,9 +163,7 @@ def decode_video(index: VideoIndex, first: int, wanted: Sequence[int]) -> Iterat
             if is_jump:
                 container.seek(int(index.pts[first]), stream=stream, backward=True, any_frame=False)
             for place, frame in _shown(container, stream, index.is_counted):
-                if number is None:
-                    return
-                if is_jump and place > index.pts[number]:
+                if is_jump and number is not None and place > index.pts[number]:
                     break
                 is_jump = False
                 while number is not None and index.pts[number] < place:
@@ -174,6 +172,8 @@ def decode_video(index: VideoIndex, first: int, wanted: Sequence[int]) -> Iterat
                 if number is not None and index.pts[number] == place:
                     yield _upright(frame)
                     number = next(asked, None)
+                if number is None:  # at once: the frame after the last one may be a key frame, the longest to decode
+                    return
     except (library.FFmpegError, ValueError, OverflowError, UnicodeError) as problem:
         reason = _reason(problem)
     if is_jump:  # it ended behind the first frame, or nowhere
@@ -207,7 +207,9 @@ def _decoded(container: Any, stream: Any, damaged: list[str]) -> Iterator[Any]:
 
 def _upright(frame: Any) -> NDArray[np.uint8]:
     """The picture as it is shown: phones store it as the sensor lies, beside a matrix that turns or mirrors it."""
-    pixels: NDArray[np.uint8] = frame.to_ndarray(format="gray" if frame.format.name.startswith("gray") else "rgb24")
+    form = "gray" if frame.format.name.startswith("gray") else "rgb24"
+    # By default the colours of each frame are converted by threads of its own, which takes twice the processor time.
+    pixels: NDArray[np.uint8] = frame.to_ndarray(format=form, threads=1)
     matrix = frame.side_data.get("DISPLAYMATRIX")
     if matrix is None:
         return pixels

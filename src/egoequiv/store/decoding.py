@@ -22,6 +22,8 @@ from egoequiv.sources.decoded import cut, decoded_frames
 
 _PIECES = 64  # or more: then the last one keeps the other workers waiting for a hundredth of the time
 _FRAMES_A_PIECE = range(8, 33)  # fewer take longer to hand out than to decode, more take too much memory
+_VIDEO_PIECES = 24  # or more: each opens the video, which takes as long as decoding fifteen frames of 640 x 480
+_VIDEO_FRAMES_A_PIECE = range(32, 257)
 _BYTES_A_PIECE = 100_000_000
 
 
@@ -40,15 +42,20 @@ def cut_into_pieces(recordings: Sequence[Recording], frame_bytes: int) -> list[P
     A piece begins where decoding can begin, so pieces of a video may be long; they take no more memory for it.
     """
     total = sum(len(recording) for recording in recordings)
-    length = min(max(total // _PIECES, _FRAMES_A_PIECE[0]), _FRAMES_A_PIECE[-1])
-    length = max(min(length, _BYTES_A_PIECE // frame_bytes), 1)
+    length = max(min(_within(_FRAMES_A_PIECE, total // _PIECES), _BYTES_A_PIECE // frame_bytes), 1)
+    video_length = _within(_VIDEO_FRAMES_A_PIECE, total // _VIDEO_PIECES)
     pieces = []
     row = 0
     for number, recording in enumerate(recordings):
-        for frames in cut(recording.starts(), len(recording), length):
+        starts = recording.starts()
+        for frames in cut(starts, len(recording), video_length if len(starts) < len(recording) else length):
             pieces.append(Piece(number, frames, row + frames.start))
         row += len(recording)
     return pieces
+
+
+def _within(limits: range, length: int) -> int:
+    return min(max(length, limits[0]), limits[-1])
 
 
 def decode_piece(
