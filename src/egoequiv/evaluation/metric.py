@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from egoequiv.evaluation.statistics import Interval, Number, Result
 
-MARK = "*"  # behind a value that is not better than each of its baselines
+MARK = "*"  # behind a value that is not better than each of its baselines, or is of features that have collapsed
 
 
 NO_INTERVAL: tuple[float, float] = (nan, nan)
@@ -87,6 +87,7 @@ class Value(BaseModel):
         interval: The 95 % interval over recordings; NaN where there are too few of them.
         baselines: What a model that knows nothing gets on the same frames, by name.
         note: Why it is not defined, or has no interval.
+        is_collapsed: Whether it is of features that collapsed in training, whatever the number says.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -96,6 +97,7 @@ class Value(BaseModel):
     interval: Interval = NO_INTERVAL
     baselines: dict[str, Number] = {}
     note: str = ""
+    is_collapsed: bool = False
 
     @property
     def name(self) -> str:
@@ -107,15 +109,17 @@ class Value(BaseModel):
 
     @property
     def is_marked(self) -> bool:
-        """Whether it is not better than each of its baselines: it is then no evidence for the features."""
-        return is_marked(self.metric, self.value, self.all_baselines())
+        """Whether it is not better than each of its baselines, or of collapsed features: it is then no evidence."""
+        return is_marked(self.metric, self.value, self.all_baselines(), self.is_collapsed)
 
     def text(self) -> str:
-        """The value, with a mark where it is not better than each of its baselines."""
+        """The value, with a mark where it is no evidence for the features."""
         return self.metric.text(self.value) + (MARK if self.is_marked else "")
 
 
-def is_marked(metric: Metric, value: float, baselines: dict[str, float]) -> bool:
-    """Whether a value is defined and not better than each of its baselines that are defined."""
+def is_marked(metric: Metric, value: float, baselines: dict[str, float], is_collapsed: bool = False) -> bool:
+    """Whether a value is defined and no evidence: not better than each known baseline, or of collapsed features."""
+    if not isfinite(value) or metric.better == "neither":
+        return False
     known = [one for one in baselines.values() if isfinite(one)]
-    return isfinite(value) and metric.better != "neither" and not all(metric.is_better(value, one) for one in known)
+    return is_collapsed or not all(metric.is_better(value, one) for one in known)

@@ -37,6 +37,7 @@ class Entry(Strict):
     interval: Interval = NO_INTERVAL  # 95 %: of one repetition over recordings; of three or more, that of their mean
     baselines: dict[str, Number] = {}  # measured on the same frames, the mean of the repetitions
     note: str = ""  # why it is not defined, where it is not
+    is_collapsed: bool = False  # whether a repetition is of features that collapsed in training
 
     def shown_interval(self, metric: Metric) -> tuple[float, float] | None:
         """The 95 % interval of what is shown, cut to the values that the metric can have; None where there is none.
@@ -146,9 +147,11 @@ class Table(Strict):
         return max((len(entry.result.values) for row in self.rows for entry in row.entries.values()), default=0)
 
     def is_marked(self, row: Row, metric: Metric) -> bool:
-        """Whether a cell is not better than each of its baselines."""
+        """Whether a cell is no evidence: not better than each of its baselines, or of features that have collapsed."""
         entry = row.entries.get(metric.name)
-        return entry is not None and is_marked(metric, entry.result.mean, {**metric.baselines, **entry.baselines})
+        if entry is None:
+            return False
+        return is_marked(metric, entry.result.mean, {**metric.baselines, **entry.baselines}, entry.is_collapsed)
 
     def save(self, path: Path) -> None:
         """Write it as JSON, whole or not at all."""
@@ -191,6 +194,7 @@ def entries_of(repetitions: Sequence[Sequence[Measurement]]) -> tuple[list[Metri
             interval=found[0].interval,  # kept for one repetition only
             baselines={key: float(np.mean([value.baselines.get(key, np.nan) for value in found])) for key in names},
             note=note,
+            is_collapsed=any(value.is_collapsed for value in found),
         )
         entries[name] = entry.with_interval(metrics[name])
     return [metrics[name] for name in order], entries
