@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drives import drive_source, write_scenes
+from drives import drive_source, make_drive, write_scenes
 from egoequiv.catalog import open_source
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError
+from egoequiv.pose import DRIVING_POSES, PlanarSpace
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore, ingest
 from egoequiv.training import make_config, open_data, open_run, run_training, train
@@ -255,3 +256,14 @@ def test_rho_is_undefined_where_it_was_told(small_store: FrameStore, tmp_path: P
         rho = found.value("rho_right")
         assert rho is not None
         assert np.isfinite(rho.value) == is_defined
+
+
+def test_classes_decide_the_split_only_where_they_are_learned(tmp_path: Path) -> None:
+    drive = make_drive(0)
+    few = ["stop"] * 2 + ["go"] * (len(drive) - 2)  # a class of two frames, which are in one block of time
+    source = Source("drive", PlanarSpace(), [replace(drive, labels=few)], pose_names=DRIVING_POSES)
+    store = ingest(source, tmp_path / "store", workers=1)
+    assert settled(store)["split"] == "paper"
+    for more in ({"use_labels": False}, {"method": "recording+motion", "use_labels": False}):
+        assert settled(store, **more, holdout_fraction=0.25)["split"] == "by-time"
+        assert settled(store, **more, holdout_fraction=0.25)["holdout_split"] == "by-time"

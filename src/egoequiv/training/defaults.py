@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -52,12 +53,11 @@ def settle(config: TrainConfig, store: FrameStore, labelled: FrameStore | None) 
         lines.append(f"encoder {found['encoder']}: {why}; --encoder chooses another")
     if config.split == AUTO:
         every = np.arange(len(store))
-        split = fitting_split(store, every, config, config.train_fraction, config.split_seed)
+        split = fitting_split(store, every, config, labelled is store)
         found["split"] = split.kind
         lines.append(f"split {split.kind}: {why_split(store, split)}; --set split=KIND chooses another")
         if labelled is not None and labelled is not store and config.label_split is None:
-            rows = np.arange(len(labelled))
-            found["label_split"] = fitting_split(labelled, rows, config, config.train_fraction, config.split_seed).kind
+            found["label_split"] = fitting_split(labelled, np.arange(len(labelled)), config, True).kind
         if config.holdout_fraction and config.holdout_split is None:
             found["holdout_split"] = _holdout_kind(store, labelled, split, config)
     return config.model_copy(update=found), tuple(lines)
@@ -230,20 +230,20 @@ def why_split(store: FrameStore, split: Split) -> str:
 
 
 def fitting_split(
-    store: FrameStore, frames: NDArray[np.int64], config: TrainConfig, train_fraction: float, seed: int
+    store: FrameStore, frames: NDArray[np.int64], config: TrainConfig, learns_classes: bool, *, is_holdout: bool = False
 ) -> Split:
-    """The split that leaks least and keeps every class in training; the same for runs with labels and without."""
-    try:
-        classes: NDArray[np.int64] | None = store.classes(config.label_column)[0]
-    except EgoEquivError:
-        classes = None
+    """The split of frames that leaks least; where their classes are learned, it keeps each of them in training."""
+    classes: NDArray[np.int64] | None = None
+    if learns_classes:
+        with suppress(EgoEquivError):
+            classes = store.classes(config.label_column)[0]
     return first_fitting(
         store,
         frames,
         classes=classes,
         per_class=config.per_class,
-        seed=seed,
-        train_fraction=train_fraction,
+        seed=config.split_seed + is_holdout,
+        train_fraction=1 - config.holdout_fraction if is_holdout else config.train_fraction,
         max_gap_s=config.max_gap_s,
         place_m=config.place_m,
     )
@@ -253,4 +253,4 @@ def _holdout_kind(store: FrameStore, labelled: FrameStore | None, split: Split, 
     """How a holdout is cut from the training part; at random where two stores would need two kinds."""
     if labelled is not None and labelled is not store:
         return PAPER
-    return fitting_split(store, split.train, config, 1 - config.holdout_fraction, config.split_seed + 1).kind
+    return fitting_split(store, split.train, config, labelled is store, is_holdout=True).kind
