@@ -17,6 +17,7 @@ from egoequiv.pairs import Split, make_split
 from egoequiv.pairs.clips import clip_numbers
 from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
 from egoequiv.plurals import plural
+from egoequiv.sources.formats import FORMATS
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace, with_labels
 from egoequiv.training.config import TrainConfig
@@ -66,8 +67,8 @@ def settle(config: TrainConfig, store: FrameStore, labelled: FrameStore | None) 
 def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, tuple[Any, str]]:
     """Settings of a run that follow the data, where they are not given: each with its reason.
 
-    A store is learned from as the settings say. What is decided here is what to do if no method is named, and how to
-    learn from a log in one command.
+    With a method of the paper, a store is learned from as the settings say. What is decided here is what to do with
+    other methods and if none is named, the same for a log and for a store that was ingested from it.
 
     Args:
         values: The settings that are given; `data` is the store.
@@ -86,8 +87,10 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
     table = LabelPlace.parse(labels)
     found = store if labels is None or table is None else with_labels(store, labels)
     chosen: dict[str, tuple[Any, str]] = {}
+    is_log = is_log or (named is None and _is_of_log(store))
     if is_log:
         chosen |= _for_log(store)
+    chosen |= _motions_for(store)
     if named is None:
         name, why = _method_for(store, values)
         chosen["method"] = (name, f"method {name}: {get_method(name).about}{why}; --method chooses another")
@@ -95,10 +98,9 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
     if table is not None and found.numbers:
         chosen["use_labels"] = (False, f"{labels} holds numbers: they are not learned from, evaluate reads them")
     elif labels is None and (is_log or _why_no_labels(found, values)):
-        chosen["use_labels"] = (
-            False,
-            f"no labels are used{_why_no_labels(found, values)}; --labels labels.csv gives some",
-        )
+        why = _why_no_labels(found, values)
+        others = "" if why else ", --set use_labels=true takes those of the log"
+        chosen["use_labels"] = (False, f"no labels are used{why}; --labels labels.csv gives some{others}")
     return chosen | _for_images(store, own)
 
 
@@ -158,15 +160,23 @@ def _why_no_labels(store: FrameStore, values: Mapping[str, Any]) -> str:
     return ""
 
 
+def _is_of_log(store: FrameStore) -> bool:
+    """Whether a store was ingested from a log: video in a format that `egoequiv inspect` knows."""
+    return store.times_s is not None and store.meta.get("source") in {one.source for one in FORMATS}
+
+
 def _for_log(store: FrameStore) -> dict[str, tuple[Any, str]]:
-    """What suits a log: a few minutes, and motions that can be measured."""
+    """How long a log is learned from where its method does not say it: a few minutes."""
     if not store.has_images:
         raise DataError(
             f"{store.place} holds poses but no images, so nothing can be learned: `egoequiv patterns` shows its motions"
         )
-    chosen: dict[str, tuple[Any, str]] = {
-        "iterations": (LOG_ITERATIONS, f"{LOG_ITERATIONS:,} iterations; --iterations chooses another number"),
-    }
+    return {"iterations": (LOG_ITERATIONS, f"{LOG_ITERATIONS:,} iterations; --iterations chooses another number")}
+
+
+def _motions_for(store: FrameStore) -> dict[str, tuple[Any, str]]:
+    """The motions that suit the data: those that can be measured, and more of them where the camera moves in space."""
+    chosen: dict[str, tuple[Any, str]] = {}
     if store.space.axes and not store.space.named_motions():
         chosen["keep_from"] = ("both", "motions are kept that occur, by their poses, in training and in validation")
     if len(store) >= MANY_FRAMES and _moving_axes(store) > MANY_AXES:
