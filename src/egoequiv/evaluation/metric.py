@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, nan
+from math import isclose, isfinite, nan
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,6 +13,7 @@ from egoequiv.evaluation.statistics import Interval, Number, Result
 MARK = "*"  # behind a value that is not better than each of its baselines, or is of features that have collapsed
 
 
+BEST = "best of each motion"  # the baseline of a mean over motions
 NO_INTERVAL: tuple[float, float] = (nan, nan)
 
 
@@ -107,6 +108,11 @@ class Value(BaseModel):
         """The baselines of the metric, and those measured beside the value."""
         return {**self.metric.baselines, **self.baselines}
 
+    def best_baseline(self) -> float:
+        """The baseline that is hardest to beat; NaN where none is defined."""
+        known = [one for one in self.all_baselines().values() if isfinite(one)]
+        return (max if self.metric.better == "higher" else min)(known, default=nan)
+
     @property
     def is_marked(self) -> bool:
         """Whether it is not better than each of its baselines, or of collapsed features: it is then no evidence."""
@@ -123,3 +129,24 @@ def is_marked(metric: Metric, value: float, baselines: dict[str, float], is_coll
         return False
     known = [one for one in baselines.values() if isfinite(one)]
     return is_collapsed or not all(metric.is_better(value, one) for one in known)
+
+
+def with_best_of_each(mean: Value, each: Sequence[Value], weights: Sequence[float] | None = None) -> Value:
+    """A mean over motions, which is marked where each of its motions is.
+
+    Where another baseline is best for each motion, the mean of these is one more baseline.
+
+    Args:
+        mean: The mean.
+        each: The value of each motion, by the same metric but for its name.
+        weights: How much each motion counts in the mean; None: all the same.
+
+    Returns:
+        The mean, with the further baseline where that is harder to beat than the others.
+    """
+    shares = [1.0] * len(each) if weights is None else weights
+    best = sum(share * value.best_baseline() for share, value in zip(shares, each, strict=True)) / (sum(shares) or nan)
+    own = mean.best_baseline()
+    if not isfinite(best) or isclose(best, own) or (isfinite(own) and not mean.metric.is_better(best, own)):
+        return mean
+    return mean.model_copy(update={"baselines": {**mean.baselines, BEST: best}})

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from egoequiv.errors import DataError
 from egoequiv.evaluation.measurement import Measurement
-from egoequiv.evaluation.metric import NO_INTERVAL, Metric, is_marked
+from egoequiv.evaluation.metric import BEST, NO_INTERVAL, Metric, Value, is_marked
 from egoequiv.evaluation.statistics import Interval, Number, Result, paired_test
 from egoequiv.experiments.published import Key, Published
 from egoequiv.files import write_text
@@ -192,12 +192,17 @@ def entries_of(repetitions: Sequence[Sequence[Measurement]]) -> tuple[list[Metri
         entry = Entry(
             result=Result(tuple(values[name].value if name in values else float("nan") for values in each)),
             interval=found[0].interval,  # kept for one repetition only
-            baselines={key: float(np.mean([value.baselines.get(key, np.nan) for value in found])) for key in names},
+            baselines={key: float(np.mean([_baseline(value, key) for value in found])) for key in names},
             note=note,
             is_collapsed=any(value.is_collapsed for value in found),
         )
         entries[name] = entry.with_interval(metrics[name])
     return [metrics[name] for name in order], entries
+
+
+def _baseline(value: Value, name: str) -> float:
+    """A baseline of one repetition; the best of each motion is not kept where it is no harder to beat than others."""
+    return value.baselines.get(name, value.best_baseline() if name == BEST else float("nan"))
 
 
 MeasuredRow = tuple[list[Metric], Row]  # a row, and the metrics of its entries
