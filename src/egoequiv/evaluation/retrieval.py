@@ -160,8 +160,8 @@ def retrieve_pairs(
     With `hold_out` the name of an attribute or "label", they are compared with pairs of another one only. Of more pairs
     than `most_pairs`, so many are drawn at random. `once` may keep what was found by pixels for other features.
     """
-    check_motions(features, pairs)
     store = features.store
+    check_motions(features, pairs, hold_out, neighbour_gap_s)
     pairs = pairs.take(thinned(np.arange(len(pairs)), most_pairs, [seed, 0x50E]))
     queries = draw_queries(pairs, most_queries, seed)
     has_gap = hold_out == "recording" and store.times_s is not None
