@@ -70,7 +70,7 @@ class MotionPairCounts:
     chosen_on: int
     measured: int
     groups_measured: int  # recordings, or what else was kept apart
-    divided_by: str  # groups, such as recordings; or time or pairs, so that the parts share recordings
+    divided_by: str  # groups, such as recordings; or time or frames, so that the parts share recordings
 
 
 @dataclass(frozen=True)
