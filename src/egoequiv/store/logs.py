@@ -21,7 +21,7 @@ from egoequiv.files import read_json
 from egoequiv.names import is_code
 from egoequiv.progress import Progress
 from egoequiv.sources import Source
-from egoequiv.sources.inspection import first_image_size, suggested_size
+from egoequiv.sources.inspection import colour_remark, first_image_size, suggested_size
 from egoequiv.store.frame_store import KIND, META
 from egoequiv.store.motion import MotionOptions, with_motion
 from egoequiv.store.remote import full_place, is_url
@@ -41,6 +41,7 @@ class LogOptions:
     size: tuple[int, int] | None = None  # height and width; None: chosen by the first image
     color: bool = False
     motion: MotionOptions = field(default_factory=MotionOptions)
+    is_for_network: bool = False  # size and colour are those that a network takes, so nothing is said of them
 
 
 def is_store(place: str | Path) -> bool:
@@ -90,6 +91,8 @@ def store_at(
         say(f"{path}: ingested before, in {folder}")
         return str(folder)
     say(f"{path} is {title} (source {source.name})")
+    if not (options.color or options.is_for_network) and (remark := colour_remark(source)):
+        say(f"remark: {remark}")
     source = with_motion(source, options.motion, engine, on_motion)
     store = ingest(
         source,
