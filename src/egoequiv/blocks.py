@@ -45,6 +45,7 @@ class Cell:
     text: str
     small: Sequence[str] = ()
     tone: str = ""  # good, bad or empty
+    is_measured: bool = False  # a number that says how good something is, and may bear a mark
 
     @property
     def is_number(self) -> bool:

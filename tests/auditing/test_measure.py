@@ -94,13 +94,14 @@ def test_the_same_name_twice_is_numbered() -> None:
     assert list(again.rows[0].motions) == alone  # whoever else is in the table
 
 
-def test_few_recordings_are_divided_by_pairs_with_a_note(small_store: FrameStore) -> None:
+def test_few_recordings_are_divided_by_frames_with_a_note(small_store: FrameStore) -> None:
     table = egoequiv.audit("pixels", small_store, motions=["right"], baselines=False)
-    assert table.pairs[0].divided_by == "pairs"
+    assert table.pairs[0].divided_by == "frames"
     assert table.notes[0] == f"frames: all 144 of {small_store.path}"
     assert table.notes[1] == (
-        "right: too few recordings with these motions to keep whole ones apart, so pairs were divided at random: maps "
-        "are measured on recordings that they were fitted on, and rho is lower than it would be on others"
+        "right: too few recordings with these motions to keep whole ones apart, so frames were divided in order, none "
+        "of them in two parts: maps are measured on recordings that they were fitted on, and rho is lower than it "
+        "would be on others"
     )
     assert len(table.notes) == 2  # and an interval, over six recordings
     assert np.isfinite(table.rows[0].motions[0].interval).all()

@@ -56,7 +56,7 @@ def test_parts_are_disjoint_and_no_larger_than_asked(sizes: list[int], limit: in
 def test_few_groups_are_not_divided() -> None:
     pairs, groups = pairs_of([100, 100])
     divided = divide_pairs(pairs, "up", groups, limit=1_000)
-    assert divided.by == "pairs"
+    assert divided.by == "frames"
     assert [len(part) for part in (divided.fit, divided.choose, divided.measure)] == [100, 50, 50]
 
 
@@ -70,6 +70,28 @@ def test_time_by_hand() -> None:
     assert divided.fit.i.tolist() == [*range(40), *range(100, 140)]
     assert divided.choose.i.tolist() == [*range(43, 60), *range(143, 160)]
     assert divided.measure.i.tolist() == [*range(63, 80), *range(163, 180)]
+
+
+def test_no_frame_is_in_two_parts() -> None:
+    # Each frame is paired with the one before it and the one after it, so that parts of pairs alone would share frames.
+    first = np.arange(100)
+    pairs = MotionPairs(first + 1, first, np.zeros(100, np.int64), ("back",))
+    for times_s, by in ((None, "frames"), (np.arange(101.0), "time")):
+        divided = divide_pairs(pairs, "back", np.zeros(101, np.int64), 1_000, times_s=times_s)
+        assert divided.by == by
+        frames = [{*part.i, *part.j} for part in (divided.fit, divided.choose, divided.measure)]
+        assert len(set.union(*frames)) == sum(map(len, frames))
+        assert [len(part) for part in (divided.fit, divided.choose, divided.measure)] == [50, 24, 24]
+
+
+@pytest.mark.parametrize("times_s", [None, np.arange(23.0)])
+def test_too_few_frames_are_refused(times_s: np.ndarray | None) -> None:
+    i, j = (rows.ravel() for rows in np.triu_indices(23, 1))
+    near = j - i < 6
+    pairs = MotionPairs(i[near], j[near], np.zeros(int(near.sum()), np.int64), ("on",))
+    assert len(pairs) > 4 * FEWEST
+    with pytest.raises(TooFewPairsError, match="23 frames with it are too few for three parts"):
+        divide_pairs(pairs, "on", np.zeros(23, np.int64), 1_000, times_s=times_s)
 
 
 def test_the_same_seed_divides_alike() -> None:

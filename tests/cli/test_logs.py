@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from egoequiv.store import FrameStore
-from egoequiv.store.logs import store_at
+from egoequiv.store.logs import LogOptions, store_at
 from logs import euroc
 from logs.motion import camera_to_world
 from running import Cli
@@ -205,3 +205,26 @@ def test_the_sources_are_listed(cli: Cli) -> None:
     shown = cli("ingest", "--list").out
     assert "kitti-odometry" in shown
     assert "turntable" in shown
+
+
+@pytest.mark.parametrize("kind", ["colour", "gray", "gray stored in colour"])
+def test_colour_that_is_dropped_is_said(cli: Cli, tmp_path: Path, kind: str) -> None:
+    log = tmp_path / "pictures"
+    log.mkdir()
+    rng = np.random.default_rng(0)
+    for k in range(3):
+        gray = rng.integers(0, 256, (8, 8, 1), np.uint8)
+        pixels = {"colour": rng.integers(0, 256, (8, 8, 3), np.uint8), "gray": gray[..., 0]}.get(
+            kind, gray.repeat(3, 2)
+        )
+        Image.fromarray(pixels).save(log / f"{k}.png")
+    (log / "poses.csv").write_text("file,time_s,x,y\n" + "".join(f"{k}.png,{k},{k},0\n" for k in range(3)))
+    words = "remark: the pictures have colour, and it is dropped: --color keeps it"
+    assert (words in cli("ingest", log, "-o", "gray").err) == (kind == "colour")
+    assert words not in cli("ingest", log, "-o", "kept", "--color").err
+    said: list[str] = []
+    store_at(log, tmp_path / "store", say=said.append)
+    assert (words in said) == (kind == "colour")
+    said.clear()
+    store_at(log, tmp_path / "same", LogOptions(is_for_network=True), say=said.append)
+    assert words not in said

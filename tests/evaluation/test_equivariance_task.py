@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from egoequiv.evaluation.equivariance import MotionError, score_mapped
-from egoequiv.evaluation.equivariance_task import BEST, FITTED_ON_HALF, RATIO, RHO, _far_apart, equivariance
+from egoequiv.evaluation.equivariance_task import FITTED_ON_HALF, RATIO, RHO, _far_apart, equivariance
 from egoequiv.evaluation.findings import LEAKED_PAIRS
 from egoequiv.evaluation.fitted_on import FITTED_APART
+from egoequiv.evaluation.metric import BEST
 from egoequiv.evaluation.task import Finding, TaskOptions, silent
 from egoequiv.models import EgoNet, NetSpec
 from egoequiv.pairs import MotionPairs, Split, declare_patterns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -13,14 +14,18 @@ from hypothesis import strategies as st
 
 from egoequiv.evaluation import ranking
 from egoequiv.evaluation.frame_features import FrameFeatures
+from egoequiv.evaluation.metric import BEST
 from egoequiv.evaluation.ranking import (
+    ALL,
     Questions,
     Ranks,
+    RankScore,
     chance_levels,
     rank_answers,
     rank_table,
     score_predictions,
     score_ranks,
+    value_of,
 )
 from helpers import bare_store
 
@@ -176,3 +181,29 @@ def test_a_score_as_a_value_by_hand() -> None:
         few.value("mrr", "MRR, fitted map", "toy").note == "what is measured comes from 4 toys, and an interval needs 5"
     )
     assert few.value("hit_at_1", "hit@1", "toy").value == pytest.approx(0.8)
+
+
+def test_all_motions_together_are_marked_where_each_of_them_is() -> None:
+    """Up is no better than copying and right no better than chance; together they are better than each of these."""
+
+    def score(motion: str, rank: list[int], copied: list[int], candidates: int) -> RankScore:
+        places = (Ranks(np.array(own), np.full(len(own), candidates), np.ones_like(own)) for own in (rank, copied))
+        groups = np.zeros(len(rank), np.int64)
+        return score_ranks(*places, groups, motion=motion, prediction="fitted map", scope="all frames")
+
+    up, right = score("up", [1], [1], 9), score("right", [2], [3], 3)
+    both = replace(
+        up,
+        motion=ALL,
+        questions=2,
+        mrr=0.75,
+        copy_mrr=(up.copy_mrr + right.copy_mrr) / 2,
+        chance_mrr=(up.chance_mrr + right.chance_mrr) / 2,
+    )
+    assert all(one.value("mrr", "MRR", "toy").is_marked for one in (up, right))
+    assert not both.value("mrr", "MRR", "toy").is_marked
+    value = value_of([both, up, right], both, "mrr", "MRR", "toy")
+    assert value.is_marked
+    assert value.baselines[BEST] == pytest.approx((1 + (1 + 1 / 2 + 1 / 3) / 3) / 2)
+    assert "*" in rank_table("title", [both, up, right], "all frames", "toy").rows[0][2].text
+    assert value_of([both, up, right], up, "mrr", "MRR", "toy") == up.value("mrr", "MRR", "toy")

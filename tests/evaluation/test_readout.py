@@ -106,7 +106,7 @@ def test_a_small_network_is_compared_with_baselines_by_a_small_network() -> None
     """The baseline has the same features: by a line it reads nothing, and both read the same by a network."""
     z = np.random.default_rng(0).uniform(-1, 1, (600, 2))
     rows = read_out("z", z, Targets(("product",), (z[:, :1] * z[:, 1:])), np.arange(600) % 3)
-    result = ReadOutResult(rows, "recording", 3, 3, 600, 0)
+    result = ReadOutResult(rows, "recording", 3, 3, 600, 0, units=3)
     for row, value in zip(rows, result.finding({"pixels": result.scores()}).values, strict=True):
         assert value.baselines == {"pixels": row.r2}
         assert value.is_marked

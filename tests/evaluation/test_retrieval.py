@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from egoequiv.evaluation import group_interval
+from egoequiv.evaluation.metric import BEST
 from egoequiv.evaluation.pair_search import Neighbours
-from egoequiv.evaluation.retrieval import precision_of, retrieve_pairs
+from egoequiv.evaluation.retrieval import MotionPrecision, precision_of, precision_values, retrieve_pairs
 from egoequiv.pairs import MotionPairs
 from egoequiv.store import FrameStore
 from evaluation.grid_features import MOTIONS, features_of, grid_store, pairs_of
@@ -143,3 +145,19 @@ def test_what_cannot_be_measured_is_said_in_one_line() -> None:
     with data_error("bare-store", "no query has 10 pairs", "at most 9"):
         kept = np.arange(0, len(pairs), 2)
         retrieve_pairs(features_of(store), MotionPairs(pairs.i[kept], pairs.j[kept], pairs.pattern[kept], pairs.names))
+
+
+def test_all_motions_together_are_marked_where_each_of_them_is() -> None:
+    """Up is no better than pixels and right no better than chance; together they are better than each of these."""
+
+    def precision(motion: str, number: float, chance: float, queries: int = 1) -> MotionPrecision:
+        ends = (number, number)
+        return MotionPrecision(motion, queries, 6, number, ends, number, ends, chance)
+
+    features = (precision("all", 0.5, 0.45, 2), precision("up", 0.4, 0.3), precision("right", 0.6, 0.6))
+    pixels = (precision("all", 0.4, 0.45, 2), precision("up", 0.4, 0.3), precision("right", 0.4, 0.6))
+    values = precision_values(features, pixels, "recording")
+    assert all(value.is_marked for row in values for value in row)
+    assert values[0][0].baselines[BEST] == pytest.approx(0.5)
+    better = (replace(features[0], at_1=0.55), features[1], replace(features[2], at_1=0.7))
+    assert not precision_values(better, pixels, "recording")[0][0].is_marked

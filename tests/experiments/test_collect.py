@@ -191,9 +191,11 @@ def test_a_copy_of_a_run_is_no_repetition(runs: Path) -> None:
 
 def test_a_run_whose_features_collapsed_is_named(runs: Path) -> None:
     result = json.loads((runs / "equiv-labels-2" / "result.json").read_text())
-    (runs / "equiv-labels-2" / "result.json").write_text(json.dumps({**result, "collapsed": True}))
+    changed = {**result, "collapsed": True, "collapsed_parts": ["all"]}
+    (runs / "equiv-labels-2" / "result.json").write_text(json.dumps(changed))
     (note,) = collect(runs)[0].exhibits[0].notes
-    assert note == "Collapsed in training, so that features hardly differ between images: equiv-labels-2."
+    words = "Collapsed in training, so that features hardly differ between images"
+    assert note == f"{words}: equiv-labels-2 (all features)."
 
 
 def test_measurements_outlive_the_store(runs: Path, finished: Path, tmp_path: Path) -> None:

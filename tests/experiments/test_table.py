@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from egoequiv.errors import DataError
-from egoequiv.evaluation.metric import Value
+from egoequiv.evaluation.metric import BEST, Value
 from egoequiv.evaluation.statistics import Result
 from egoequiv.experiments import Row, Table
 from egoequiv.experiments.published import NORB, Published
@@ -131,6 +131,17 @@ def test_cells_that_no_baseline_is_below_are_marked() -> None:
     ]
     shown = table_of(rows, [RHO_UP])
     assert [shown.is_marked(one, RHO_UP) for one in rows] == [False, True, True]
+
+
+def test_a_mean_over_motions_is_marked_where_each_motion_is_in_all_repetitions() -> None:
+    """In the second repetition one baseline is best for each motion, so that there the best of each is no further."""
+    mean = RHO_UP.model_copy(update={"name": "rho_atomic", "motion": None})
+    first = Value(metric=mean, value=0.6, baselines={"constant": 0.9, "pixels": 0.8, BEST: 0.5})
+    second = Value(metric=mean, value=0.6, baselines={"constant": 0.9, "pixels": 0.55})
+    metrics, entries = entries_of([[measurement(first)], [measurement(second)]])
+    assert entries["rho_atomic"].baselines[BEST] == pytest.approx((0.5 + 0.55) / 2)
+    one = row("a", entries)
+    assert table_of([one], metrics).is_marked(one, mean)
 
 
 def test_published_averages_are_those_of_the_single_motions() -> None:

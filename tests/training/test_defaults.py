@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
-from drives import drive_source, write_scenes
+from drives import drive_source, make_drive, write_scenes
 from egoequiv.catalog import open_source
 from egoequiv.engines import LocalEngine
 from egoequiv.errors import ConfigError
+from egoequiv.pose import DRIVING_POSES, PlanarSpace
 from egoequiv.sources import Source
 from egoequiv.store import FrameStore, ingest
-from egoequiv.training import make_config, open_data, open_run, run_training, train
+from egoequiv.training import defaults, make_config, open_data, open_run, run_training, train
 from egoequiv.training import memory as memory_module
-from egoequiv.training.defaults import choose_encoder
+from egoequiv.training.defaults import choose_encoder, settings_for
 from egoequiv.training.jobs import Job
 from egoequiv.training.many import run_many
 from egoequiv.training.memory import batch_bytes, network_bytes, pair_bytes
 from egoequiv.training.search import GreedySearch
 from helpers import GRID, grid_recording, grid_source
+from logs import tum
 
 FEW: dict[str, Any] = {
     "method": "equiv",
@@ -255,3 +259,46 @@ def test_rho_is_undefined_where_it_was_told(small_store: FrameStore, tmp_path: P
         rho = found.value("rho_right")
         assert rho is not None
         assert np.isfinite(rho.value) == is_defined
+
+
+def test_a_store_of_a_log_is_learned_from_as_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(defaults, "MANY_FRAMES", 50)
+    poses = np.tile(np.eye(4), (120, 1, 1))  # of a hand-held camera
+    poses[:, :3, :3] = Rotation.random(120, 0).as_matrix()
+    poses[:, :3, 3] = np.random.default_rng(0).normal(size=(120, 3))
+    tum.write(tmp_path / "desk", poses)
+    store = ingest(open_source("tum", tmp_path / "desk"), tmp_path / "store", size=(16, 16), workers=1)
+    as_log = settings_for({"data": str(store.path)}, is_log=True)
+    assert settings_for({"data": str(store.path)}) == as_log
+    assert {name: as_log[name][0] for name in ("clusters", "keep", "keep_from")} == {
+        "clusters": 12,
+        "keep": 8,
+        "keep_from": "both",
+    }
+    named = settings_for({"data": str(store.path), "method": "recording+motion"})
+    assert {name: named[name][0] for name in ("clusters", "keep", "keep_from", "iterations")} == {
+        name: as_log[name][0] for name in ("clusters", "keep", "keep_from", "iterations")
+    }
+    assert settings_for({"data": str(store.path), "method": "equiv"}) == {}
+
+
+def test_the_labels_of_a_log_are_learned_from_only_if_that_is_said(drives: FrameStore, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(drives.path, tmp_path / "store"))
+    meta = json.loads((copy / "store.json").read_text())
+    assert "use_labels" not in settings_for({"data": str(copy)})
+    (copy / "store.json").write_text(json.dumps({**meta, "source": "table"}))
+    for is_log in (False, True):
+        value, why = settings_for({"data": str(copy)}, is_log)["use_labels"]
+        assert value is False
+        assert "--set use_labels=true takes those of the log" in why
+
+
+def test_classes_decide_the_split_only_where_they_are_learned(tmp_path: Path) -> None:
+    drive = make_drive(0)
+    few = ["stop"] * 2 + ["go"] * (len(drive) - 2)  # a class of two frames, which are in one block of time
+    source = Source("drive", PlanarSpace(), [replace(drive, labels=few)], pose_names=DRIVING_POSES)
+    store = ingest(source, tmp_path / "store", workers=1)
+    assert settled(store)["split"] == "paper"
+    for more in ({"use_labels": False}, {"method": "recording+motion", "use_labels": False}):
+        assert settled(store, **more, holdout_fraction=0.25)["split"] == "by-time"
+        assert settled(store, **more, holdout_fraction=0.25)["holdout_split"] == "by-time"

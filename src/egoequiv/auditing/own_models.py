@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from egoequiv.auditing.table import COLLAPSED
 from egoequiv.errors import ConfigError
 from egoequiv.files import read_json
 from egoequiv.models import EgoNet, NetSpec, initialise, load_model
@@ -26,6 +27,7 @@ from egoequiv.models.network import ALL
 from egoequiv.models.saved import CONFIG, WEIGHTS, SavedConfig, load_config, load_network
 from egoequiv.store import FrameStore
 from egoequiv.store.frame_store import META
+from egoequiv.training.collapse import has_collapsed
 from egoequiv.training.config import make_config
 from egoequiv.training.data import split_of
 from egoequiv.training.network import pixel_statistics
@@ -87,8 +89,11 @@ def load_run(spec: ModelSpec, store: FrameStore) -> AuditedModel:
     spec.refuse_declarations("a run keeps the size, mean and std it was trained with")
     if isinstance(spec.where, EgoNet):
         return wrap_net(spec, spec.where, "network")
-    model = wrap_net(spec, load_model(spec.where), "run")
-    folder = RunFolder(Path(spec.where))
+    net, folder = load_model(spec.where), RunFolder(Path(spec.where))
+    model = wrap_net(spec, net, "run")
+    if has_collapsed(spec.part, folder.collapsed_parts, net.spec.parts):
+        note = f"{spec.name} collapsed in training, so that its features hardly differ between frames"
+        model = replace(model, kind=COLLAPSED, notes=(*model.notes, note))
     where = folder.trained_on(store)
     if where == "a copy" and _first_fingerprint(folder) != store.fingerprint():  # the store of its labelled images
         return replace(model, notes=(f"{spec.name} was trained on labelled images of this store, measured here too",))

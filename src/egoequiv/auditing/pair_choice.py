@@ -29,8 +29,8 @@ LIMIT = 2_000  # pairs of a motion
 # What was done where whole recordings could not be kept apart.
 SHARED: dict[DividedBy, str] = {
     "time": "so each was divided in time: its first half to fit, a quarter to choose, the last quarter to measure",
-    "pairs": "so pairs were divided at random: maps are measured on {hold_out}s that they were fitted on, and rho is "
-    "lower than it would be on others",
+    "frames": "so frames were divided in order, none of them in two parts: maps are measured on {hold_out}s that they "
+    "were fitted on, and rho is lower than it would be on others",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from egoequiv.errors import ConfigError, TooFewPairsError
 from egoequiv.pairs import MotionPairs
 from egoequiv.pairs.candidates import Indices
+from egoequiv.plurals import plural
 
 SHARES = (0.5, 0.25, 0.25)  # of the pairs: to fit, to choose, to measure
 FEWEST = 10  # pairs in each part
 FEWEST_GROUPS = 2  # recordings to measure on: a single one may be unlike all others
 
-# Whole groups, such as recordings; where these are too few, the time of each of them; where there is no time, pairs.
-DividedBy = Literal["groups", "time", "pairs"]
+# Whole groups, such as recordings; where these are too few, the time of each of them; where there is no time, its
+# frames in order. No frame is ever in two parts.
+DividedBy = Literal["groups", "time", "frames"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,17 +76,40 @@ def divide_pairs(
             f"motion {motion!r}: {len(own)} pairs are too few to fit a map, to choose and to measure it; "
             f"{needed} are needed: take more frames, or leave this motion out"
         )
-    by: DividedBy = "groups"
-    part = _by_groups(group, rng)
-    if not _is_enough(part) or len(np.unique(group[part == 2])) < FEWEST_GROUPS:
-        by = "time"
-        part = np.full(len(own), -1) if times_s is None else _by_time(group, times_s[own.i], times_s[own.j])
-        if not _is_enough(part):
-            by = "pairs"
-            part = np.searchsorted(_cuts(len(own)), rng.permutation(len(own)), side="right")
+    part, by = _divided(own, group, groups, times_s, rng)
+    if not _is_enough(part):
+        frames = len(np.unique(np.concatenate([own.i, own.j])))
+        raise TooFewPairsError(
+            f"motion {motion!r}: {plural(frames, 'frame')} with it are too few for three parts that have no frame in "
+            f"common and {FEWEST} pairs each: take more frames, or leave this motion out"
+        )
     drawn = [_draw(np.flatnonzero(part == k), round(share * limit), rng) for k, share in enumerate(SHARES)]
     fit, choose, measure = (PairPart(own.i[rows], own.j[rows], group[rows]) for rows in drawn)
     return PairParts(motion, fit, choose, measure, by)
+
+
+def _divided(
+    own: MotionPairs,
+    group: Indices,
+    groups: Indices,
+    times_s: NDArray[np.float64] | None,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int64], DividedBy]:
+    """The part of each pair in the first way that gives each part enough of them; if none does, as in the last way.
+
+    Whole groups, with several to measure; the order within each group; all groups as if they were one; a group alone.
+    """
+    whole = _by_groups(group, rng)
+    if _is_enough(whole) and len(np.unique(group[whole == 2])) >= FEWEST_GROUPS:
+        return whole, "groups"
+    order = np.arange(len(groups)) if times_s is None else times_s
+    place = np.argsort(np.lexsort((order, groups)))
+    each = _by_order(group, order[own.i], order[own.j])
+    together = _by_order(np.zeros_like(group), place[own.i], place[own.j])
+    for part in (each, together):
+        if _is_enough(part):
+            return part, "frames" if times_s is None else "time"
+    return whole, "groups"
 
 
 def _draw(rows: Indices, most: int, rng: np.random.Generator) -> Indices:
@@ -114,18 +139,19 @@ def _by_groups(group: Indices, rng: np.random.Generator) -> NDArray[np.int64]:
     return part[number]
 
 
-def _by_time(group: Indices, begin_s: NDArray[np.float64], end_s: NDArray[np.float64]) -> NDArray[np.int64]:
+def _by_order(group: Indices, one_end: NDArray[Any], other_end: NDArray[Any]) -> NDArray[np.int64]:
     """The part of each pair: the first half of each group is fitted, and so on; -1 for pairs that lie across a cut.
 
-    Frames of video resemble those just before and after them; divided at random, a pair that is measured would have its
-    likes among those that were fitted.
+    The order is by time, or by number where frames have no times. Frames of video resemble those just before and after
+    them; divided at random, a pair that is measured would have its likes among those that were fitted.
     """
     part = np.full(len(group), -1)
+    begin, end = np.minimum(one_end, other_end), np.maximum(one_end, other_end)
     for one in np.unique(group):
         rows = np.flatnonzero(group == one)
-        rows = rows[np.argsort(begin_s[rows], kind="stable")]
-        passed = -np.inf
+        rows = rows[np.argsort(begin[rows], kind="stable")]
+        passed: float = -np.inf
         for k, stretch in enumerate(np.split(rows, _cuts(len(rows)))):
-            part[stretch[begin_s[stretch] > passed]] = k
-            passed = max(passed, end_s[stretch].max(initial=-np.inf))
+            part[stretch[begin[stretch] > passed]] = k
+            passed = max(passed, float(end[stretch].astype(np.float64).max(initial=-np.inf)))
     return part

@@ -9,6 +9,7 @@ from typing import Any
 
 from egoequiv.files import plain
 
+COLLAPSED = "collapsed run"  # the kind of a model
 NORM = "Euclidean norm of the features as the model gives them, none of them rescaled"
 COPY = "1.00 is the copy baseline: a map that changes nothing; 0 is perfectly equivariant"
 
@@ -18,7 +19,7 @@ CONSTANT = (
 )
 MARK = (
     "asterisk (*): not below copying, a constant, and the baselines pixels and random where they are in the table, to "
-    "two decimals: no evidence that these features answer to this motion"
+    "two decimals, or of a run whose features collapsed: no evidence that these features answer to this motion"
 )
 
 
@@ -69,7 +70,7 @@ class MotionPairCounts:
     chosen_on: int
     measured: int
     groups_measured: int  # recordings, or what else was kept apart
-    divided_by: str  # groups, such as recordings; or time or pairs, so that the parts share recordings
+    divided_by: str  # groups, such as recordings; or time or frames, so that the parts share recordings
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,19 @@ class AuditRow:
     motions: tuple[MotionAudit, ...]
 
     @property
+    def is_collapsed(self) -> bool:
+        """Whether these features collapsed in training."""
+        return self.kind == COLLAPSED and self.layer == "output"
+
+    @property
     def name(self) -> str:
         """The model, and its layer if it is not what the model returns."""
         return self.model if self.layer == "output" else f"{self.model} / {self.layer}"
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether some of its numbers are no evidence."""
+        return self.is_collapsed or any(found.is_marked for found in self.motions)
 
     def of(self, motion: str) -> MotionAudit:
         """What was found for one motion."""

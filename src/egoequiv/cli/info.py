@@ -113,11 +113,13 @@ def _split(store: Any) -> dict[str, Any]:
 
     from egoequiv.pairs import count_leaked, count_revisited
     from egoequiv.training import make_config
-    from egoequiv.training.defaults import fitting_split, why_split
+    from egoequiv.training.data import reads_labels
+    from egoequiv.training.defaults import fitting_split, settings_for, why_split
 
-    config = make_config({"data": store.place})
+    values = {"data": store.place}
+    config = make_config({**{name: value for name, (value, _) in settings_for(values).items()}, **values})
     try:
-        split = fitting_split(store, np.arange(len(store)), config, config.train_fraction, config.split_seed)
+        split = fitting_split(store, np.arange(len(store)), config, reads_labels(config))
     except DataError as problem:  # a store of one frame
         return {"kind": None, "problem": str(problem)}
     return {

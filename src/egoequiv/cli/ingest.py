@@ -58,6 +58,7 @@ def ingest(
 
     Example: egoequiv ingest kitti kitti_raw -o drives --size 64
     """
+    from egoequiv.sources.inspection import colour_remark
     from egoequiv.store.logs import LogOptions, made_from
 
     if list_sources:
@@ -69,6 +70,8 @@ def ingest(
     if inputs is not None and not overwrite and made_from(out) == inputs:
         say(f"{out} is there already, made from the same files with the same settings; --overwrite makes it again")
         return
+    if inputs is not None and not color and (remark := colour_remark(opened)):
+        say(f"remark: {remark}")
     how = {"size": parse_size(size), "color": color, "overwrite": overwrite, "strict": strict, "inputs": inputs}
     _say_done(_write(opened, motion, out, where, how), out, as_json)
 

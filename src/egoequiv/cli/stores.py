@@ -104,7 +104,7 @@ def local_store(
     options = replace(options or log.options(), motion=motion)
     if like is not None:
         height, width, channels = load_spec(like).image_shape
-        options = replace(options, size=(height, width), color=channels == 3)
+        options = replace(options, size=(height, width), color=channels == 3, is_for_network=True)
     with progress_bar() as progress:
         return store_at(
             place,

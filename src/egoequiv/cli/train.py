@@ -261,7 +261,8 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
         return
     top1 = run.result["metrics"].get("validation_top1")
     accuracy = f", validation top-1 {100 * top1:.2f} %" if top1 is not None else ""
-    collapsed = ", features collapsed" if run.result.get("collapsed") else ""
+    gone = RunFolder(run.path).collapsed_features
+    collapsed = f", {gone} collapsed" if gone else ""
     curves = f"; curves in {out / 'curves.png'}" if metrics else ""
     say(f"{config.method_name}: {plural(config.iterations, 'iteration')}{collapsed}{accuracy}{curves}")
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]

@@ -14,7 +14,7 @@ from egoequiv.evaluation.equivariance import Features, MotionError, errors_of_pa
 from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
 from egoequiv.evaluation.fitted_on import MOST_FITTED, fitted_apart_notes, halved_notes, training_frames
 from egoequiv.evaluation.frame_features import SIDE, gray_images
-from egoequiv.evaluation.metric import Metric, Value
+from egoequiv.evaluation.metric import Metric, Value, with_best_of_each
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
 from egoequiv.files import plain
 from egoequiv.pairs import MotionPairs
@@ -32,7 +32,6 @@ BASELINES = (
     "network before training; frozen: the backbone without the head, its cells in their principal components; "
     f"pixels: gray images of at most {SIDE} x {SIDE}, with maps by ridge regression"
 )
-BEST = "best of each motion"  # the baseline, where several motions are one number
 Others = Mapping[str, Sequence[MotionError]]  # of each motion, by the name of the baseline
 
 
@@ -73,21 +72,16 @@ class Kind:
         return measured(metric, number, interval, groups=error.recordings, baselines=baselines, note=note)
 
     def mean(self, name: str, values: Sequence[Value]) -> Value:
-        """The mean over motions; not defined where one of them is not.
-
-        Where another baseline is best in each motion, their mean is a baseline too: it is marked where all motions are.
-        """
+        """The mean over motions, marked where all motions are; not defined where one of them is not."""
         baselines = {known: _mean([value.baselines[known] for value in values]) for known in values[0].baselines}
-        best = _mean([min(filter(isfinite, value.all_baselines().values())) for value in values])
-        if best < min([1.0, *filter(isfinite, baselines.values())]):
-            baselines[BEST] = best
         undefined = [f"{value.metric.motion}: {value.note}" for value in values if not isfinite(value.value)]
-        return Value(
+        mean = Value(
             metric=self.metric(name),
             value=_mean([value.value for value in values]),
             baselines=baselines,
             note=undefined[0] if undefined else "",
         )
+        return with_best_of_each(mean, values)
 
 
 RHO = Kind(

@@ -66,7 +66,7 @@ def notes_of(values: Sequence[Value]) -> list[str]:
 def cell(value: Value) -> Cell:
     """A value with its mark, and below it its interval."""
     ends = value.metric.interval(value.interval)
-    return Cell(value.text(), (ends,) if ends else ())
+    return Cell(value.text(), (ends,) if ends else (), is_measured=isfinite(value.value))
 
 
 def baseline_texts(value: Value, names: Sequence[str]) -> list[str]:

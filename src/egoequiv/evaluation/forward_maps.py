@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.equivariance import fit_map
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
+from egoequiv.evaluation.kept_apart import KeptApart
 from egoequiv.models import EgoNet
 from egoequiv.models.maps import RANK_TOLERANCE, rank_of
 from egoequiv.models.network import ALL
@@ -32,14 +33,20 @@ class FittedMaps:
 
 
 def fit_forward_maps(
-    features: FrameFeatures, pairs: MotionPairs, hold_out: str = "recording", seed: int = 0
+    features: FrameFeatures,
+    pairs: MotionPairs,
+    hold_out: str = "recording",
+    seed: int = 0,
+    apart: KeptApart | None = None,
 ) -> FittedMaps:
     """Fit z(x) -> z(gx) by least squares on one half of the recordings, for every motion g with enough pairs.
 
     The halves are of recordings, or of the values of the attribute `hold_out`, and not of pairs: in video a pair has
-    nearly the same pairs a moment away, and a map that was fitted on those scores too well.
+    nearly the same pairs a moment away, and a map that was fitted on those scores too well. `apart` names other groups.
     """
-    groups = groups_of(features.store, hold_out)[pairs.i]
+    apart = apart or KeptApart(groups_of(features.store, hold_out), hold_out)
+    pairs = pairs.take(np.flatnonzero(apart.within(pairs.i, pairs.j)))
+    groups = apart.groups[pairs.i]
     in_fit = np.isin(groups, one_half(groups[pairs.pattern >= 0], seed))
     maps: dict[str, Affine] = {}
     held, left_out = [], []
@@ -56,7 +63,7 @@ def fit_forward_maps(
         counts = ", ".join(f"{name} {count}" for name, count in pairs.counts().items())
         raise TooFewPairsError(
             f"{features.store.path}: no motion has enough pairs to fit a map of {features.z.shape[1]} features on one "
-            f"half of the frames and to measure it on another {hold_out} (found {counts}): measure on more frames"
+            f"half of the frames and to measure it on another {apart.name} (found {counts}): measure on more frames"
         )
     return FittedMaps(maps, pairs.take(np.concatenate(held)), tuple(left_out))
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, nan
+from math import isclose, isfinite, nan
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from egoequiv.evaluation.statistics import Interval, Number, Result
 
-MARK = "*"  # behind a value that is not better than each of its baselines
+MARK = "*"  # behind a value that is not better than each of its baselines, or is of features that have collapsed
 
 
+BEST = "best of each motion"  # the baseline of a mean over motions
 NO_INTERVAL: tuple[float, float] = (nan, nan)
 
 
@@ -87,6 +88,7 @@ class Value(BaseModel):
         interval: The 95 % interval over recordings; NaN where there are too few of them.
         baselines: What a model that knows nothing gets on the same frames, by name.
         note: Why it is not defined, or has no interval.
+        is_collapsed: Whether it is of features that collapsed in training, whatever the number says.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -96,6 +98,7 @@ class Value(BaseModel):
     interval: Interval = NO_INTERVAL
     baselines: dict[str, Number] = {}
     note: str = ""
+    is_collapsed: bool = False
 
     @property
     def name(self) -> str:
@@ -105,17 +108,45 @@ class Value(BaseModel):
         """The baselines of the metric, and those measured beside the value."""
         return {**self.metric.baselines, **self.baselines}
 
+    def best_baseline(self) -> float:
+        """The baseline that is hardest to beat; NaN where none is defined."""
+        known = [one for one in self.all_baselines().values() if isfinite(one)]
+        return (max if self.metric.better == "higher" else min)(known, default=nan)
+
     @property
     def is_marked(self) -> bool:
-        """Whether it is not better than each of its baselines: it is then no evidence for the features."""
-        return is_marked(self.metric, self.value, self.all_baselines())
+        """Whether it is not better than each of its baselines, or of collapsed features: it is then no evidence."""
+        return is_marked(self.metric, self.value, self.all_baselines(), self.is_collapsed)
 
     def text(self) -> str:
-        """The value, with a mark where it is not better than each of its baselines."""
+        """The value, with a mark where it is no evidence for the features."""
         return self.metric.text(self.value) + (MARK if self.is_marked else "")
 
 
-def is_marked(metric: Metric, value: float, baselines: dict[str, float]) -> bool:
-    """Whether a value is defined and not better than each of its baselines that are defined."""
+def is_marked(metric: Metric, value: float, baselines: dict[str, float], is_collapsed: bool = False) -> bool:
+    """Whether a value is defined and no evidence: not better than each known baseline, or of collapsed features."""
+    if not isfinite(value) or metric.better == "neither":
+        return False
     known = [one for one in baselines.values() if isfinite(one)]
-    return isfinite(value) and metric.better != "neither" and not all(metric.is_better(value, one) for one in known)
+    return is_collapsed or not all(metric.is_better(value, one) for one in known)
+
+
+def with_best_of_each(mean: Value, each: Sequence[Value], weights: Sequence[float] | None = None) -> Value:
+    """A mean over motions, which is marked where each of its motions is.
+
+    Where another baseline is best for each motion, the mean of these is one more baseline.
+
+    Args:
+        mean: The mean.
+        each: The value of each motion, by the same metric but for its name.
+        weights: How much each motion counts in the mean; None: all the same.
+
+    Returns:
+        The mean, with the further baseline where that is harder to beat than the others.
+    """
+    shares = [1.0] * len(each) if weights is None else weights
+    best = sum(share * value.best_baseline() for share, value in zip(shares, each, strict=True)) / (sum(shares) or nan)
+    own = mean.best_baseline()
+    if not isfinite(best) or isclose(best, own) or (isfinite(own) and not mean.metric.is_better(best, own)):
+        return mean
+    return mean.model_copy(update={"baselines": {**mean.baselines, BEST: best}})

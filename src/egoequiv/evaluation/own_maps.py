@@ -8,6 +8,7 @@ import numpy as np
 
 from egoequiv.blocks import Grid
 from egoequiv.errors import DataError
+from egoequiv.evaluation.collapsed import of_collapsed
 from egoequiv.evaluation.equivariance import MotionError, score_mapped
 from egoequiv.evaluation.equivariance_task import rho_metric, rho_value
 from egoequiv.evaluation.findings import cell, notes_of
@@ -42,7 +43,9 @@ def own_maps(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> F
         errors.append(score_mapped(mapped, z[own.i], z[own.j], recordings[own.i], name))
     # In video motions have no steps, and maps were trained on all of them.
     learned = data.learned if data.store.space.named_motions() else pairs.names
-    return _finding(errors, learned)
+    found = _finding(errors, learned)
+    is_hidden = data.part == ALL and data.has_collapsed(data.net.mapped_part)  # among features that have not collapsed
+    return of_collapsed(found, data.net.mapped_part) if is_hidden else found
 
 
 def _motions(data: TaskData) -> tuple[str, ...] | None:

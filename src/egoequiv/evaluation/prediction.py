@@ -12,6 +12,7 @@ from egoequiv.evaluation.chains import joined
 from egoequiv.evaluation.equivariance import apply_map
 from egoequiv.evaluation.forward_maps import Affine, fit_forward_maps, learned_forward_maps
 from egoequiv.evaluation.frame_features import FrameFeatures
+from egoequiv.evaluation.kept_apart import BLOCK, KeptApart, keep_apart
 from egoequiv.evaluation.ranking import COPY, FITTED, LEARNED, Questions, RankedResult, score_predictions
 from egoequiv.evaluation.task import Finding, Measure, OnProgress, TaskData, TaskOptions
 from egoequiv.pairs import MotionPairs
@@ -27,17 +28,19 @@ def predict_views(
     learned: Mapping[str, Affine] | None = None,
     *,
     hold_out: str = "recording",
+    max_gap_s: float = 1.0,
     seed: int = 0,
 ) -> RankedResult:
     """Predict z(gx) from z(x), and rank the true gx among the frames of its recording and among all frames.
 
     For every motion the forward map is fitted on one half of the recordings and scored on the other; with `hold_out`
-    the name of an attribute or "label", on one half of its values. Every frame that the motion leads to is right: one
+    the name of an attribute or "label", on one half of its values; of a single recording, on one half of its blocks of
+    time, `max_gap_s` apart. Every frame that the motion leads to is right: one
     on a grid, several in video. Beside it are the copy baseline, z(x) itself, and the maps that a network has
     learned, where there are any.
     """
-    check_motions(features, pairs)
-    fitted = fit_forward_maps(features, pairs, hold_out, seed)
+    apart = check_motions(features, pairs, hold_out, max_gap_s)
+    fitted = fit_forward_maps(features, pairs, hold_out, seed, apart)
     view, number = draw_views(fitted.held, QUESTIONS, seed)
     answer_to, answer = answers_of(pairs, view, number)
     motion = np.array(pairs.names)[number]
@@ -52,21 +55,24 @@ def predict_views(
     }
     notes = [
         "candidates are sorted by their Euclidean distance to the prediction",
-        f"maps were fitted on one half of the frames and measured on the other, with no {hold_out} in common",
+        f"maps were fitted on one half of the frames and measured on the other, with no {apart.name} in common",
+        *apart.notes,
         "the view x itself is not a candidate, so that copying z(x) is a strong baseline",
     ]
     return RankedResult(scores, fitted.left_out, hold_out, titles, notes)
 
 
-def check_motions(features: FrameFeatures, pairs: MotionPairs) -> None:
-    """Refuse pairs among which there is no motion, and frames of one recording only."""
+def check_motions(features: FrameFeatures, pairs: MotionPairs, hold_out: str, max_gap_s: float) -> KeptApart:
+    """What is kept apart; an error where there is no motion, or one recording without times."""
     where = features.store.path
     if not (pairs.pattern >= 0).any():
         raise DataError(
             f"{where}: no two of {len(features.frames)} frames are related by a motion; choose other frames"
         )
-    if len(np.unique(features.store.recording[features.frames])) < 2:
+    apart = keep_apart(features.store, features.frames, hold_out, fewest=2, max_gap_s=max_gap_s)
+    if apart.name != BLOCK and len(np.unique(features.store.recording[features.frames])) < 2:
         raise DataError(f"{where}: all frames are of one recording, and this needs two or more: choose other frames")
+    return apart
 
 
 def draw_views(pairs: MotionPairs, most: int, seed: int) -> tuple[Indices, Indices]:
@@ -98,7 +104,8 @@ def ranked_task(ask: Callable[..., RankedResult]) -> Measure:
     def measure(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding:
         pairs = data.pairs(patterns=options.motions)
         learned = learned_forward_maps(data.net, data.store.space, pairs.names, data.part)
-        return ask(data.validation, pairs, learned, hold_out=options.hold_out, seed=options.seed).finding()
+        how = {"hold_out": options.hold_out, "max_gap_s": data.max_gap_s, "seed": options.seed}
+        return ask(data.validation, pairs, learned, **how).finding()
 
     return measure
 

@@ -93,6 +93,7 @@ def _rows(data: TaskData, target: Target, part: str, looks: Mapping[str, Look]) 
     for reading, scores in target.read(looks[""]).items():
         known = {name: one[reading] for name, one in baselines.items() if reading in one}
         value = target.value(reading, "" if part == data.part else part, scores, known)
+        value = value.model_copy(update={"is_collapsed": data.has_collapsed(part)})
         rows.append(Row(part, target, reading, value, [target.figure(one[None]) for one in scores]))
     return rows
 

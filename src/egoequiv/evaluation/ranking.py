@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from egoequiv.blocks import Grid
 from egoequiv.evaluation.findings import cell, measured, notes_of
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
-from egoequiv.evaluation.metric import NO_INTERVAL, Metric, Value
+from egoequiv.evaluation.metric import NO_INTERVAL, Metric, Value, with_best_of_each
 from egoequiv.evaluation.statistics import group_interval
 from egoequiv.evaluation.task import Finding
 from egoequiv.files import plain
@@ -99,19 +99,25 @@ class RankedResult:
         whole = {(score.scope, score.prediction): score for score in self.scores if score.motion == ALL}
         fitted = whole[first, FITTED]
         ways = [name for scope, name in whole if scope == first and name != COPY]
-        values = [whole[first, name].value("mrr", f"MRR, {name}", self.hold_out) for name in ways]
-        values += [fitted.value(score, f"{SCORES[score]}, fitted map", self.hold_out) for score in list(SCORES)[1:]]
-        values += [
-            whole[scope, name].value("mrr", f"MRR among {scope}, {name}", self.hold_out)
-            for scope in further
-            for name in ways
-        ]
+        value = partial(value_of, self.scores, kind=self.hold_out)
+        values = [value(whole[first, name], "mrr", f"MRR, {name}") for name in ways]
+        values += [value(fitted, score, f"{SCORES[score]}, fitted map") for score in list(SCORES)[1:]]
+        values += [value(whole[scope, name], "mrr", f"MRR among {scope}, {name}") for scope in further for name in ways]
         missing = [f"{motion}: left out, too few pairs to fit a map and to measure it" for motion in self.left_out]
         details: dict[str, Any] = {"hold_out": self.hold_out, "left_out": list(self.left_out)}
         details["scores"] = plain([asdict(score) for score in self.scores])
         notes = dict.fromkeys(self.titles, ()) | {[first, *further][-1]: self.notes}
         tables = [rank_table(t, self.scores, scope, self.hold_out, notes[scope]) for scope, t in self.titles.items()]
         return Finding(values, tables, details, notes=[*missing, *notes_of(values[:1])])
+
+
+def value_of(scores: Sequence[RankScore], own: RankScore, score: str, name: str, kind: str) -> Value:
+    """One of the scores as a value of this name; over all motions it is marked where each motion is."""
+    value = own.value(score, name, kind)
+    same = [one for one in scores if (one.scope, one.prediction) == (own.scope, own.prediction) and one.motion != ALL]
+    if own.motion != ALL:
+        return value
+    return with_best_of_each(value, [one.value(score, name, kind) for one in same], [one.questions for one in same])
 
 
 def rank_answers(
@@ -208,7 +214,7 @@ def rank_table(
     for motion in dict.fromkeys(score.motion for score in shown):
         own = [score for score in shown if score.motion == motion and score.prediction != COPY]
         for score in own:
-            cells = [cell(score.value(name, name, kind)) for name in SCORES]
+            cells = [cell(value_of(scores, score, name, name, kind)) for name in SCORES]
             rows.append((motion, score.prediction, *cells, score.questions, round(score.candidates)))
         for way in (COPY, CHANCE) if own else ():
             texts = [f"{getattr(own[0], f'{way}_{name}'):.3f}" for name in SCORES]

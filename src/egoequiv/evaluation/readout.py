@@ -15,6 +15,7 @@ from egoequiv.errors import DataError
 from egoequiv.evaluation.findings import baseline_texts, cell, measured, notes_of
 from egoequiv.evaluation.folds import group_folds
 from egoequiv.evaluation.frame_features import SIDE, FrameFeatures, groups_of, small_images
+from egoequiv.evaluation.kept_apart import BLOCK, keep_apart
 from egoequiv.evaluation.label_probe import label_findings
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.probes import LINEAR, PROBES, Probes, TrainingPart
@@ -73,11 +74,14 @@ class ReadOutResult:
     """What probes read from features."""
 
     rows: tuple[ReadOut, ...]
-    hold_out: str  # what training and test have none of in common: recordings, or the values of an attribute
+    hold_out: str  # what training and test have none of in common: recordings, blocks of time, values of an attribute
     groups: int
     folds: int
     frames: int
     pairs: int
+    units: int  # that intervals are over: recordings, also where blocks of time are held out
+    unit: str = "recording"
+    notes: tuple[str, ...] = ()
 
     def scores(self) -> Scores:
         """R^2 by each probe: what this is as a baseline of others, which are compared by the same probe."""
@@ -86,7 +90,7 @@ class ReadOutResult:
     def finding(self, baselines: Mapping[str, Scores] | None = None) -> Finding:
         """R2 of every quantity; motion, which is read from two frames, first. Baselines by name."""
         baselines = baselines or {}
-        each = [(row, row.value(self.groups, self.hold_out, baselines)) for row in self.rows]
+        each = [(row, row.value(self.units, self.unit, baselines)) for row in self.rows]
         table = [
             (
                 *(row.read_from, row.quantity, row.probe, cell(value)),
@@ -99,6 +103,7 @@ class ReadOutResult:
         notes = [
             f"{self.frames:,} frames and {self.pairs:,} pairs; every {self.hold_out} is read by a probe fitted on "
             f"others ({self.folds} folds of {self.groups})",
+            *self.notes,
             "R2 is 1 for a perfect reading, 0 for always predicting the mean, and below 0 where that would be better",
         ]
         known = {
@@ -115,9 +120,18 @@ class ReadOutResult:
 
 
 def read_out(
-    read_from: str, z: NDArray[Any], targets: Targets, groups: Indices, seed: int = 0, probes: Probes | None = None
+    read_from: str,
+    z: NDArray[Any],
+    targets: Targets,
+    groups: Indices,
+    seed: int = 0,
+    probes: Probes | None = None,
+    units: Indices | None = None,
 ) -> tuple[ReadOut, ...]:
-    """Fit every probe on some groups and read the others, until each has been read; (N, D), (N, T), (N,)."""
+    """Fit every probe on some groups and read the others, until each has been read; (N, D), (N, T), (N,).
+
+    Intervals are over `units` (N,), by default the groups.
+    """
     if len(z) < FEWEST:
         raise DataError(
             f"{len(z)} examples are too few to fit and test a probe of {read_from}: at least {FEWEST} are needed"
@@ -137,7 +151,7 @@ def read_out(
             read[rest] = probe.predict(z[rest]).reshape(len(rest), -1)
         for quantity, true, guess in zip(targets.names, targets.values.T, read.T, strict=True):
             squared = (true - guess) ** 2
-            r2, rmse = group_r2(true, squared, groups), float(np.sqrt(np.mean(squared)))
+            r2, rmse = group_r2(true, squared, groups if units is None else units), float(np.sqrt(np.mean(squared)))
             interval = r2.interval(within=(-np.inf, 1.0))
             rows.append(ReadOut(read_from, quantity, name, r2.value, interval, rmse, float(true.std())))
     return tuple(sorted(rows, key=lambda row: targets.names.index(row.quantity)))
@@ -158,21 +172,28 @@ def read_features(
     store, frames = features.store, features.frames
     if not store.space.axes:
         raise DataError(f"{store.path} has no poses to be read from features: ingest frames with poses")
-    groups = groups_of(store, hold_out)
-    count = len(np.unique(groups[frames]))
+    apart = keep_apart(store, frames, hold_out, fewest=FEWEST_GROUPS, max_gap_s=max_gap_s)
+    units = groups_of(store, hold_out)
+    frames = apart.only(frames) if apart.name == BLOCK else frames
+    count = len(np.unique(apart.groups[frames]))
     if count < FEWEST_GROUPS:
         raise DataError(
             f"{store.path}: the frames have {count} values of {hold_out}, and probes need three or more: "
             "two to be fitted and chosen on, one to be read"
         )
     i, j = draw_pairs(store, frames, max_gap_s, seed) if pairs is None else pairs
+    is_kept = apart.within(i, j)
+    i, j = i[is_kept], j[is_kept]
     some = thinned(frames, MOST_FRAMES, [seed, 0x5A])
     poses = pose_targets(store.space, store.poses[some])
     motions = motion_targets(store.space, store.space.difference(store.poses[i], store.poses[j]))
     both = np.concatenate([features.of(i), features.of(j)], axis=1)
-    rows = read_out(FRAME, features.of(some), poses, groups[some], seed)
-    rows += read_out(PAIR, both, motions, groups[i], seed)
-    return ReadOutResult(rows, hold_out, count, min(FOLDS, count), len(some), len(i))
+    groups = apart.groups
+    rows = read_out(FRAME, features.of(some), poses, groups[some], seed, units=units[some])
+    rows += read_out(PAIR, both, motions, groups[i], seed, units=units[i])
+    measured_units = len(np.unique(units[frames]))
+    folds = min(FOLDS, count)
+    return ReadOutResult(rows, apart.name, count, folds, len(some), len(i), measured_units, hold_out, apart.notes)
 
 
 def draw_pairs(store: FrameStore, frames: Indices, max_gap_s: float, seed: int) -> tuple[Indices, Indices]:
@@ -213,7 +234,8 @@ def _read_run(data: TaskData, options: TaskOptions) -> Finding:
         pairs = data.once(("read pairs", *key), lambda: draw_pairs(store, frames, data.max_gap_s, options.seed))
 
     def read(features: FrameFeatures) -> ReadOutResult:
-        return read_features(features, hold_out=options.hold_out, seed=options.seed, pairs=pairs)
+        gap_s, hold_out = data.max_gap_s, options.hold_out
+        return read_features(features, max_gap_s=gap_s, hold_out=hold_out, seed=options.seed, pairs=pairs)
 
     result = read(data.validation)
     baselines: dict[str, Scores] = {}

@@ -12,7 +12,7 @@ import numpy as np
 from egoequiv.blocks import Grid
 from egoequiv.evaluation.findings import cell, measured, notes_of
 from egoequiv.evaluation.frame_features import FrameFeatures, groups_of
-from egoequiv.evaluation.metric import Metric, Value
+from egoequiv.evaluation.metric import Metric, Value, with_best_of_each
 from egoequiv.evaluation.pair_search import (
     Exclusion,
     Neighbours,
@@ -72,7 +72,7 @@ class RetrievalResult:
         kind, features = self.exclusion.group_name, self.precision["features"]
         pixels = self.precision.get("pixels", (None,) * len(features))
         found = list(zip(features, pixels, strict=True))
-        values = [[row.value(score, name, kind, other) for score, name in SCORES] for row, other in found]
+        values = precision_values(features, pixels, kind)
         dropped = self.neighbours["features"].dropped
         details, arrays = retrieval_gallery(store, self.pairs, self.neighbours)
         details |= {
@@ -99,6 +99,17 @@ class RetrievalResult:
         columns = ("motion", "difference of", "precision@1", f"precision@{K}", "chance", "queries")
         table = Grid.of("retrieval of pairs with the same motion", columns, rows, [*notes, *lost])
         return Finding(values[0], [table], details, arrays, notes=[*lost, *notes_of(values[0])])
+
+
+def precision_values(
+    features: Sequence[MotionPrecision], pixels: Sequence[MotionPrecision | None], kind: str
+) -> list[list[Value]]:
+    """Both scores of each row, the first of which is of all motions: it is marked where each motion is."""
+    found = zip(features, pixels, strict=True)
+    whole, *each = [[row.value(score, name, kind, other) for score, name in SCORES] for row, other in found]
+    queries = [row.queries for row in features[1:]]
+    means = [with_best_of_each(mean, [row[k] for row in each], queries) for k, mean in enumerate(whole)]
+    return [means, *each]
 
 
 def precision_of(groups: Indices, pairs: MotionPairs, neighbours: Neighbours) -> tuple[MotionPrecision, ...]:
@@ -149,8 +160,8 @@ def retrieve_pairs(
     With `hold_out` the name of an attribute or "label", they are compared with pairs of another one only. Of more pairs
     than `most_pairs`, so many are drawn at random. `once` may keep what was found by pixels for other features.
     """
-    check_motions(features, pairs)
     store = features.store
+    check_motions(features, pairs, hold_out, neighbour_gap_s)
     pairs = pairs.take(thinned(np.arange(len(pairs)), most_pairs, [seed, 0x50E]))
     queries = draw_queries(pairs, most_queries, seed)
     has_gap = hold_out == "recording" and store.times_s is not None

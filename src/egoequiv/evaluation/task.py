@@ -27,6 +27,7 @@ from egoequiv.pairs import MinedPatterns, MotionPairs, MotionPatterns, Split, de
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pose import MotionSpace
 from egoequiv.store import FrameStore
+from egoequiv.training.collapse import has_collapsed
 from egoequiv.training.data import Recognition
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class TaskData:
         shared: What was computed of these frames for other runs, by key; see `once`.
         part: The part of the features that is measured, by the name it has in the network; see `of_part`.
         whole: The same data with all features, where this is of a part.
+        collapsed: The parts of the features that collapsed in training, by name.
     """
 
     net: EgoNet
@@ -87,6 +89,11 @@ class TaskData:
     shared: MutableMapping[tuple[Any, ...], Any] = field(default_factory=dict)
     part: str = ALL
     whole: TaskData | None = None
+    collapsed: tuple[str, ...] = ()
+
+    def has_collapsed(self, part: str) -> bool:
+        """Whether a part of the features has collapsed; all features have where each of their parts has."""
+        return has_collapsed(part, self.collapsed, self.net.spec.parts)
 
     @cached_property
     def features(self) -> NDArray[np.float32]:

@@ -219,7 +219,7 @@ def _table_of_runs(folder: Path, title: str, subjects: Sequence[Subject]) -> tup
                 measured[run] = known
             try:
                 how_far = RunFolder(run).unfinished()
-                collapsed += [run.name] if (RunFolder(run).result or {}).get("collapsed") else []
+                collapsed += [f"{run.name} ({gone})"] if (gone := RunFolder(run).collapsed_features) else []
             except EgoEquivError as problem:
                 how_far = str(problem)
             if how_far is not None:

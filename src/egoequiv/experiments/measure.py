@@ -15,6 +15,7 @@ import numpy as np
 
 from egoequiv import __version__, evaluation
 from egoequiv.errors import DataError, EgoEquivError
+from egoequiv.evaluation.collapsed import of_collapsed
 from egoequiv.evaluation.measurement import Measurement, Subject, read_measurement, write_measurement
 from egoequiv.evaluation.task import AUTO, Finding, OnProgress, Task, TaskData, TaskOptions, counted, silent
 from egoequiv.evaluation.tasks import file_digest, get_tasks
@@ -207,6 +208,8 @@ def make_measurement(
             on_progress(task.title, 1, 1)
             if not isinstance(found, Finding):
                 raise DataError(f"task {task.name} must return a Finding, it returns a {type(found).__name__}")
+            if data.has_collapsed(data.part):
+                found = of_collapsed(found, data.part)
             frames = usual
             if found.frames is not None:  # chosen by the task itself, whatever the split
                 frames = _frames(*found.frames, "all", None)

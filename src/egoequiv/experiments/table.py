@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from egoequiv.errors import DataError
 from egoequiv.evaluation.measurement import Measurement
-from egoequiv.evaluation.metric import NO_INTERVAL, Metric, is_marked
+from egoequiv.evaluation.metric import BEST, NO_INTERVAL, Metric, Value, is_marked
 from egoequiv.evaluation.statistics import Interval, Number, Result, paired_test
 from egoequiv.experiments.published import Key, Published
 from egoequiv.files import write_text
@@ -37,6 +37,7 @@ class Entry(Strict):
     interval: Interval = NO_INTERVAL  # 95 %: of one repetition over recordings; of three or more, that of their mean
     baselines: dict[str, Number] = {}  # measured on the same frames, the mean of the repetitions
     note: str = ""  # why it is not defined, where it is not
+    is_collapsed: bool = False  # whether a repetition is of features that collapsed in training
 
     def shown_interval(self, metric: Metric) -> tuple[float, float] | None:
         """The 95 % interval of what is shown, cut to the values that the metric can have; None where there is none.
@@ -146,9 +147,11 @@ class Table(Strict):
         return max((len(entry.result.values) for row in self.rows for entry in row.entries.values()), default=0)
 
     def is_marked(self, row: Row, metric: Metric) -> bool:
-        """Whether a cell is not better than each of its baselines."""
+        """Whether a cell is no evidence: not better than each of its baselines, or of features that have collapsed."""
         entry = row.entries.get(metric.name)
-        return entry is not None and is_marked(metric, entry.result.mean, {**metric.baselines, **entry.baselines})
+        if entry is None:
+            return False
+        return is_marked(metric, entry.result.mean, {**metric.baselines, **entry.baselines}, entry.is_collapsed)
 
     def save(self, path: Path) -> None:
         """Write it as JSON, whole or not at all."""
@@ -189,11 +192,17 @@ def entries_of(repetitions: Sequence[Sequence[Measurement]]) -> tuple[list[Metri
         entry = Entry(
             result=Result(tuple(values[name].value if name in values else float("nan") for values in each)),
             interval=found[0].interval,  # kept for one repetition only
-            baselines={key: float(np.mean([value.baselines.get(key, np.nan) for value in found])) for key in names},
+            baselines={key: float(np.mean([_baseline(value, key) for value in found])) for key in names},
             note=note,
+            is_collapsed=any(value.is_collapsed for value in found),
         )
         entries[name] = entry.with_interval(metrics[name])
     return [metrics[name] for name in order], entries
+
+
+def _baseline(value: Value, name: str) -> float:
+    """A baseline of one repetition; the best of each motion is not kept where it is no harder to beat than others."""
+    return value.baselines.get(name, value.best_baseline() if name == BEST else float("nan"))
 
 
 MeasuredRow = tuple[list[Metric], Row]  # a row, and the metrics of its entries

@@ -46,6 +46,7 @@ def open_task_data(opened: OpenRun, everything: bool = False, shared: Shared | N
         neighbour_gap_s=config.neighbour_gap_s,
         label_column=config.label_column,
         shared={} if shared is None else shared,
+        collapsed=opened.folder.collapsed_parts,
     )
 
 

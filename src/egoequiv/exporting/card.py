@@ -147,8 +147,8 @@ def _data(run: RunFolder, which: Which) -> list[Block]:
                 f"warning: {plural(revisited, 'validation frame is', 'validation frames are')} at a place that "
                 "training frames show at another time"
             )
-        if result.get("collapsed"):
-            lines.append("warning: the features have collapsed in training: they hardly differ between images")
+        if gone := run.collapsed_features:
+            lines.append(f"warning: {gone} collapsed in training: they hardly differ between images")
     else:
         lines.append(f"warning: the run is {run.unfinished()}")
     chosen = "chosen on the validation frames" if which == "best" else "at the end of training"
@@ -182,7 +182,7 @@ def _measured(found: Sequence[Measurement]) -> list[Block]:
         Text(
             "One run with one seed. Intervals are 95 % intervals over recordings; where there is none, there were too "
             f"few recordings, or the number is a mean. {MARK} marks a number that is not better than each of its "
-            "baselines."
+            "baselines, or of features that collapsed."
         )
     ]
     return [*blocks, *(_grid(one) for one in found)]

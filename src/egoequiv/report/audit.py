@@ -36,7 +36,7 @@ class AuditResults(Table):
         rows = {} if row.method in BASELINES else {name: self._mean(name, metric) for name in BASELINES}
         known = {**metric.baselines, **entry.baselines, **rows}
         baselines = {name: round(value, 2) for name, value in known.items() if isfinite(value)}
-        return is_marked(metric, round(entry.result.mean, 2), baselines)
+        return is_marked(metric, round(entry.result.mean, 2), baselines, entry.is_collapsed)
 
     def _mean(self, name: str, metric: Metric) -> float:
         return next((row.mean(metric.name) for row in self.rows if row.name == name), nan)
@@ -52,11 +52,17 @@ def results_of(table: AuditTable) -> AuditResults:
     for row in table.rows:
         entries = {FEATURES.name: Entry(result=Result((row.dimension,)))}
         for found in row.motions:
-            rho = Entry(result=Result((found.rho,)), interval=found.interval, baselines={"constant": found.constant})
+            rho = Entry(
+                result=Result((found.rho,)),
+                interval=found.interval,
+                baselines={"constant": found.constant},
+                is_collapsed=row.is_collapsed,
+            )
             ratio = Entry(
                 result=Result((found.ratio_of_means,)),
                 interval=found.ratio_interval,
                 baselines={"constant": found.ratio_constant},
+                is_collapsed=row.is_collapsed,
             )
             entries |= {rhos[found.motion].name: rho, ratios[found.motion].name: ratio}
         rows.append(Row(name=row.name, method=row.model, entries=entries))
@@ -100,7 +106,7 @@ def _notes(table: AuditTable) -> Points:
         [
             f"{COPY}.",
             f"{CONSTANT}.",
-            *([f"{MARK}."] if any(found.is_marked for row in table.rows for found in row.motions) else []),
+            *([f"{MARK}."] if any(row.has_marks for row in table.rows) else []),
             "ratio of means: mean |z(x) - M z(gx)| / mean |z(x) - z(gx)|, which leaves no pair out and is not led by "
             "pairs that hardly move.",
             f"norm: {NORM}; intervals: 95 %, over {table.hold_out}s.",

@@ -26,7 +26,8 @@ def measurement_blocks(measurement: Measurement, task: Task | None = None) -> li
     blocks: list[Block] = [Text(f"{title}: {result_line(measurement)}"), *measurement.tables]
     notes = [*_frames(measurement), *measurement.notes]
     if any(value.is_marked for value in measurement.values):
-        notes.append(f"{MARK} not better than each of its baselines: it is no evidence for the features")
+        why = ", or of features that collapsed" if any(value.is_collapsed for value in measurement.values) else ""
+        notes.append(f"{MARK} not better than each of its baselines{why}: it is no evidence for the features")
     return [*blocks, Points(notes)] if notes else blocks
 
 

@@ -112,9 +112,13 @@ def mark_notes(table: Table, metrics: Sequence[Metric]) -> list[str]:
     """What the mark means, where a cell has one."""
     shown = [*metrics, *(other for metric in metrics for other in details_beside(table, metric))]
     marked = [metric for metric in shown if any(table.is_marked(row, metric) for row in table.rows)]
-    note = (
-        f"{MARK} not better than each of its baselines ({', '.join(baseline_names(table, marked))}): it is no evidence"
+    why = (
+        ", or of features that collapsed in training"
+        if any(one.is_collapsed for one in _entries(table, marked))
+        else ""
     )
+    names = ", ".join(baseline_names(table, marked))
+    note = f"{MARK} not better than each of its baselines ({names}){why}: it is no evidence"
     return [f"{note} for the features."] if marked else []
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from egoequiv.blocks import Block, Cell, Fold, Grid, Points, Text
-from egoequiv.evaluation.equivariance_task import BEST
-from egoequiv.evaluation.metric import Metric
+from egoequiv.evaluation.metric import BEST, Metric
 from egoequiv.experiments.table import (
     FEWEST_FOR_TEST,
     MOTIONS_APART,

@@ -18,6 +18,8 @@ from egoequiv.sources.recording import Listed, Recording, Source
 Array = NDArray[np.float64]
 GAP_STEPS = 3  # frames are missing where two are further apart than so many usual steps
 _TRIED = 20  # frames, to find one that can be decoded
+_GRAY_APART = 16  # levels between the channels of a gray picture that was stored in colour, with losses
+COLOUR_DROPPED = "the pictures have colour, and it is dropped: --color keeps it"
 _STILL_M, _STILL_DEG = 1e-6, 1e-4
 
 
@@ -98,11 +100,24 @@ def inspect_source(source: Source) -> Inspection:
 
 def first_image_size(recordings: Sequence[Recording]) -> tuple[int, int] | None:
     """Height and width of the first frame that can be decoded."""
+    found = _first_image(recordings)
+    return None if found is None else (found.shape[0], found.shape[1])
+
+
+def colour_remark(source: Source) -> str | None:
+    """That colour would be dropped, where the first frame that can be decoded has some."""
+    found = _first_image(source.recordings) if source.has_images else None
+    if found is None or found.ndim != 3 or found.shape[2] != 3:
+        return None
+    apart = np.ptp(found.astype(np.int16), axis=2)
+    return COLOUR_DROPPED if (apart > _GRAY_APART).any() else None
+
+
+def _first_image(recordings: Sequence[Recording]) -> NDArray[np.uint8] | None:
     for recording in recordings:
         for decoded in recording.images(range(min(_TRIED, len(recording)))):
             if not isinstance(decoded, BrokenFrameError):
-                height, width = np.asarray(decoded).shape[:2]
-                return int(height), int(width)
+                return np.asarray(decoded)
     return None
 
 

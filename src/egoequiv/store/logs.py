@@ -21,7 +21,7 @@ from egoequiv.files import read_json
 from egoequiv.names import is_code
 from egoequiv.progress import Progress
 from egoequiv.sources import Source
-from egoequiv.sources.inspection import AREA, first_image_size, suggested_size
+from egoequiv.sources.inspection import AREA, colour_remark, first_image_size, suggested_size
 from egoequiv.sources.joined import join
 from egoequiv.store.frame_store import KIND, META
 from egoequiv.store.motion import MotionOptions, with_motion
@@ -43,6 +43,7 @@ class LogOptions:
     color: bool = False
     area: int = AREA  # pixels of an image, where no size is given
     motion: MotionOptions = field(default_factory=MotionOptions)
+    is_for_network: bool = False  # size and colour are those that a network takes, so nothing is said of them
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,8 @@ def store_at(
         is_test = [False] * len(logs.learned) + [True] * len(logs.tested)
         parts = zip(logs.paths, opened, is_test, strict=True)
         source = join([(str(path), own, only) for path, (own, _), only in parts], logs.same_map)
+    if not (options.color or options.is_for_network) and (remark := colour_remark(source)):
+        say(f"remark: {remark}")
     source = with_motion(source, options.motion, engine, on_motion)
     store = ingest(
         source,

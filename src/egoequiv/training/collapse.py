@@ -1,8 +1,8 @@
-"""Collapse: whether the features of all frames have become nearly one point, or lie on one line."""
+"""Collapse: whether a part of the features of all frames has become nearly one point, or lies on one line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import nan
 
@@ -11,6 +11,9 @@ import torch
 from torch import Tensor
 
 from egoequiv.errors import DataError
+from egoequiv.losses import RelativeError
+from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
+from egoequiv.pairs.clips import clip_numbers
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.objective import Rows, gather
@@ -22,30 +25,58 @@ FRAMES = 256  # looked at
 # Healthy runs of all methods on the embedded worlds keep a spread above 0.4 and an effective rank above 1.4; those
 # whose features no longer separate neighbours from strangers have a spread below 0.03 or a rank below 1.2.
 LEAST_SPREAD, LEAST_RANK = 0.05, 1.25
+# Of parts, whose features have length 1: the cosines of all frames are then above 0.99, and a contrast of them is at
+# chance. Untrained features of a log, whose pictures resemble each other, begin so near to it that a share of it
+# says little. Nearer than before training, they have collapsed.
+LEAST_APART = 0.1
 SMALLEST = 0.05  # of the length of untrained features: shorter ones count as this long
+CALM_WEIGHT = 0.5  # of the relative error, with which the contrast beside it won on all logs that were tried
+FEWEST_CLIPS = 3  # that features which are the same in a clip are judged on
+Metrics = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class _Reference:
-    """What the features of a part were before training."""
+class _Part:
+    """One part of the features: on which frames it is judged, and what it was before training."""
 
+    name: str
     where: slice
+    places: Rows  # among the frames that are looked at
+    may_be_line: bool
     length: Tensor
     spread: Tensor
-    is_line: bool
 
     @classmethod
-    def of(cls, z: Tensor, where: slice) -> _Reference:
+    def of(cls, name: str, where: slice, places: Rows, z: Tensor, may_be_line: bool) -> _Part:
+        """A part of untrained features of all frames that are looked at, (..., N, D)."""
+        z = z[..., places, where]
         centred, length = z - z.mean(dim=-2, keepdim=True), _root_mean_square(z)
         is_line = bool((effective_rank(centred) < 2).any())
-        return cls(where, length, _root_mean_square(centred) / length, is_line)
+        return cls(name, where, places, may_be_line or is_line, length, _root_mean_square(centred) / length)
+
+    def key(self, what: str) -> str:
+        """What a metric of this part is called."""
+        return what if self.name == ALL else f"{what}_{self.name}"
 
     def measure(self, z: Tensor) -> dict[str, Tensor]:
-        """Spread and effective rank of the features of a part, (..., N, D) -> (...)."""
+        """Spread and effective rank of this part of features, (..., N, D) -> (...)."""
+        z = z[..., self.places, self.where]
         centred = torch.nan_to_num(z - z.mean(dim=-2, keepdim=True), 0.0, 0.0, 0.0)
         length = torch.maximum(_root_mean_square(z), SMALLEST * self.length)
         spread = _root_mean_square(centred) / (length * self.spread)
-        return {SPREAD: torch.nan_to_num(spread, 0.0), RANK: effective_rank(centred)}
+        return {self.key(SPREAD): torch.nan_to_num(spread, 0.0), self.key(RANK): effective_rank(centred)}
+
+    def collapse(self, metrics: Metrics) -> str | None:
+        """In a few words how this part has collapsed; None where it has not."""
+        spread, rank = metrics.get(self.key(SPREAD)), metrics.get(self.key(RANK))
+        if spread is None or rank is None:
+            return None
+        which = "the features" if self.name == ALL else f"the {self.name} part of the features"
+        if spread < LEAST_SPREAD or (self.name != ALL and spread < 1 and spread * float(self.spread) < LEAST_APART):
+            return f"{which} of all frames are nearly equal (spread {spread:.2g}, 1 before training)"
+        if rank < LEAST_RANK and not self.may_be_line:
+            return f"{which} of all frames lie nearly on one line (effective rank {rank:.2f})"
+        return None
 
 
 class FeatureCheck:
@@ -53,44 +84,59 @@ class FeatureCheck:
 
     The spread is the distance of features from their mean relative to their length, 1 for the untrained network: it
     falls to 0 as all features become one point, whatever their scale. Features that shrink towards 0 become one point
-    too, so lengths below a small part of the untrained ones do not count as shorter. Where maps act
-    on a part of the features, that part is measured too, and the worse of both counts.
+    too, so lengths below a small part of the untrained ones do not count as shorter. Where features have parts, each
+    part is judged by itself.
     """
 
     def __init__(self, data: RunData, untrained: Encodes) -> None:
-        frames = data.split.validation if len(data.split.validation) > 1 else data.split.train
-        self._store = data.store
-        self._rows = np.sort(frames)[np.unique(np.linspace(0, len(frames) - 1, min(len(frames), FRAMES)).astype(int))]
+        split, has_parts = data.split, untrained.mapped_part != ALL
+        usual = some_of(split.validation if len(split.validation) > 1 else split.train)
+        rows = dict.fromkeys((INVARIANT, EQUIVARIANT) if has_parts else (ALL,), usual)
+        if has_parts and len(np.unique(clip_numbers(data.store, data.config.clip_s)[usual])) < FEWEST_CLIPS:
+            rows[INVARIANT] = some_of(split.train)  # in few clips, what is the same in a clip is few points
+        self._store, self._rows = data.store, np.unique(np.concatenate(list(rows.values())))
         z = features_of_rows(untrained, self._store, self._rows)
         if not torch.isfinite(z).all():
             raise DataError("the encoder gives features that are not finite before any training")
-        mapped = untrained.part(untrained.mapped_part)
-        # The other part is the same in a clip, so that in few clips it is few points.
-        is_part = len(range(*mapped.indices(z.shape[-1]))) < z.shape[-1]
-        parts = (slice(None), mapped) if is_part else (slice(None),)
-        self._parts = [_Reference.of(z[..., part], part) for part in parts]
         two_classes = "labelled" in data.train and data.recognition and len(data.recognition.class_names) == 2
-        # Two classes need no more than a line, and features that began on one have not collapsed to it.
-        self._may_be_line = bool(two_classes) or any(part.is_line for part in self._parts)
+        # Two classes need no more than a line, nor do a few clips; what began on a line has not collapsed to it.
+        self._parts = [
+            _Part.of(
+                name,
+                untrained.part(name),
+                np.searchsorted(self._rows, own),
+                z,
+                may_be_line=bool(two_classes) or name == INVARIANT,
+            )
+            for name, own in rows.items()
+        ]
 
     def __call__(self, net: Encodes) -> dict[str, Tensor]:
-        """Spread and effective rank of the features of each network, (...); NaN where features are not finite."""
+        """Spread and effective rank of each part of the features of each network, (...); NaN where not finite."""
         z = features_of_rows(net, self._store, self._rows)
         is_finite = torch.isfinite(z).flatten(-2).all(dim=-1)
-        found = [part.measure(z[..., part.where]) for part in self._parts]
-        worst = {key: torch.stack([each[key] for each in found]).amin(dim=0) for key in (SPREAD, RANK)}
-        return {key: torch.where(is_finite, value, torch.full_like(value, nan)) for key, value in worst.items()}
+        found = {key: value for part in self._parts for key, value in part.measure(z).items()}
+        return {key: torch.where(is_finite, value, torch.full_like(value, nan)) for key, value in found.items()}
 
-    def collapse(self, metrics: Mapping[str, float]) -> str | None:
-        """In a few words how features have collapsed, from the metrics of a validation; None where they have not."""
-        spread, rank = metrics.get(SPREAD), metrics.get(RANK)
-        if spread is None or rank is None:
-            return None
-        if spread < LEAST_SPREAD:
-            return f"the features of all frames are nearly equal (spread {spread:.2g}, 1 before training)"
-        if rank < LEAST_RANK and not self._may_be_line:
-            return f"the features of all frames lie nearly on one line (effective rank {rank:.2f})"
-        return None
+    def collapse(self, metrics: Metrics) -> dict[str, str]:
+        """The parts of the features that have collapsed, each with how, in a few words.
+
+        Args:
+            metrics: Of a validation.
+        """
+        return {part.name: how for part in self._parts if (how := part.collapse(metrics)) is not None}
+
+
+def some_of(frames: Rows) -> Rows:
+    """Some frames at even distances, in order."""
+    chosen = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), FRAMES)).astype(int))
+    some: Rows = np.sort(frames)[chosen]
+    return some
+
+
+def has_collapsed(part: str, collapsed: Collection[str], parts: Collection[str]) -> bool:
+    """Whether a part of the features has collapsed; all features have where each of their parts has."""
+    return part in collapsed or (part == ALL and bool(parts) and set(parts) <= set(collapsed))
 
 
 def effective_rank(centred: Tensor) -> Tensor:
@@ -105,15 +151,21 @@ def effective_rank(centred: Tensor) -> Tensor:
     return torch.where(total.squeeze(-1) > 0, rank, torch.zeros_like(rank))
 
 
-def collapse_warning(found: str, config: TrainConfig) -> str:
-    """One line that says how features have collapsed, and what to change."""
+def collapse_warning(found: Mapping[str, str], config: TrainConfig) -> str:
+    """One line that says how parts of the features have collapsed, and what to change."""
     changes = [] if config.map_init == "identity" else ["set map_init=identity"]
-    changes.append(f"lower learning_rate (now {config.learning_rate:g})")
-    for term in config.objective().terms:
+    terms = config.objective().terms
+    for term in terms:
         if hasattr(term, "margin"):
             changes.append(f"raise margin.{term.name} (now {term.margin:g}) or lower weight.{term.name}")
+        elif isinstance(term, RelativeError) and term.weight > CALM_WEIGHT:
+            # Its minimum is a single point, and no learning rate keeps it from winning against the contrast.
+            changes.append(f"--set weight.{term.name}={CALM_WEIGHT:g} (now {term.weight:g})")
+    if not any(isinstance(term, RelativeError) for term in terms):
+        changes.append(f"lower learning_rate (now {config.learning_rate:g})")
     changes += [] if config.use_labels else ["train with labels"]
-    return f"warning: {found}: {', '.join(changes)}, or choose another method than {config.method_name}"
+    changes[-1] += f", or choose another method than {config.method_name}"
+    return f"warning: {'; '.join(found.values())}: {', '.join(changes)}"
 
 
 @torch.no_grad()

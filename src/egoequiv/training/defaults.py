@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from egoequiv.pairs import Split, make_split
 from egoequiv.pairs.clips import clip_numbers
 from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
 from egoequiv.plurals import plural
+from egoequiv.sources.formats import FORMATS
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace, with_labels
 from egoequiv.training.config import TrainConfig
@@ -65,12 +67,11 @@ def settle(config: TrainConfig, store: FrameStore, labelled: FrameStore | None) 
         lines.append(f"encoder {found['encoder']}: {why}; --encoder chooses another")
     if config.split == AUTO:
         every = np.arange(len(store))
-        split = fitting_split(store, every, config, config.train_fraction, config.split_seed)
+        split = fitting_split(store, every, config, labelled is store)
         found["split"] = split.kind
         lines.append(f"split {split.kind}: {why_split(store, split)}; --set split=KIND chooses another")
         if labelled is not None and labelled is not store and config.label_split is None:
-            rows = np.arange(len(labelled))
-            found["label_split"] = fitting_split(labelled, rows, config, config.train_fraction, config.split_seed).kind
+            found["label_split"] = fitting_split(labelled, np.arange(len(labelled)), config, True).kind
         if config.holdout_fraction and config.holdout_split is None:
             found["holdout_split"] = _holdout_kind(store, labelled, split, config)
     return config.model_copy(update=found), tuple(lines)
@@ -79,8 +80,8 @@ def settle(config: TrainConfig, store: FrameStore, labelled: FrameStore | None) 
 def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, tuple[Any, str]]:
     """Settings of a run that follow the data, where they are not given: each with its reason.
 
-    A store is learned from as the settings say. What is decided here is what to do if no method is named, and how to
-    learn from a log in one command.
+    With a method of the paper, a store is learned from as the settings say. What is decided here is what to do with
+    other methods and if none is named, the same for a log and for a store that was ingested from it.
 
     Args:
         values: The settings that are given; `data` is the store.
@@ -99,8 +100,10 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
     table = LabelPlace.parse(labels)
     found = store if labels is None or table is None else with_labels(store, labels)
     chosen: dict[str, tuple[Any, str]] = {}
+    is_log = is_log or (named is None and _is_of_log(store))
     if is_log:
         chosen |= _for_log(store)
+    chosen |= _motions_for(store)
     if named is None:
         name, why = _method_for(store, values)
         chosen["method"] = (name, f"method {name}: {get_method(name).about}{why}; --method chooses another")
@@ -108,10 +111,9 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
     if table is not None and found.numbers:
         chosen["use_labels"] = (False, f"{labels} holds numbers: they are not learned from, evaluate reads them")
     elif labels is None and (is_log or _why_no_labels(found, values)):
-        chosen["use_labels"] = (
-            False,
-            f"no labels are used{_why_no_labels(found, values)}; --labels labels.csv gives some",
-        )
+        why = _why_no_labels(found, values)
+        others = "" if why else ", --set use_labels=true takes those of the log"
+        chosen["use_labels"] = (False, f"no labels are used{why}; --labels labels.csv gives some{others}")
     return chosen | _for_images(store, own, values.get("encoder") == BACKBONE)
 
 
@@ -209,15 +211,23 @@ def _why_no_labels(store: FrameStore, values: Mapping[str, Any]) -> str:
     return ""
 
 
+def _is_of_log(store: FrameStore) -> bool:
+    """Whether a store was ingested from a log: video in a format that `egoequiv inspect` knows."""
+    return store.times_s is not None and store.meta.get("source") in {one.source for one in FORMATS}
+
+
 def _for_log(store: FrameStore) -> dict[str, tuple[Any, str]]:
-    """What suits a log: a few minutes, and motions that can be measured."""
+    """How long a log is learned from where its method does not say it: a few minutes."""
     if not store.has_images:
         raise DataError(
             f"{store.place} holds poses but no images, so nothing can be learned: `egoequiv patterns` shows its motions"
         )
-    chosen: dict[str, tuple[Any, str]] = {
-        "iterations": (LOG_ITERATIONS, f"{LOG_ITERATIONS:,} iterations; --iterations chooses another number"),
-    }
+    return {"iterations": (LOG_ITERATIONS, f"{LOG_ITERATIONS:,} iterations; --iterations chooses another number")}
+
+
+def _motions_for(store: FrameStore) -> dict[str, tuple[Any, str]]:
+    """The motions that suit the data: those that can be measured, and more of them where the camera moves in space."""
+    chosen: dict[str, tuple[Any, str]] = {}
     if store.space.axes and not store.space.named_motions():
         chosen["keep_from"] = ("both", "motions are kept that occur, by their poses, in training and in validation")
     if len(store) >= MANY_FRAMES and _moving_axes(store) > MANY_AXES:
@@ -281,20 +291,20 @@ def why_split(store: FrameStore, split: Split) -> str:
 
 
 def fitting_split(
-    store: FrameStore, frames: NDArray[np.int64], config: TrainConfig, train_fraction: float, seed: int
+    store: FrameStore, frames: NDArray[np.int64], config: TrainConfig, learns_classes: bool, *, is_holdout: bool = False
 ) -> Split:
-    """The split that leaks least and keeps every class in training; the same for runs with labels and without."""
-    try:
-        classes: NDArray[np.int64] | None = store.classes(config.label_column)[0]
-    except EgoEquivError:
-        classes = None
+    """The split of frames that leaks least; where their classes are learned, it keeps each of them in training."""
+    classes: NDArray[np.int64] | None = None
+    if learns_classes:
+        with suppress(EgoEquivError):
+            classes = store.classes(config.label_column)[0]
     return first_fitting(
         store,
         frames,
         classes=classes,
         per_class=config.per_class,
-        seed=seed,
-        train_fraction=train_fraction,
+        seed=config.split_seed + is_holdout,
+        train_fraction=1 - config.holdout_fraction if is_holdout else config.train_fraction,
         max_gap_s=config.max_gap_s,
         place_m=config.place_m,
     )
@@ -304,4 +314,4 @@ def _holdout_kind(store: FrameStore, labelled: FrameStore | None, split: Split, 
     """How a holdout is cut from the training part; at random where two stores would need two kinds."""
     if labelled is not None and labelled is not store:
         return PAPER
-    return fitting_split(store, split.train, config, 1 - config.holdout_fraction, config.split_seed + 1).kind
+    return fitting_split(store, split.train, config, labelled is store, is_holdout=True).kind

@@ -233,7 +233,7 @@ class SingleRun(Course):
     def _warn(self, again: bool = False) -> None:
         """Warn of features that have collapsed, once on the way and again at the end."""
         found = self._features.collapse(self._member.last)
-        if found is not None and (again or not self._has_warned):
+        if found and (again or not self._has_warned):
             self._has_warned = True
             self._on_note(collapse_warning(found, self.config))
 

@@ -102,12 +102,14 @@ class Course(ABC):
     def summary(self, member: Member) -> dict[str, Any]:
         """What a finished run reports."""
         data, config = self.data, member.config
+        collapsed = list(self._features.collapse(member.last))
         return {
             "method": config.method,
             "iterations": config.iterations,
             "metrics": member.last,
             "best_score": member.best,
-            "collapsed": self._features.collapse(member.last) is not None,
+            "collapsed": bool(collapsed),
+            "collapsed_parts": collapsed,
             "split": data.split.kind,
             "train_frames": len(data.split.train),
             "validation_frames": len(data.split.validation),

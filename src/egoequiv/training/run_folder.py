@@ -13,7 +13,7 @@ from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.files import cannot_write, read_json, write_json, write_text
 from egoequiv.method_names import parts_of
 from egoequiv.models.checkpoint import MODEL, RUN_KIND, Which, load_meta, load_tensors, put_weights, save_tensors
-from egoequiv.models.network import EgoNet
+from egoequiv.models.network import ALL, EgoNet
 from egoequiv.names import check_recorded
 from egoequiv.pairs import MinedPatterns, MotionPatterns
 from egoequiv.pose import MotionSpace
@@ -144,6 +144,18 @@ class RunFolder:
         if not all(isinstance(count, int) for count in counts) or not _are_names(patterns):
             raise DataError(f"{path} is damaged (frames or patterns are of another kind): remove it, and train again")
         return result
+
+    @property
+    def collapsed_parts(self) -> tuple[str, ...]:
+        """The parts of the features that have collapsed, by name; of runs that do not say which, all features."""
+        result = self.result or {}
+        named = result.get("collapsed_parts", [ALL] if result.get("collapsed") else [])
+        return tuple(named) if _are_names(named) else ()
+
+    @property
+    def collapsed_features(self) -> str:
+        """Which features have collapsed, such as `equivariant features`; empty where none have."""
+        return f"{' and '.join(self.collapsed_parts)} features" if self.collapsed_parts else ""
 
     def unfinished(self) -> str | None:
         """In words how far a run has come that is not finished; None of one that is."""
