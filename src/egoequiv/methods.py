@@ -30,6 +30,7 @@ from egoequiv.losses import (
     ViewContrast,
 )
 from egoequiv.models.head import NAME as BACKBONE
+from egoequiv.models.head import SHARE
 from egoequiv.user_code import is_built_in
 
 MOST_UNITS = 8_192  # of a layer that a loss has, and of whatever else is counted
@@ -125,6 +126,7 @@ MODERN: dict[str, Any] = {
 # The same for a head on the cells of a backbone, which are seen many times in a short training.
 ON_CELLS = MODERN | {
     "encoder": BACKBONE,
+    "equivariant_share": SHARE,
     "learning_rate": 1e-3,
     "weight_decay": 0.01,
     "batch_size": 256,

@@ -39,6 +39,11 @@ class Encoder(nn.Module):
                 draw_layer(module, generator)
 
 
+def equivariant_part(features: int, share: float) -> int:
+    """How many features are equivariant where so large a share of them is; at least one of each kind."""
+    return min(max(round(features * share), 1), features - 1)
+
+
 def draw_layer(layer: nn.Linear | nn.Conv2d, generator: torch.Generator) -> None:
     """Draw the weights of a layer, and set its biases to zero."""
     draw_uniform(layer.weight, layer.weight[0].numel(), generator)

@@ -11,11 +11,12 @@ from pydantic import AfterValidator, Field
 from torch import Tensor, nn
 
 from egoequiv.errors import ConfigError
-from egoequiv.models.encoder import Count, Encoder, ImageShape
+from egoequiv.models.encoder import Count, Encoder, ImageShape, equivariant_part
 from egoequiv.names import full_name
 
 NAME = "backbone"  # the encoder, in settings
 SMALLEST_VARIANCE = 1e-3  # of the first component: smaller ones are not scaled up to the size of the others
+SHARE = 0.75  # of the features, the equivariant ones
 SPARE = 16  # components that are computed beside those that are read, so that the last of these are right
 Share = Annotated[float, Field(ge=0, lt=1)]
 Size = Annotated[float, Field(ge=0)]
@@ -30,7 +31,7 @@ Place = Annotated[str, AfterValidator(full_place)]
 
 
 class BackboneHead(Encoder):
-    """Whitened cells of a frozen backbone, and two full layers for each half of the features.
+    """Whitened cells of a frozen backbone, and two full layers for each part of the features.
 
     The backbone may be run once over a store (`models/stored.py`); the head then learns from stored cells alone. Of the
     cells, the principal components over training frames are read, each brought to variance 1: directions in which
@@ -42,8 +43,9 @@ class BackboneHead(Encoder):
         layer: the layers that are read, with + between them; None: the best known, or the output.
         size: height and width of the picture that the backbone sees, such as 80x256; None: by the shape of the images.
         grid: rows and columns of the cells of each layer, such as 5x16+3x8; None: by the size of its maps.
-        hidden: units of the full layer of each half.
-        feature_dim: number of features, half of them invariant and half equivariant where a method divides them.
+        hidden: units of the full layer of each branch.
+        feature_dim: number of features.
+        equivariant_share: of the features, those of the second branch; by default the setting of the run.
         components: principal components of the cells that are read, at most.
         dropout: the share of the components that is left out in training.
         noise: standard deviation of the noise on the components in training.
@@ -64,6 +66,7 @@ class BackboneHead(Encoder):
         grid: str | None = None,
         hidden: Count = 512,
         feature_dim: Count = 256,
+        equivariant_share: Annotated[float, Field(gt=0, lt=1)] = SHARE,
         components: Count = 256,
         dropout: Share = 0.2,
         noise: Size = 0.3,
@@ -75,8 +78,8 @@ class BackboneHead(Encoder):
         from egoequiv.models.foreign.backbone import PLUS, Backbone, Reading
         from egoequiv.models.foreign.cells import in_words, sides_in
 
-        if feature_dim % 2:
-            raise ConfigError(f"encoder.feature_dim={feature_dim} has no half: choose an even number")
+        if feature_dim < 2:
+            raise ConfigError(f"encoder.feature_dim={feature_dim} cannot be divided into two parts: choose 2 or more")
         sides = None if size is None else sides_in(size, "encoder.size")
         grids = tuple(sides_in(text, "encoder.grid") for text in grid.split(PLUS)) if grid else ()
         self.backbone = Backbone(Reading(backbone, layer, sides, grids), image_shape, is_trained=fine_tune > 0)
@@ -95,17 +98,17 @@ class BackboneHead(Encoder):
         self.variants, self.noise, self.fine_tune = 0 if fine_tune else variants, noise, fine_tune
         for block in self.backbone.last_blocks(fine_tune) if fine_tune else []:
             block.requires_grad_(True)
-        self.feature_dim, half = feature_dim, feature_dim // 2
-        self.part_sizes = (half, half)
+        self.feature_dim, equivariant = feature_dim, equivariant_part(feature_dim, equivariant_share)
+        self.part_sizes = (feature_dim - equivariant, equivariant)
         cells = self.backbone.feature_dim
         read = min(components, cells)
         self.register_buffer("mean", torch.zeros(cells))
         self.register_buffer("whitening", torch.eye(cells, read))
-        self.halves = nn.ModuleList(
+        self.branches = nn.ModuleList(
             nn.Sequential(
-                nn.Dropout(dropout), nn.Linear(read, hidden), nn.LayerNorm(hidden), nn.GELU(), nn.Linear(hidden, half)
+                nn.Dropout(dropout), nn.Linear(read, hidden), nn.LayerNorm(hidden), nn.GELU(), nn.Linear(hidden, size)
             )
-            for _ in range(2)
+            for size in self.part_sizes
         )
 
     mean: Tensor  # (D,) of the cells of training frames
@@ -132,7 +135,7 @@ class BackboneHead(Encoder):
         """Features of the principal components of what the backbone gave, (B, K)."""
         if self.training and self.noise:
             read = read + self.noise * torch.randn_like(read)
-        return torch.cat([half(read) for half in self.halves], dim=1)
+        return torch.cat([branch(read) for branch in self.branches], dim=1)
 
     @torch.no_grad()
     def fit_whitening(self, cells: Tensor) -> None:
@@ -151,5 +154,5 @@ class BackboneHead(Encoder):
 
     def draw_weights(self, generator: torch.Generator) -> None:
         """Draw the weights of the head; the backbone keeps its own."""
-        for half in self.halves:
-            Encoder.draw_weights(half, generator)  # type: ignore[arg-type]
+        for branch in self.branches:
+            Encoder.draw_weights(branch, generator)  # type: ignore[arg-type]

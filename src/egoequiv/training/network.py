@@ -14,6 +14,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.losses import Equivariance, ImaginedViews
 from egoequiv.models import EgoNet, NetSpec, build_encoder, initialise
 from egoequiv.models.devices import choose_device
+from egoequiv.models.encoder import equivariant_part
 from egoequiv.models.head import NAME as BACKBONE
 from egoequiv.models.head import BackboneHead
 from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
@@ -50,12 +51,15 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
 
     The statistics are those of `pixel_statistics`; they may be given where many networks share them.
     """
+    settings = dict(config.encoder_settings)
+    if data.config.encoder == BACKBONE:  # its branches are the parts that the method divides the features into
+        settings.setdefault("equivariant_share", config.equivariant_share)
     spec = NetSpec(
         encoder=data.config.encoder,
         image_shape=data.store.image_shape,
         patterns=data.patterns.names if data.patterns else (),
         class_names=data.recognition.class_names if data.recognition else (),
-        encoder_settings=config.encoder_settings,
+        encoder_settings=settings,
         normalisation=config.normalise,
     )
     encoder = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings)
@@ -135,7 +139,7 @@ def _parts(features: int, config: TrainConfig) -> dict[str, int]:
             f"method {config.method_name}: loss {whole[0]!r} maps all features, and another loss divides them into "
             "parts: leave one of them out"
         )
-    equivariant = min(max(round(features * config.equivariant_share), 1), features - 1)
+    equivariant = equivariant_part(features, config.equivariant_share)
     return {INVARIANT: features - equivariant, EQUIVARIANT: equivariant}
 
 
