@@ -12,6 +12,7 @@ from torch import Tensor, nn
 LARGEST_STEP = 2.0  # of the norm of a generator in one piece of the series
 ORDER = 12  # of the series: the rest is below 2^13 / 13!, about 1e-6
 MOST_PIECES = 32  # beyond, the matrix itself is computed: its cost grows with the logarithm of the motion alone
+POWER_STEPS, NOT_TOO_SMALL = 12, 1.1
 HIDDEN = 32  # units of the network that makes a map from a motion
 
 
@@ -86,9 +87,24 @@ class GeneratorMaps(MotionMaps):
         """Into how many equal steps the largest motion is divided, so that the series converges."""
         if not scaled.numel() or not bool(generators.isfinite().all()):  # training says what is not finite
             return 1
-        norms = torch.linalg.matrix_norm(generators, 2)  # (M,)
-        largest = float((scaled.abs() * norms).sum(-1).max())
+        largest = float((scaled.abs() * _norms(generators)).sum(-1).max())
         return max(1, ceil(largest / LARGEST_STEP)) if isfinite(largest) else 1
+
+
+def _norms(generators: Tensor) -> Tensor:
+    """The largest factor by which each generator lengthens a vector, (M, D, D) -> (M,): by power iteration.
+
+    It is a little too large or too small, which changes the number of pieces and nothing else; the exact norm takes
+    as long as half of a step of training.
+    """
+    size = generators.shape[-1]
+    start = torch.randn(size, generator=torch.Generator().manual_seed(0)).to(generators)
+    vectors, norms = start.expand(len(generators), size), start.new_zeros(len(generators))
+    for _ in range(POWER_STEPS):
+        vectors = (generators @ vectors.unsqueeze(-1)).squeeze(-1)
+        norms = torch.linalg.vector_norm(vectors, dim=-1)
+        vectors = vectors / norms.clamp_min(1e-30).unsqueeze(-1)
+    return NOT_TOO_SMALL * norms
 
 
 class NetworkMaps(MotionMaps):
