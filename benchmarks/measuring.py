@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -100,19 +102,45 @@ def egoequiv(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "egoequiv", *map(str, arguments)]
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What a command took, with the processes it started."""
+
+    wall_s: float
+    processor_s: float  # user and system
+    peak: Peak
+
+
 def peak_memory(command: Sequence[str]) -> Peak:
-    """Run a command in a session of its own and watch the memory of all processes in it."""
+    """The most memory that a command had."""
+    return command_cost(command).peak
+
+
+def command_cost(command: Sequence[str], env: dict[str, str] | None = None) -> Cost:
+    """Run a command in a session of its own, and watch the memory of all processes in it."""
     own = resident = 0.0
-    with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    ) as child:
+    begin, before = time.perf_counter(), _children_s()
+    with (
+        TemporaryFile() as said,
+        subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True, env={**os.environ, **(env or {})}
+        ) as child,
+    ):
         while child.poll() is None:
             now = [_memory(pid) for pid in _session(child.pid)]
             own, resident = max(own, sum(a for a, _ in now)), max(resident, sum(b for _, b in now))
             time.sleep(POLL_S)
-    if child.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}")
-    return Peak(own, resident)
+        if child.returncode:
+            said.seek(0)
+            reason = said.read().decode(errors="replace")[-2_000:]
+            raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}: {reason}")
+    return Cost(time.perf_counter() - begin, _children_s() - before, Peak(own, resident))
+
+
+def _children_s() -> float:
+    """Processor time of all processes that have ended and were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _session(leader: int) -> list[int]:

@@ -19,6 +19,7 @@ from benchmarks.iterations import (
     versus_metric_learning,
     versus_plain,
 )
+from benchmarks.log_to_numbers import log_to_numbers
 from benchmarks.measuring import Measured
 from benchmarks.memory import memory_growth
 from benchmarks.serve_load import service_vs_encoder
@@ -84,7 +85,9 @@ SUITE = (
     Benchmark("doctor-memory-4x", partial(memory_growth, command="doctor", times=4), at_most=1.1),
     # f. one run on two processes
     Benchmark("ddp2-vs-1", ddp2_vs_1, at_least=1.6),
-    # g. starting up
+    # g. from a log to printed numbers
+    Benchmark("log-to-numbers-backbone-vs-residual", log_to_numbers),
+    # h. starting up
     Benchmark("help-vs-0.3s", help_vs_limit, at_least=1.0),
     Benchmark("help-vs-empty-typer", help_vs_typer),
     Benchmark("first-iteration-vs-import-torch", first_iteration_vs_torch),

@@ -26,6 +26,7 @@ class Scale:
     drawn: Mapping[str, Mapping[str, Any]] = field(
         default_factory=lambda: {"drive": {"drives_per_area": 1}, "places": {"images_per_class": 40}}
     )
+    logs: Mapping[str, Any] = field(default_factory=lambda: {"drives_per_area": 1, "seconds": 12})  # 480 frames
     picture_size: tuple[int, int] = (1242, 375)  # width and height of KITTI's
     pictures: Mapping[str, int] = field(default_factory=lambda: {"png": 800, "jpg": 3_200})
     video_frames: int = 1_800  # of 640 x 480
@@ -47,6 +48,7 @@ QUICK = Scale(
     toys={"toys_per_category": 1, "lightings": 2},
     drives={"drives_per_area": 1, "seconds": 8},
     drawn={"drive": {"drives_per_area": 1, "seconds": 12}, "places": {"images_per_class": 24}},
+    logs={"drives_per_area": 1, "seconds": 8},
     pictures={"png": 400, "jpg": 400},
     video_frames=450,
     pairs=4_000,

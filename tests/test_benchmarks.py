@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from benchmarks import memory
+from benchmarks import log_to_numbers, memory
 from benchmarks.__main__ import main
 from benchmarks.contrast_loop import PlainContrast
 from benchmarks.evaluation_speed import (
@@ -26,7 +26,18 @@ from benchmarks.figures import Figure, change_table, load_figures, save_figures,
 from benchmarks.held_frames import NoiseRecording, long_log, noise_toys
 from benchmarks.ingest_speed import SIDE, ingest_vs_pillow, pillow
 from benchmarks.iterations import contrast_prepared, prepared, versus_bare, versus_metric_learning, versus_plain
-from benchmarks.measuring import compare, describe_machine, peak_memory, run_command, summary, timed
+from benchmarks.log_to_numbers import in_words
+from benchmarks.measuring import (
+    Cost,
+    Peak,
+    command_cost,
+    compare,
+    describe_machine,
+    peak_memory,
+    run_command,
+    summary,
+    timed,
+)
 from benchmarks.metric_learning_loop import MetricLearningLoop
 from benchmarks.pictures import picture_files
 from benchmarks.plain_loop import LabelledImages, MotionPairs, PlainLoop
@@ -181,6 +192,30 @@ def test_memory_is_that_of_all_processes() -> None:
     assert peak.resident > peak.own
     with pytest.raises(RuntimeError, match="ended with 3"):
         peak_memory([sys.executable, "-c", "raise SystemExit(3)"])
+
+
+def test_processor_time_is_that_of_all_processes() -> None:
+    busy = "import time; begin = time.process_time()\nwhile time.process_time() < begin + 0.3: pass"
+    script = f"import subprocess, sys, time; subprocess.run([sys.executable, '-c', {busy!r}]); time.sleep(0.2)"
+    cost = command_cost([sys.executable, "-c", script])
+    assert 0.3 < cost.processor_s < 2
+    assert cost.wall_s > 0.5
+    assert in_words([cost]).endswith(f"resident {cost.peak.resident:.0f})")
+
+
+def test_a_log_of_a_user_is_measured(bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[list[str], dict[str, str]]] = []
+    costs = iter([Cost(3.0, 1.0, Peak(1, 2)), Cost(2.0, 1.0, Peak(1, 2))])
+
+    def cost_of(command: list[str], env: dict[str, str]) -> Cost:
+        seen.append((command, env))
+        return next(costs)
+
+    monkeypatch.setattr(log_to_numbers, "command_cost", cost_of)
+    assert log_to_numbers.log_to_numbers(bench, tmp_path).ratio == 1.5
+    assert [command[3:5] for command, _ in seen] == [["train", str(tmp_path)]] * 2
+    assert [command[7:] for command, _ in seen] == [list(options) for options in log_to_numbers.PATHS.values()]
+    assert len({env["EGOEQUIV_CACHE"] for _, env in seen}) == 2
 
 
 def test_growth_leaves_out_the_index(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
