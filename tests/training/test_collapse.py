@@ -263,6 +263,8 @@ def test_a_collapse_by_the_relative_error_is_cured_by_its_weight(small_store: Fr
     assert "learning_rate" not in large
     small = collapse_warning(found, make_config({**base, "weight": {"relative": 0.5}}))
     assert "weight.relative" not in small
+    calm = collapse_warning(found, make_config({**base, "weight": {"relative": 0.5}, "use_labels": True}))
+    assert calm == "warning: the equivariant part is gone: choose another method than recording+motion"
 
 
 def test_all_features_have_collapsed_where_each_part_has() -> None:

@@ -114,7 +114,7 @@ def _extra_settings(key: Key, iterations: int) -> Settings:
     """
     if key[0] in BEYOND:
         short = max(1, iterations // 10)
-        return {**MODERN, "iterations": short, "validate_every": -(-short // 100) * 100}
+        return {**MODERN, "weight": {"relative": 10.0}, "iterations": short, "validate_every": -(-short // 100) * 100}
     if key == ("equiv+apart", False):
         short = max(1, iterations // 4)
         return {"batch_size": 128, "decay": "cosine", "iterations": short, "validate_every": -(-short // 100) * 100}

@@ -164,8 +164,8 @@ def collapse_warning(found: Mapping[str, str], config: TrainConfig) -> str:
     if not any(isinstance(term, RelativeError) for term in terms):
         changes.append(f"lower learning_rate (now {config.learning_rate:g})")
     changes += [] if config.use_labels else ["train with labels"]
-    changes[-1] += f", or choose another method than {config.method_name}"
-    return f"warning: {'; '.join(found.values())}: {', '.join(changes)}"
+    advice = ", or ".join([*filter(None, [", ".join(changes)]), f"choose another method than {config.method_name}"])
+    return f"warning: {'; '.join(found.values())}: {advice}"
 
 
 @torch.no_grad()
