@@ -83,7 +83,8 @@ def test_layers_are_read_together_each_with_its_grid(folder: Path) -> None:
     parts = []
     for layer, grid in (("encoder.layer.0", (2, 3)), ("encoder.layer.1", (1, 2))):
         parts.append(Backbone(Reading(str(folder / "dinov2"), layer, (28, 42), (grid,)), (20, 30, 3))(images))
-    assert cells.shape == (2, WIDTH * (6 + 2)) and backbone.grid == "2x3+1x2"
+    assert cells.shape == (2, WIDTH * (6 + 2))
+    assert backbone.grid == "2x3+1x2"
     torch.testing.assert_close(cells, torch.cat(parts, dim=1))
 
 
@@ -190,4 +191,5 @@ def test_the_usual_size_and_grid() -> None:
     assert usual_size(100, 100, 14) == (140, 140)
     assert usual_grid(5, 16, 128) == (5, 16)
     rows, columns = usual_grid(40, 120, 128)
-    assert rows * columns <= 128 and rows < columns
+    assert rows * columns <= 128
+    assert rows < columns
