@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 WIDTH = 8
 VIT = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
@@ -60,3 +64,25 @@ def write_tiny(name: str, folder: Path) -> Path:
         torch.manual_seed(0)
         TINY[name][0]().save_pretrained(folder / name)
     return folder / name
+
+
+def convolutions() -> nn.Sequential:
+    """A network of two convolutions, which a run names as `tiny_backbones:convolutions`; the same weights always."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return nn.Sequential(nn.Conv2d(3, 4, 3, 2, 1), nn.ReLU(), nn.Conv2d(4, 6, 3, 2, 1)).eval()
+
+
+def write_graphs(folder: Path, count: int | None = None) -> tuple[Path, Path]:
+    """The same network as net.pt2 and net.onnx, for so many images at a time or any number, of any size."""
+    sides = {2: torch.export.Dim.AUTO, 3: torch.export.Dim.AUTO}
+    open_sides = sides if count else {0: torch.export.Dim("count", min=1), **sides}
+    with warnings.catch_warnings(), redirect_stdout(StringIO()), torch.no_grad():
+        warnings.simplefilter("ignore")
+        images = torch.zeros(count or 2, 3, 32, 32)
+        program = torch.export.export(convolutions(), (images,), dynamic_shapes=(open_sides,))
+        torch.export.save(program, folder / "net.pt2")
+        made = torch.onnx.export(program, dynamo=True, external_data=False, verbose=False)
+        assert made is not None
+        made.save(folder / "net.onnx")
+    return folder / "net.pt2", folder / "net.onnx"

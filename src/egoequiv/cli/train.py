@@ -185,7 +185,7 @@ def _settings(values: dict[str, Any], out: Path, resume: bool, is_log: bool) -> 
     from egoequiv.training.run_folder import CONFIG, RunFolder
 
     if resume and (out / CONFIG).exists():
-        import_code(values.get("method"), values.get("encoder"))
+        import_code(values.get("method"), values.get("encoder"), values.get("encoder_settings"))
         return make_config({**RunFolder(out).config().model_dump(), **values})
     if "data" not in values:
         if resume:
@@ -244,6 +244,7 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     """Draw the curves of a finished run and say how it went; of a log, measure what was learned at once."""
     from egoequiv.cli.evaluate import measure_basics
     from egoequiv.method_names import parts_of
+    from egoequiv.models.encoders import code_of
     from egoequiv.names import trust_prefix
     from egoequiv.pairs import closeness
     from egoequiv.pairs.splits import GIVEN
@@ -268,7 +269,7 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
     near = closeness(config.split, f"{config.max_gap_s:g} s")
     say(f"split {config.split}: {leaked} of {frames} validation frames have {near}{LEAKS if leaked else ''}")
-    code = trust_prefix([*parts_of(config.method), config.encoder])
+    code = trust_prefix([*parts_of(config.method), *code_of(config.encoder, config.encoder_settings)])
     if is_log:
         place = shlex.quote(str(out))
         with stopped_as(f"the run is trained, measure it with: {code}egoequiv evaluate {place}"):

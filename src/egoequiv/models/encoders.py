@@ -85,6 +85,11 @@ ENCODERS: dict[str, Callable[..., nn.Module]] = {
 DOOR = Door("encoder", ENCODERS, "egoequiv.encoders", "a function or class that returns an nn.Module")
 
 
+def code_of(name: str, settings: Mapping[str, Any]) -> list[str]:
+    """What an encoder names that may be code: itself, and the backbone that it begins with."""
+    return [name, *(str(value) for key, value in settings.items() if key == "backbone")]
+
+
 def get_encoder(name: str) -> Callable[..., nn.Module]:
     """What builds the encoder of this name: built in, registered, `module:name` or `file.py:name`."""
     found: Callable[..., nn.Module] = DOOR.find(name)

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.encoder import Encoder, draw_layer, draw_uniform
-from egoequiv.models.encoders import build_encoder, features_of
+from egoequiv.models.encoders import build_encoder, code_of, features_of
 from egoequiv.models.head import BackboneHead
 from egoequiv.models.images import wrong_images
 from egoequiv.models.maps import EquivarianceMaps
@@ -70,7 +70,7 @@ class NetSpec:
     @property
     def code(self) -> list[str]:
         """What it may name that is code: its encoder, and the backbone of that."""
-        return [self.encoder, *(str(value) for key, value in self.encoder_settings.items() if key == "backbone")]
+        return code_of(self.encoder, self.encoder_settings)
 
     def describe(self) -> dict[str, Any]:
         """A JSON object from which `from_description` builds an equal spec; parts as a list, which keeps its order."""

@@ -129,7 +129,7 @@ def _heading(store: FrameStore) -> NDArray[np.float64] | None:
     if {*QUATERNION} <= poses.keys():
         rotation = Rotation.from_quat(np.stack([poses[name] for name in QUATERNION], axis=1))
     elif YAW in poses:
-        rotation = Rotation.from_euler("z", poses[YAW], degrees=True)
+        rotation = Rotation.from_euler("z", poses[YAW][:, None], degrees=True)
     else:
         return None
     matrices: NDArray[np.float64] = rotation.as_matrix().reshape(-1, 9)

@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from egoequiv.errors import ConfigError
 from egoequiv.method_names import declared_name, full_method_name, get_method
 from egoequiv.methods import DEFAULT, Method, numbers_of
-from egoequiv.models.encoders import encoder_settings, get_encoder
-from egoequiv.names import full_name
+from egoequiv.models.encoders import code_of, encoder_settings, get_encoder
+from egoequiv.names import full_name, is_code, load_code
 from egoequiv.pairs.splits import AUTO
 from egoequiv.store.remote import full_place
 
@@ -186,12 +186,15 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
     return config
 
 
-def import_code(method: str | None, encoder: str | None) -> None:
-    """Import the method and the encoder that a user has named: a run may then name the same code."""
+def import_code(method: str | None, encoder: str | None, settings: Mapping[str, Any] | None = None) -> None:
+    """Import the method, the encoder and the backbone that a user has named: a run may then name the same code."""
     if method is not None:
         get_method(method)
     if encoder is not None and encoder != AUTO:
         get_encoder(encoder)
+    for name in code_of("", settings or {}):
+        if is_code(name):
+            load_code(name)
 
 
 def _with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:

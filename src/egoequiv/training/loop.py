@@ -115,7 +115,8 @@ def run_training(
     folder = RunFolder(Path(out))
     device = own_device(choose_device(config.device))
     if resume and (folder.path / CONFIG).exists():
-        import_code(config.method, config.encoder)  # in a worker process, it is not imported yet
+        # In a worker process, it is not imported yet.
+        import_code(config.method, config.encoder, config.encoder_settings)
         config = as_begun(config, folder.config())
     with gathered(config, device) if in_team else nullcontext(ALONE) as team:
         opened = open_data(config)

@@ -12,7 +12,17 @@ from torch import Tensor
 from egoequiv.errors import ConfigError, DataError, EgoEquivError
 from egoequiv.files import cannot_write, read_json, write_json, write_text
 from egoequiv.method_names import parts_of
-from egoequiv.models.checkpoint import MODEL, RUN_KIND, Which, load_meta, load_tensors, put_weights, save_tensors
+from egoequiv.models.checkpoint import (
+    MODEL,
+    RUN_KIND,
+    Which,
+    load_meta,
+    load_spec,
+    load_tensors,
+    put_weights,
+    save_tensors,
+)
+from egoequiv.models.encoders import code_of
 from egoequiv.models.network import ALL, EgoNet
 from egoequiv.names import check_recorded
 from egoequiv.pairs import MinedPatterns, MotionPatterns
@@ -90,7 +100,9 @@ class RunFolder:
         if not {"data", "method"} <= values.keys():
             raise DataError(f"{self.path / CONFIG} is not the config of a run: {self.path} is not {RUN_KIND}")
         check_recorded("method", parts_of(str(values["method"])), self.path)
-        check_recorded("encoder", [str(values.get("encoder", ""))], self.path)
+        settings = values.get("encoder_settings")
+        named = code_of(str(values.get("encoder", "")), settings if isinstance(settings, dict) else {})
+        check_recorded("encoder", named, self.path)
         try:
             return make_config(values)
         except ConfigError as problem:
@@ -189,6 +201,7 @@ class RunFolder:
         if not path.exists():
             return 0, None
         tensors, meta = load_tensors(path)
+        self._check_backbone(net)
         put_weights(net, tensors, path)
         restore_optimizer(net, optimizer, tensors)
         _lay_out_like_weights(optimizer)
@@ -237,6 +250,15 @@ class RunFolder:
         begun = read_json(self.path / DATA, RUN_KIND).get("fingerprint")
         if begun != fingerprint:
             raise DataError(f"{config.data} has changed since {self.path} began: bring it back, or choose another -o")
+
+    def _check_backbone(self, net: EgoNet) -> None:
+        """Refuse other weights of the backbone than those the run began with."""
+        begun, now = load_spec(self.path).encoder_settings, net.spec.encoder_settings
+        if begun.get("digest") != now.get("digest"):
+            raise ConfigError(
+                f"backbone {now['backbone']} has other weights than when {self.path} began ({now['digest']}, then "
+                f"{begun.get('digest')}): put those back, or choose another -o"
+            )
 
     def check_same(self, config: TrainConfig) -> None:
         """Refuse a config other than the one the run began with."""

@@ -23,7 +23,7 @@ from egoequiv.models.foreign.module import TorchForward
 from egoequiv.models.foreign.onnx import whole_onnx
 from egoequiv.models.foreign.spec import ModelSpec
 from egoequiv.models.pretrained import NAME as LITE
-from egoequiv.names import short_name
+from egoequiv.names import is_code, short_name
 
 # The layers that are read where none is named: those whose cells tell most of motion and place.
 LAYERS = {LITE: "blocks.10+blocks.13"}
@@ -240,11 +240,14 @@ def _shared_model(where: str) -> AuditedModel:
 
 def load_model(where: str) -> AuditedModel:
     """The model of a backbone."""
+    path = Path(where)
+    if path.is_absolute() and not path.exists() and not is_code(where):  # as a run names it
+        raise ConfigError(f"backbone {where} does not exist: check its name; a run needs it where it was trained")
     kind = kind_of(where)
     if kind not in FOREIGN:
         raise ConfigError(
-            f"backbone {where}: a {kind} cannot be one; give efficientnet-lite0, a folder of transformers, a file "
-            ".onnx or .pt2, or package.module:factory"
+            f"backbone {where} is of the kind {kind}, which cannot be one; give efficientnet-lite0, a folder of "
+            "transformers, a file .onnx or .pt2, or package.module:factory"
         )
     model = load_foreign(ModelSpec(where, where), kind)
     if model.exported is not None:

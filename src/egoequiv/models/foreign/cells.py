@@ -63,7 +63,7 @@ def as_map(values: Tensor, height: int, width: int, patch: int | None) -> Tensor
         for side in (down, across), (down // 2, across // 2), (down // 4, across // 4), (down // 8, across // 8):
             extra = values.shape[1] - side[0] * side[1]
             if side[0] * side[1] and 0 <= extra <= MOST_EXTRA:
-                return values[:, extra:].mT.reshape(len(values), -1, *side)
+                return values[:, extra:].mT.reshape(values.shape[0], -1, *side)
     raise DataError(
         f"{values.shape[1]} tokens are not the patches of a picture of {height} x {width}: choose another layer, or "
         "another size"
@@ -73,7 +73,8 @@ def as_map(values: Tensor, height: int, width: int, patch: int | None) -> Tensor
 def cells_of(maps: Tensor, grid: Sides) -> Tensor:
     """Maps (B, C, h, w) averaged to so many rows and columns of cells, (B, C * rows * columns).
 
-    A product with a matrix: the same as adaptive average pooling, and every runtime has it.
+    A product with a matrix, which every runtime has. Where the grid divides the map it is adaptive average pooling;
+    elsewhere a place counts in each cell by its share of it.
     """
     down, across = maps.shape[2:]
     rows, columns = _shares(down, grid[0]), _shares(across, grid[1])
