@@ -245,9 +245,20 @@ def _with_finding(about: Mapping[str, Any], found: Finding, notes: Sequence[str]
 
 
 def other_fingerprints(task: Task, options: TaskOptions) -> list[str]:
-    """What identifies the stores that a task looks at beside that of the run, where its options name some."""
+    """What identifies the stores and tables that a task reads beside the store of the run, where options name some."""
     named = [getattr(options, name) for name in ("reference", "query") if name in task.options]
-    return [FrameStore.open(place).fingerprint() for place in named if place is not None and is_store(place)]
+    found = [FrameStore.open(place).fingerprint() for place in named if place is not None and is_store(place)]
+    if "truth" in task.options and options.truth is not None:
+        found.append(_file_digest(Path(options.truth)))
+    return found
+
+
+def _file_digest(path: Path) -> str:
+    """What identifies the content of a file that the user names."""
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError as problem:
+        raise DataError(f"{path} cannot be read: {problem.strerror or problem}") from problem
 
 
 @cache
