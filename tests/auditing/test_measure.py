@@ -287,6 +287,14 @@ def test_a_run_is_measured_on_its_validation_frames_unless_all_are_asked_for(tra
     assert table.frames == 192
 
 
+def test_near_copies_of_training_frames_are_said(trained: AuditedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("egoequiv.auditing.frame_choice.count_near_copies", lambda *_: 5)
+    table = egoequiv.audit(trained, STORE, motions=["right"], baselines=False)
+    (said,) = (note for note in table.notes if "look nearly the same" in note)
+    assert said.startswith("leakage of trained: 5 of 144 validation frames look nearly the same as a training frame")
+    assert said.endswith("so its rho may be too low")
+
+
 def test_several_runs_are_measured_on_what_none_was_trained_on(trained: AuditedModel) -> None:
     other = replace(trained, name="other", split=split_in_two(STORE, 4))
     table = egoequiv.audit([trained, other], STORE, motions=["right"], baselines=False)

@@ -82,6 +82,14 @@ def test_a_second_walk_is_found_in_the_first(cli: Cli, run: Path, walks: tuple[P
     shown = cli("evaluate", run, "--task", "places", "--query", walks[1], "--tolerance", "1").out
     assert "recall@10" in shown
     assert "60 query frames of second are looked for among 60 reference frames of first" in " ".join(shown.split())
+    truth = tmp_path / "truth.csv"
+    truth.write_text("query,reference\n" + "".join(f"frame{k}.png,{k}\n" for k in range(0, COUNT, 2)))
+    asked = ("evaluate", run, "--task", "places", "--query", walks[1], "--tolerance", "1", "--truth", truth, "--json")
+    (told,) = json.loads(cli(*asked).out)["measurements"]
+    assert (told["frames"], told["details"]["truth"]) == (COUNT / 2, "table")
+    truth.write_text("query,reference\n" + "".join(f"{k},{COUNT - 1 - k}\n" for k in range(COUNT)))
+    (other,) = json.loads(cli(*asked).out)["measurements"]  # another content of the same file
+    assert other["values"][0]["value"] < 0.2 < told["values"][0]["value"]
 
 
 @pytest.mark.slow
@@ -110,6 +118,7 @@ def test_mistakes_are_one_line(cli: Cli, run: Path, walks: tuple[Path, Path], tm
     for place in (tmp_path / "first", walks[0]):  # the store of the run, and the log that it was made from
         assert "loop closure needs times and positions" in error("--task", "places", "--query", place)
     assert "no positions in metres" in error("--task", "places", "--query", walks[1], "--tolerance", "3m")
+    assert "gone.csv cannot be read" in error("--task", "places", "--query", walks[1], "--truth", tmp_path / "gone.csv")
     assert "--revisit must be" in error("--task", "places", "--revisit", "-1")
     assert "--revisit is for tasks" in error("--revisit", "10")
     assert "needs a --query" in error("--task", "places", "--reference", "first")

@@ -6,11 +6,9 @@ from dataclasses import replace
 from math import nan
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 from egoequiv.blocks import Grid
-from egoequiv.evaluation.findings import cell, measured, notes_of, shrink, some_of, thumbnails
+from egoequiv.evaluation.findings import cell, measured, notes_of, some_of, thumbnails
 from egoequiv.evaluation.metric import Metric
 from egoequiv.store import FrameStore
 
@@ -36,20 +34,6 @@ def test_cells_by_hand() -> None:
     assert [one.text for one in table.rows[0]] == ["x", "1,234", "not defined"]
     assert some_of(list("abcdefg")) == "a, b, c, d, e and 2 more"
     assert some_of(["a"]) == "a"
-
-
-@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 20), st.integers(1, 20))
-def test_images_are_made_smaller_by_means_of_blocks(height: int, width: int, most_high: int, most_wide: int) -> None:
-    images = np.random.default_rng(height).integers(0, 256, (2, height, width, 3), np.uint8)
-    small = shrink(images, most_high, most_wide)
-    assert small.shape[1] <= most_high
-    assert small.shape[2] <= most_wide
-    down, across = height // small.shape[1], width // small.shape[2]
-    if height <= most_high and width <= most_wide:
-        assert small is images
-    else:
-        down, across = -(-height // most_high), -(-width // most_wide)
-        assert small[1, 0, 0, 2] == round(float(images[1, :down, :across, 2].mean()))
 
 
 def test_thumbnails_of_rows_of_any_shape(small_store: FrameStore) -> None:

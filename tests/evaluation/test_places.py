@@ -62,6 +62,60 @@ def test_recall_of_two_traverses_by_hand() -> None:
     assert found[f"recall@1, {PRIOR}"].value > 0.85
 
 
+def unequal_traverses(wrong: int = 3) -> MadeData:
+    """The same, without every seventh frame of the query: frame i of it is no longer frame i of the reference."""
+    data = two_traverses(wrong)
+    kept = np.concatenate([np.arange(COUNT), COUNT + np.flatnonzero(np.arange(COUNT) % 7)])
+    shorter = len(kept) - COUNT
+    store = data.store
+    store = replace(
+        store,
+        images=store.images[kept],
+        recording=store.recording[kept],
+        poses=store.poses[kept],
+        frame=np.concatenate([np.arange(COUNT), np.arange(shorter)]),
+        labels=store.labels[kept],
+    )
+    return made_data(store, data.features[kept], np.arange(COUNT, COUNT + shorter))
+
+
+def test_walks_of_unequal_length_are_aligned_by_their_pictures() -> None:
+    kept = np.flatnonzero(np.arange(COUNT) % 7)
+    found = places(unequal_traverses(), TaskOptions(tolerance="0"), silent)
+    values = by_name(found)
+    assert values["recall@1"].value == pytest.approx((kept % 3 != 0).mean())
+    assert values["recall@1"].baselines["pixels"] == 1
+    assert found.details["truth"] == "alignment of pixels"
+    said = " ".join(found.tables[0].notes)
+    assert f"recording-1 has {len(kept)} frames and recording-0 {COUNT}, so the truth is an alignment" in said
+    assert "It favours pixels" in said
+    equal = places(two_traverses(), TaskOptions(tolerance="0"), silent)
+    assert equal.details["truth"] == "order"
+    assert "because both have 90 frames" in " ".join(equal.tables[0].notes)
+
+
+def test_query_frames_beyond_the_reference_are_left_out() -> None:
+    data = two_traverses()
+    kept = np.concatenate([np.arange(15, 80), np.arange(COUNT, 2 * COUNT)])
+    store = data.store
+    frame = np.concatenate([np.arange(65), np.arange(COUNT)])
+    cut = replace(store, images=store.images[kept], recording=store.recording[kept], poses=store.poses[kept])
+    cut = replace(cut, frame=frame, labels=store.labels[kept])
+    found = places(made_data(cut, data.features[kept], np.arange(65, len(kept))), TaskOptions(tolerance="0"), silent)
+    assert found.arrays["query_frame"].tolist() == list(range(15, 80))
+    assert "25 query frames are left out" in " ".join(found.tables[0].notes)
+    assert by_name(found)["recall@1"].baselines["pixels"] == 1
+
+
+def test_walks_that_cannot_be_aligned_are_refused() -> None:
+    data = unequal_traverses()
+    images = data.store.images.copy()
+    images[COUNT:] = wall(len(images) - COUNT, seed=5)
+    elsewhere = replace(data, store=replace(data.store, images=images))
+    with pytest.raises(DataError, match=r"pictures cannot be aligned: .* say with --truth FILE which frames"):
+        places(elsewhere, TaskOptions(), silent)
+
+
 def test_the_difference_to_pixels_is_paired_and_the_frames_are_the_queries() -> None:
     found = places(two_traverses(), TaskOptions(tolerance="0"), silent)
     gain = found.details["gains"]["pixels"]

@@ -68,7 +68,8 @@ def track_data() -> TaskData:
         space=PlanarSpace(),
         labels=(recording % 2).tolist(),
     )
-    store = replace(store, images=rng.integers(0, 256, (360, 6, 6, 1), np.uint8))
+    images = rng.integers(0, 256, (360, 6, 6, 1), np.uint8)
+    store = replace(store, images=images, frame=np.tile(np.arange(60), 6))
     mining = mine_patterns(store, np.arange(360), clusters=4, keep=3)
     split = Split(np.arange(180), np.arange(360), "all are measured")
     return TaskData(some_net((6, 6, 1), 0), store, split, mining.patterns)

@@ -65,9 +65,14 @@ def test_without_measurements_it_says_so(run: Path, tmp_path: Path) -> None:
 def test_places_that_training_frames_show_too_are_said(run: Path, tmp_path: Path) -> None:
     result = json.loads((run / "result.json").read_text())
     assert result["revisited_validation_frames"] == 0
+    assert result["near_copy_validation_frames"] is None  # on a grid
     copy = tmp_path / "copy"
     shutil.copytree(run, copy)
-    (copy / "result.json").write_text(json.dumps(result | {"revisited_validation_frames": 12}))
+    known = {"revisited_validation_frames": 12, "near_copy_validation_frames": 7}
+    (copy / "result.json").write_text(json.dumps(result | known))
     export_run(copy, tmp_path / "out")
-    said = "12 validation frames are at a place that training frames show at another time"
-    assert said in (tmp_path / "out" / "README.md").read_text()
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "12 validation frames are at a place that training frames show at another time" in card
+    assert f"warning: 7 of {result['validation_frames']} validation frames look nearly the same as a training" in card
+    export_run(run, tmp_path / "plain")
+    assert "look nearly the same" not in (tmp_path / "plain" / "README.md").read_text()

@@ -1,4 +1,4 @@
-"""The head on a backbone: whitening, halves that do not mix, and what is recorded of the backbone."""
+"""The head on a backbone: whitening, branches that do not mix, and what is recorded of the backbone."""
 
 from __future__ import annotations
 
@@ -74,16 +74,16 @@ def test_cells_that_never_vary_are_finite(dinov2: Path) -> None:
     assert torch.isfinite(encoder.from_cells(cells)).all()
 
 
-def test_the_halves_do_not_mix(dinov2: Path) -> None:
+def test_the_branches_do_not_mix(dinov2: Path) -> None:
     encoder = head(dinov2)
-    assert encoder.part_sizes == (3, 3)
+    assert encoder.part_sizes == (2, 4)
     before = encoder.from_cells(drawn_cells(4, 6 * WIDTH))
     with torch.no_grad():
-        for parameter in encoder.halves[1].parameters():
+        for parameter in encoder.branches[1].parameters():
             parameter.add_(1.0)
     after = encoder.from_cells(drawn_cells(4, 6 * WIDTH))
-    assert torch.equal(after[:, :3], before[:, :3])
-    assert not torch.equal(after[:, 3:], before[:, 3:])
+    assert torch.equal(after[:, :2], before[:, :2])
+    assert not torch.equal(after[:, 2:], before[:, 2:])
 
 
 def test_noise_is_of_training_alone(dinov2: Path) -> None:
@@ -111,11 +111,11 @@ def test_a_network_takes_cells_and_pictures_alike(dinov2: Path) -> None:
 def test_weights_are_drawn_again_and_the_backbone_keeps_its_own(dinov2: Path) -> None:
     encoder = head(dinov2)
     weight = encoder.backbone.module.encoder.layer[1].mlp.fc1.weight
-    before, kept = encoder.halves[0][1].weight.clone(), weight.clone()
+    before, kept = encoder.branches[0][1].weight.clone(), weight.clone()
     encoder.draw_weights(torch.Generator().manual_seed(0))
-    first = encoder.halves[0][1].weight.clone()
+    first = encoder.branches[0][1].weight.clone()
     encoder.draw_weights(torch.Generator().manual_seed(0))
-    assert torch.equal(encoder.halves[0][1].weight, first)
+    assert torch.equal(encoder.branches[0][1].weight, first)
     assert not torch.equal(first, before)
     assert torch.equal(weight, kept)
 
@@ -146,7 +146,7 @@ def test_what_is_found_is_recorded_and_other_weights_are_noticed(dinov2: Path) -
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"feature_dim": 5}, "encoder.feature_dim=5 has no half: choose an even number"),
+        ({"feature_dim": 1}, "encoder.feature_dim=1 cannot be divided into two parts"),
         ({"size": "28by42"}, "encoder.size='28by42': expected two numbers such as 3x8"),
         ({"grid": "3x0"}, "encoder.grid='3x0': expected two numbers such as 3x8"),
         ({"fine_tune": 3}, "fine_tune=3: backbone transformers Dinov2Model has 2 blocks"),

@@ -10,10 +10,12 @@ from egoequiv.blocks import Block, Cell, Fold, Grid, Points, Text
 from egoequiv.evaluation.statistics import Result
 from egoequiv.experiments.published import Published
 from egoequiv.experiments.table import Entry
+from egoequiv.pairs import near_copies_in_words
 from egoequiv.report.results_grid import published_text
 from egoequiv.report.table_blocks import (
     LEAKED,
     MOST_COLUMNS,
+    NEAR_COPIES,
     best_row,
     leakage,
     motion_blocks,
@@ -154,6 +156,8 @@ def test_the_leakage_is_said_as_the_split_has_it(split: str, close: str) -> None
     whole = full_table()
     told = whole.model_copy(update={"about": {**whole.about, "split": split}})
     assert leakage(told) == f"640 of 648 validation frames have {close} (split {split})"
+    laps = whole.model_copy(update={"about": {**told.about, NEAR_COPIES: 5}})
+    assert leakage(laps) == f"{leakage(told)}; {near_copies_in_words(5, 648)}"
     assert grid_of(short_blocks(told)).caption == f"{told.title} (640 of 648 validation frames leak)"
     for about in ({"split": split}, {**told.about, LEAKED: 0}):
         none = whole.model_copy(update={"about": about})

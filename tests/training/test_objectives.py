@@ -35,7 +35,7 @@ from training.test_photographs import Photographs, ring
 FILES = ("last.safetensors", "best.safetensors", "metrics.jsonl", "model.json", "result.json")
 TINY: dict[str, Any] = {"iterations": 6, "log_every": 2, "checkpoint_every": 2, "validate_every": 2, "threads": 1}
 TINY |= {"per_class": 3, "batch_size": 8, "split": "by-recording", "encoder": "norb"}
-WITH_TIMES = ("place+motion",)  # learns what comes next; these frames have no times
+WITH_TIMES = ("place+motion+coming",)  # learns what comes next; these frames have no times
 OBJECTIVES = [name for name, method in METHODS.items() if method.defaults and name not in WITH_TIMES]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.models.foreign.model import AuditedModel
-from egoequiv.pairs import closeness, count_leaked
+from egoequiv.pairs import closeness, count_leaked, count_near_copies, near_copies_in_words
 from egoequiv.pairs.candidates import Indices
 from egoequiv.plurals import plural
 from egoequiv.store import FrameStore
@@ -57,4 +57,8 @@ def choose_frames(
         f"{closeness(splits[name].kind)} (split {splits[name].kind}){', so its rho may be too low' if count else ''}"
         for name, count in leaked.items()
     ]
+    for name, split in splits.items():
+        if copies := count_near_copies(store, split, max_gap_s):
+            words = near_copies_in_words(copies, len(split.validation))
+            notes.append(f"leakage of {name}: {words}, so its rho may be too low")
     return frames, [said, *notes]

@@ -111,7 +111,7 @@ def _split(store: Any) -> dict[str, Any]:
     """How a run would divide the frames if that is left to the data, and how much would leak."""
     import numpy as np
 
-    from egoequiv.pairs import count_leaked, count_revisited
+    from egoequiv.pairs import count_leaked, count_near_copies, count_revisited
     from egoequiv.training import make_config
     from egoequiv.training.data import reads_labels
     from egoequiv.training.defaults import fitting_split, settings_for, why_split
@@ -129,11 +129,12 @@ def _split(store: Any) -> dict[str, Any]:
         "validation_frames": len(split.validation),
         "leaked_validation_frames": count_leaked(store, split, config.max_gap_s),
         "revisited_validation_frames": count_revisited(store, split, config.max_gap_s),
+        "near_copy_validation_frames": count_near_copies(store, split, config.max_gap_s),
     }
 
 
 def _split_words(split: dict[str, Any]) -> str:
-    from egoequiv.pairs import closeness
+    from egoequiv.pairs import closeness, near_copies_in_words
 
     if split["kind"] is None:
         return f"none: {split['problem']}"
@@ -141,4 +142,6 @@ def _split_words(split: dict[str, Any]) -> str:
     leaked = f"{split['leaked_validation_frames']:,} of those have {closeness(split['kind'])}"
     if split["revisited_validation_frames"]:
         leaked += f"; {split['revisited_validation_frames']:,} are at a place that the recording visits again later"
+    if (copies := split["near_copy_validation_frames"]) is not None:
+        leaked += f"; {near_copies_in_words(copies, split['validation_frames'])}"
     return f"{split['kind']} by default: {split['why']}: {counts}; {leaked}"

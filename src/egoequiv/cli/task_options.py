@@ -110,6 +110,16 @@ class TaskSettings:
             help="For places: how far a match may be off: a number of frames such as 2, or metres such as 5m.",
         ),
     ] = None
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            "--truth",
+            metavar="FILE",
+            show_default="poses, or the order of frames",
+            help="For places: a table with the columns query,reference (frames that show one place), or "
+            "recording,frame,x,y and perhaps z (metres).",
+        ),
+    ] = None
     revisit_s: Annotated[
         float | None,
         typer.Option(

@@ -246,7 +246,7 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     from egoequiv.method_names import parts_of
     from egoequiv.models.encoders import code_of
     from egoequiv.names import trust_prefix
-    from egoequiv.pairs import closeness
+    from egoequiv.pairs import closeness, near_copies_in_words
     from egoequiv.pairs.splits import GIVEN
     from egoequiv.report.figures.curves import curves_figure
     from egoequiv.report.figures.drawing import save_figure
@@ -269,6 +269,8 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
     leaked, frames = run.result["leaked_validation_frames"], run.result["validation_frames"]
     near = closeness(config.split, f"{config.max_gap_s:g} s")
     say(f"split {config.split}: {leaked} of {frames} validation frames have {near}{LEAKS if leaked else ''}")
+    if (copies := run.result.get("near_copy_validation_frames")) is not None:
+        say(f"{near_copies_in_words(copies, frames)}{LEAKS if copies else ''}")
     code = trust_prefix([*parts_of(config.method), *code_of(config.encoder, config.encoder_settings)])
     if is_log:
         place = shlex.quote(str(out))

@@ -13,6 +13,7 @@ from egoequiv.blocks import Cell
 from egoequiv.evaluation.metric import NO_INTERVAL, Metric, Value
 from egoequiv.evaluation.statistics import GroupEstimate, why_no_interval
 from egoequiv.store import FrameStore
+from egoequiv.store.shrinking import shrink
 
 THUMBNAIL = 160  # pixels of the longer side of a picture in a figure, at most
 MOST_NAMED = 5  # of a list in words
@@ -79,17 +80,6 @@ def some_of(words: Sequence[str]) -> str:
     """The first few of them, and how many more there are."""
     more = len(words) - MOST_NAMED
     return ", ".join(words[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def shrink(images: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
-    """Images (N, H, W, C) of at most this size: means over blocks of whole pixels, what is left at the edges cut."""
-    down, across = -(-images.shape[1] // height), -(-images.shape[2] // width)
-    if down == across == 1:
-        return images
-    count, rows, columns = len(images), images.shape[1] // down, images.shape[2] // across
-    cut = images[:, : rows * down, : columns * across].reshape(count, rows, down, columns, across, -1)
-    small: NDArray[np.uint8] = cut.mean(axis=(2, 4)).round().astype(np.uint8)
-    return small
 
 
 def thumbnails(store: FrameStore, rows: NDArray[np.int64]) -> NDArray[np.uint8]:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
-from egoequiv.evaluation.findings import shrink
 from egoequiv.evaluation.statistics import FEWEST_GROUPS
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pairs.shared import groups_of_recordings
 from egoequiv.store import FrameStore
+from egoequiv.store.shrinking import shrink
 
 Features = NDArray[np.float32] | NDArray[np.float64]
 SIDE = 16  # pixels of the images that a probe reads as a baseline, at most

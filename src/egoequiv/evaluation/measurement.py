@@ -66,6 +66,7 @@ class Measurement(BaseModel):
         recordings: How many recordings these are of.
         motions: What identifies the motions that it is of: the names of mined patterns, a digest, the longest gap.
         leaked: How many of the frames have a training frame close by (`count_leaked`).
+        near_copies: How many others look nearly the same as a training frame (`count_near_copies`); None if not known.
         values: The numbers; the first says which of two runs does better.
         tables: The same for people, with more detail.
         details: A JSON object with everything else.
@@ -88,6 +89,7 @@ class Measurement(BaseModel):
     frames: int
     recordings: int
     leaked: int | None = None
+    near_copies: int | None = None
     motions: dict[str, Any] = {}
     values: list[Value] = []
     tables: list[Grid] = []

@@ -24,8 +24,6 @@ from egoequiv.evaluation.place_search import (
     Array,
     Search,
     cosine_distances,
-    mean_differences,
-    patch_normalised,
     precision_recall_area,
     search,
 )
@@ -120,10 +118,7 @@ def places(data: TaskData, options: TaskOptions, on_progress: OnProgress) -> Fin
 def _distance(data: TaskData, pairs: PlacePairs, space: str) -> Array | None:
     """Distances of queries and references, (Q, R); None for a baseline that is not known."""
     if space == "pixels":
-        both = (pairs.query, pairs.reference)
-        sides = tuple(min(one.store.image_shape[axis] for one in both) for axis in (0, 1))
-        query, reference = (patch_normalised(one.store.images[one.rows], sides) for one in both)
-        return mean_differences(query, reference)
+        return pairs.pixel_distances()
     if space == "untrained" and data.untrained is None:
         return None
     net = data.net if space == "features" else data.untrained
@@ -171,6 +166,7 @@ def _finding(data: TaskData, pairs: PlacePairs, scores: Mapping[Way, PlaceScores
         "reference": pairs.reference.name,
         "query": pairs.query.name,
         "tolerance": str(pairs.tolerance),
+        "truth": pairs.known_by,
         "queries": len(first.found.queries),
         "chance": chance,
         "block": first.length,

@@ -241,6 +241,7 @@ class TaskOptions:
     reference: str | None = None  # of places: the traverse that is searched, a recording or the place of a store
     query: str | None = None  # of places: the traverse whose places are looked for
     tolerance: str | None = None  # of places: how far a match may be off, such as 2 (frames) or 5m
+    truth: str | None = None  # of places: a table that says which frames show one place
     revisit_s: float = 30.0  # of places: how much earlier a place of one drive was seen, where there is no query
 
     def __post_init__(self) -> None:

@@ -164,7 +164,7 @@ TASKS: dict[str, Task] = {
             "without what the motion since the last match says, beside patch-normalised pixels and an untrained "
             "network. Within one drive, the places that were seen before.",
             places,
-            ("reference", "query", "tolerance", "revisit_s", "seed"),
+            ("reference", "query", "tolerance", "truth", "revisit_s", "seed"),
         ),
         Task(
             "motions",

@@ -62,7 +62,10 @@ class Traverse:
         """At most so many of its frames, evenly spaced."""
         if len(self) <= most:
             return self
-        kept = np.unique(np.linspace(0, len(self) - 1, most).astype(np.int64))
+        return self.taken(np.unique(np.linspace(0, len(self) - 1, most).astype(np.int64)))
+
+    def taken(self, kept: Indices | Mask) -> Traverse:
+        """Some of its frames."""
         arrays: dict[str, Any] = {name: own[kept] for name, own in vars(self).items() if isinstance(own, np.ndarray)}
         return replace(self, **arrays)
 
@@ -106,11 +109,19 @@ def share_a_map(one: Traverse, other: Traverse) -> bool | None:
     return True if same else None
 
 
-def true_places(reference: Traverse, query: Traverse, tolerance: Tolerance) -> Mask:
-    """Which reference frames (R) show the place of which query frames (Q), (Q, R)."""
+def true_places(reference: Traverse, query: Traverse, tolerance: Tolerance, matches: Indices | None = None) -> Mask:
+    """Which reference frames (R) show the place of which query frames (Q), (Q, R).
+
+    Args:
+        reference: the traverse that is searched.
+        query: the traverse whose places are looked for.
+        tolerance: in metres, positions are compared; in frames, numbers of reference frames with those of matches.
+        matches: (P, 2), the numbers of a query and of a reference frame that show one place; by default, frames with
+            the same number do.
+    """
     if not tolerance.in_metres:
-        near: Mask = np.abs(query.numbers[:, None] - reference.numbers[None]) <= tolerance.value
-        return near
+        same = np.stack([query.numbers, query.numbers], axis=1)
+        return _near_matches(reference, query, same if matches is None else matches, tolerance.value)
     for one in (reference, query):
         if one.positions_m is None:
             raise DataError(
@@ -128,3 +139,12 @@ def true_places(reference: Traverse, query: Traverse, tolerance: Tolerance) -> M
     columns = min(reference.positions_m.shape[1], query.positions_m.shape[1])
     apart: Mask = cdist(query.positions_m[:, :columns], reference.positions_m[:, :columns]) <= tolerance.value
     return apart
+
+
+def _near_matches(reference: Traverse, query: Traverse, matches: Indices, most: float) -> Mask:
+    """Which reference frames are at most so many frames from a match of which query frames, (Q, R)."""
+    row, match = np.nonzero(query.numbers[:, None] == matches[None, :, 0])
+    near, column = np.nonzero(np.abs(matches[match, 1, None] - reference.numbers[None]) <= most)
+    found = np.zeros((len(query), len(reference)), bool)
+    found[row[near], column] = True
+    return found

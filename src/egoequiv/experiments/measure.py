@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from egoequiv.models import get_encoder
 from egoequiv.models.checkpoint import RUN_KIND, Which, load_spec
 from egoequiv.models.network import ALL, EQUIVARIANT
 from egoequiv.names import is_code
-from egoequiv.pairs import count_leaked
+from egoequiv.pairs import Split, count_leaked, count_near_copies
 from egoequiv.pairs.candidates import Indices
 from egoequiv.store import FrameStore
 from egoequiv.store.label_tables import LabelPlace, with_labels
@@ -144,8 +144,9 @@ class RunMeasurer:
         if kept is not None:
             return kept
         data = self.data.of_part(options.part)  # outside of the record of problems: an unknown part is a mistake
-        leaked = None if self.everything else self._leaked
-        how: dict[str, Any] = {"which": self.which, "leaked": leaked, "notes": self._notes(options.part)}
+        how: dict[str, Any] = {"which": self.which, "notes": self._notes(options.part)}
+        if not self.everything:
+            how["leakage"] = self._leakage
         return make_measurement(self.run, subject, task, data, options, on_progress, **how)
 
     @cached_property
@@ -154,8 +155,12 @@ class RunMeasurer:
         return open_task_data(self.opened, self.everything, self.shared)
 
     @cached_property
-    def _leaked(self) -> int:
-        return count_leaked(self.data.store, self.data.split, self.config.max_gap_s)
+    def _leakage(self) -> Leakage:
+        data, split = self.data, self.data.split
+        return data.once(
+            ("leakage", split.train, split.validation, split.kind, split.place_m, self.config.max_gap_s),
+            lambda: leakage_of(data.store, split, self.config.max_gap_s),
+        )
 
     def _notes(self, part: str) -> list[str]:
         """Which part of the features is measured, and whether the network was trained on the frames."""
@@ -175,6 +180,18 @@ class RunMeasurer:
         return notes
 
 
+class Leakage(NamedTuple):
+    """What is known of validation frames that training frames nearly repeat."""
+
+    leaked: int  # have a training frame close by
+    near_copies: int | None  # further ones that look like a training frame, if that is known
+
+
+def leakage_of(store: FrameStore, split: Split, max_gap_s: float) -> Leakage:
+    """How many validation frames have a training frame close by, and how many further ones look like one."""
+    return Leakage(count_leaked(store, split, max_gap_s), count_near_copies(store, split, max_gap_s))
+
+
 def make_measurement(
     run: Path,
     subject: Subject,
@@ -184,12 +201,12 @@ def make_measurement(
     on_progress: OnProgress = silent,
     *,
     which: str = "last",
-    leaked: int | None = None,
+    leakage: Leakage | None = None,
     notes: Sequence[str] = (),
 ) -> Measurement:
     """Measure a task and keep what was found; where it cannot be measured, the record says why, and is not kept.
 
-    `leaked` is None where all frames are measured, or nothing is said of it.
+    `leakage` is None where all frames are measured, or nothing is said of it.
     """
     about: dict[str, Any] = {
         "subject": subject,
@@ -200,7 +217,7 @@ def make_measurement(
         "checkpoint": which,
         "motions": data.motions,
     }
-    usual = _frames(data.store, data.split.validation, data.split.kind, leaked)
+    usual = _frames(data.store, data.split.validation, data.split.kind, leakage)
     try:
         with user_code(f"task {task.name}") if task.code else nullcontext():
             on_progress(task.title, 0, 1)
@@ -213,9 +230,11 @@ def make_measurement(
             frames = usual
             if found.frames is not None:  # chosen by the task itself, whatever the split
                 frames = _frames(*found.frames, "all", None)
-            if (own := found.measured_on) is not None and leaked is not None:  # perhaps of another store
+            if (own := found.measured_on) is not None and leakage is not None:  # perhaps of another store
                 rows = own.split.validation[own.classes[own.split.validation] >= 0]
-                frames = _frames(own.store, rows, own.split.kind, count_leaked(own.store, own.split, data.max_gap_s))
+                is_same = own.store is data.store and own.split is data.split
+                told = leakage if is_same else leakage_of(own.store, own.split, data.max_gap_s)
+                frames = _frames(own.store, rows, own.split.kind, told)
             record = _with_finding({**about, **frames}, found, notes)
     except EgoEquivError as problem:
         return Measurement(**about, **usual, problem=str(problem))  # not kept: the cause may be gone next time
@@ -223,10 +242,11 @@ def make_measurement(
     return record
 
 
-def _frames(store: FrameStore, rows: Indices, split: str, leaked: int | None) -> dict[str, Any]:
+def _frames(store: FrameStore, rows: Indices, split: str, leakage: Leakage | None) -> dict[str, Any]:
     """What a record says of the frames that were measured."""
-    counts = {"frames": len(rows), "recordings": len(np.unique(store.recording[rows])), "leaked": leaked}
-    return {"store": readable(Path(store.place).name), "split": split, **counts}
+    counts = {"frames": len(rows), "recordings": len(np.unique(store.recording[rows]))}
+    told = {"leaked": None, "near_copies": None} if leakage is None else leakage._asdict()
+    return {"store": readable(Path(store.place).name), "split": split, **counts, **told}
 
 
 def _with_finding(about: Mapping[str, Any], found: Finding, notes: Sequence[str]) -> Measurement:
@@ -248,9 +268,20 @@ def _with_finding(about: Mapping[str, Any], found: Finding, notes: Sequence[str]
 
 
 def other_fingerprints(task: Task, options: TaskOptions) -> list[str]:
-    """What identifies the stores that a task looks at beside that of the run, where its options name some."""
+    """What identifies the stores and tables that a task reads beside the store of the run, where options name some."""
     named = [getattr(options, name) for name in ("reference", "query") if name in task.options]
-    return [FrameStore.open(place).fingerprint() for place in named if place is not None and is_store(place)]
+    found = [FrameStore.open(place).fingerprint() for place in named if place is not None and is_store(place)]
+    if "truth" in task.options and options.truth is not None:
+        found.append(_file_digest(Path(options.truth)))
+    return found
+
+
+def _file_digest(path: Path) -> str:
+    """What identifies the content of a file that the user names."""
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError as problem:
+        raise DataError(f"{path} cannot be read: {problem.strerror or problem}") from problem
 
 
 @cache

@@ -17,7 +17,8 @@ from egoequiv.experiments.run_groups import RunGroup, have_same_frames
 from egoequiv.experiments.table import MOTIONS_APART, MeasuredRow, Table, compare_rows, merge_rows, row_of
 from egoequiv.training.run_folder import RunFolder
 
-COUNTS = ("train_frames", "validation_frames", "leaked_validation_frames")  # what `about` says of frames
+# What `about` says of frames.
+COUNTS = ("train_frames", "validation_frames", "leaked_validation_frames", "near_copy_validation_frames")
 # Settings that say which motions there are: how patterns are mined, and from which training frames; the gap is last.
 MINING = ("space", "patterns", "clusters", "keep")
 TRAINED_ON = ("split", "split_seed", "place_m", "train_fraction", "holdout_split", "holdout_fraction")
@@ -69,7 +70,7 @@ def _about_groups(groups: Sequence[RunGroup]) -> dict[str, Any]:
     }
     results = [RunFolder(run).result or {} for run in groups[0].runs]
     summary = next((result for result in results if result), {})
-    return about | {key: summary[key] for key in COUNTS if key in summary}
+    return about | {key: summary[key] for key in COUNTS if summary.get(key) is not None}
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from egoequiv.models.head import NAME as BACKBONE
 from egoequiv.models.network import ALL, EQUIVARIANT
 from egoequiv.models.saved import KEPT, SavedConfig
 from egoequiv.names import is_code, short_name
-from egoequiv.pairs import closeness
+from egoequiv.pairs import closeness, near_copies_in_words
 from egoequiv.plurals import plural
 from egoequiv.training.run_folder import RunFolder
 
@@ -142,6 +142,9 @@ def _data(run: RunFolder, which: Which) -> list[Block]:
             f"frames, split {result.get('split', config.split)}",
             f"{result.get('leaked_validation_frames', 0):,} validation frames have {closeness(config.split)}",
         ]
+        if (copies := result.get("near_copy_validation_frames")) is not None:
+            said = near_copies_in_words(copies, result.get("validation_frames", 0))
+            lines.append(f"{'warning: ' if copies else ''}{said}")
         if revisited := result.get("revisited_validation_frames", 0):
             lines.append(
                 f"warning: {plural(revisited, 'validation frame is', 'validation frames are')} at a place that "
@@ -200,6 +203,7 @@ def _grid(one: Measurement) -> Grid:
     ]
     notes = [TASKS[one.task].about] if one.task in TASKS else [one.about] if one.about else []
     leak = [f"{one.leaked:,} of the frames have {closeness(one.split)}."] if one.leaked else []
+    leak += [f"{near_copies_in_words(one.near_copies, one.frames)}."] if one.near_copies else []
     return Grid.of(caption, ("metric", "value", "95 % interval", "baselines"), rows, [*notes, *leak, *one.notes])
 
 

@@ -17,7 +17,12 @@ Mask = NDArray[np.bool_]
 
 
 def count_leaked(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int:
-    """How many validation frames have a training frame close by.
+    """How many validation frames have a training frame close by (`leaked_frames`)."""
+    return int(leaked_frames(store, split, max_gap_s).sum())
+
+
+def leaked_frames(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> Mask:
+    """Which validation frames have a training frame close by, (V,).
 
     That is one of their recording, or of one that ran at the same time, within `max_gap_s` or one grid step. If frames
     have neither times nor steps, one at the same place of the same map. Where several recordings share a map (attribute
@@ -25,7 +30,7 @@ def count_leaked(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int
     """
     positions = positions_of(store)
     if positions is not None and split.kind == BY_PLACE:
-        return int(_at_place(store, split, positions, max_gap_s, comparable_places(store)).sum())
+        return _at_place(store, split, positions, max_gap_s, comparable_places(store))
     leaked = np.zeros(len(split.validation), bool)
     has_steps = bool(store.space.named_motions())
     if store.times_s is not None:
@@ -37,7 +42,7 @@ def count_leaked(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int
         if store.times_s is not None or has_steps:
             maps = np.where(is_said & _has_several(store, maps), maps, np.iinfo(np.int64).min)
         leaked |= _at_place(store, split, positions, max_gap_s, maps)
-    return int(leaked.sum())
+    return leaked
 
 
 def count_revisited(store: FrameStore, split: Split, max_gap_s: float = 1.0) -> int:

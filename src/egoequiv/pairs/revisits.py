@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from egoequiv.errors import DataError
 from egoequiv.pairs.candidates import Indices
+from egoequiv.pairs.near_copies import small_pictures
 from egoequiv.pairs.places import positions_of, usual_place_m
 from egoequiv.pairs.shared import comparable_places
 from egoequiv.store import FrameStore
@@ -17,7 +18,7 @@ PLACE_S = 0.3  # a place is as large as the way of the camera in this time
 TURN_DEG = 20.0  # between two headings at one place
 APART = 10.0  # sizes of a place between what is in different maps, or in different recordings without positions
 QUATERNION, YAW = ("qx", "qy", "qz", "qw"), "yaw_deg"
-LOOKED_AT, ALIKE = 400, 0.75  # frames whose heights are checked; from which share on pictures look alike
+LOOKED_AT, SAME = 400, 0.75  # frames whose heights are checked; from which share on pictures show the same
 MOST = 48  # frames of one place among which a partner is drawn
 Coordinates = NDArray[np.float32]
 
@@ -60,15 +61,17 @@ def place_positions(store: FrameStore) -> NDArray[np.float64] | None:
     """Positions as far as they say whether two frames show one place, (N, 2) or (N, 3); None where there are none.
 
     The height of a vehicle often drifts while its way over ground does not. So heights are left out where frames that
-    are one above the other look alike.
+    are one above the other show the same.
     """
     positions = positions_of(store)
+    if positions is not None and not np.isfinite(store.poses).all():
+        raise DataError(f"{store.place}: poses are not finite, so places are not known: ingest the log again")
     if positions is None or positions.shape[1] < 3 or not store.has_images:
         return positions
     size = max(PLACE_S * usual_place_m(store), 1e-9)
     flat = np.column_stack([positions[:, :2] / size, *_heading_columns(store)])
     i, j = _one_above_the_other(store, flat, positions[:, 2] / size)
-    return positions[:, :2] if len(i) and look_alike(store, i, j) > ALIKE else positions
+    return positions[:, :2] if len(i) and share_that_resemble(store, i, j) > SAME else positions
 
 
 def _one_above_the_other(
@@ -89,30 +92,16 @@ def _one_above_the_other(
     return i, j
 
 
-def look_alike(store: FrameStore, i: Indices, j: Indices) -> float:
+def share_that_resemble(store: FrameStore, i: Indices, j: Indices) -> float:
     """How often frames of a pair resemble each other more than one of them resembles frames at random; 0.5 is chance.
 
-    Pictures are compared by their cosine, gray, of at most 16 x 32 pixels and mean 0.
+    Small gray pictures are compared by their cosine.
     """
     others = np.random.default_rng(0).integers(len(store), size=(len(i), 8))
-    first, second = _thumbnails(store, i), _thumbnails(store, j)
+    first, second = small_pictures(store, i), small_pictures(store, j)
     paired = (first * second).sum(1)[:, None]
-    strangers = _thumbnails(store, others.ravel()).reshape(*others.shape, -1)
+    strangers = small_pictures(store, others.ravel()).reshape(*others.shape, -1)
     return float((paired > np.einsum("nd,nkd->nk", first, strangers)).mean())
-
-
-def _thumbnails(store: FrameStore, rows: Indices) -> NDArray[np.float32]:
-    height, width, _ = store.image_shape
-    down, across = max(height // 16, 1), max(width // 32, 1)
-    small = np.stack(
-        [store.images[row].mean(axis=2)[: height // down * down, : width // across * across] for row in rows]
-    )
-    small = small.reshape(len(rows), height // down, down, width // across, across).mean((2, 4)).reshape(len(rows), -1)
-    small -= small.mean(1, keepdims=True)
-    unit: NDArray[np.float32] = (small / np.maximum(np.linalg.norm(small, axis=1, keepdims=True), 1e-9)).astype(
-        np.float32
-    )
-    return unit
 
 
 def _heading_columns(store: FrameStore) -> list[NDArray[np.float64]]:

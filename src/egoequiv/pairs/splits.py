@@ -44,8 +44,8 @@ def make_split(
 
     Args:
         store: The frames.
-        kind: `paper` divides frames at random, as the paper does, so that most validation frames have a near copy in
-            the training part. `by-recording` and `by-ATTRIBUTE` divide whole groups; recordings that ran at the same
+        kind: `paper` divides frames at random, as the paper does, so that most validation frames are a step from a
+            training frame. `by-recording` and `by-ATTRIBUTE` divide whole groups; recordings that ran at the same
             time (`clocks_of`) are one group of `by-recording`, and divided as one by `by-time`. Where every recording
             is of one class and every class has two or more, `by-recording` divides class by class, by the number of
             frames, so that both parts have every class. `by-time` divides each recording into blocks of time, with a

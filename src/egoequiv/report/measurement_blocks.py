@@ -11,7 +11,7 @@ from egoequiv.evaluation.task import Task
 from egoequiv.experiments.comparison import Answered, RunComparison
 from egoequiv.experiments.table import words
 from egoequiv.models.network import ALL
-from egoequiv.pairs import closeness
+from egoequiv.pairs import closeness, near_copies_in_words
 from egoequiv.plurals import plural
 from egoequiv.report.results_grid import results_grid
 from egoequiv.report.table_blocks import motions_apart_blocks, p_text, tests_grid
@@ -54,7 +54,15 @@ def _frames(measurement: Measurement) -> list[str]:
         return [f"measured on all {place}"]
     leak = f"{measurement.leaked:,} of them have {closeness(measurement.split)}"
     harm = ", so the numbers are too good for new recordings" if measurement.leaked else ""
-    return [f"measured on {place}, split {measurement.split}: {leak}{harm}"]
+    return [f"measured on {place}, split {measurement.split}: {leak}{harm}", *_near_copies(measurement)]
+
+
+def _near_copies(measurement: Measurement) -> list[str]:
+    """How many of the frames look nearly the same as a training frame, where that is known."""
+    if measurement.near_copies is None:
+        return []
+    harm = ", so the numbers are too good for new places" if measurement.near_copies else ""
+    return [f"{near_copies_in_words(measurement.near_copies, measurement.frames)}{harm}"]
 
 
 def comparison_blocks(compared: RunComparison) -> list[Block]:

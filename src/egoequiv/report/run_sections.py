@@ -13,7 +13,7 @@ from egoequiv.plurals import plural
 from egoequiv.report.figures.curves import AUROC, Lines, curves_figure, loss_terms, mean_lines
 from egoequiv.report.figures.drawing import as_picture
 from egoequiv.report.figures.styles import Styles
-from egoequiv.report.table_blocks import about_blocks, leakage
+from egoequiv.report.table_blocks import about_blocks, leakage, leakage_in
 
 
 def curves_section(exhibit: Exhibit, styles: Styles) -> Section:
@@ -58,9 +58,14 @@ def _last(curves: dict[str, Lines], key: str, form: str) -> str:
     return "; ".join(f"{name} {text}" for name, text in shown.items()) or "not known"
 
 
+def leakage_of(exhibit: Exhibit) -> str | None:
+    """How many validation frames leak, by the table, or by the run where there is no table."""
+    return leakage(exhibit.table) or (leakage_in(exhibit.subjects[0].result) if exhibit.subjects else None)
+
+
 def configuration_section(exhibit: Exhibit) -> Section:
     """What the runs were made with: data and split, settings that differ and settings that do not, seeds."""
-    leaked = leakage(exhibit.table)
+    leaked = leakage_of(exhibit)
     blocks: list[Block] = [Text(f"Leakage: {leaked}.")] if leaked else []
     if exhibit.table is not None:
         blocks += about_blocks(exhibit.table, f"{exhibit.title}: data and protocol")

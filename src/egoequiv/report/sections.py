@@ -16,8 +16,14 @@ from egoequiv.plurals import plural
 from egoequiv.report.figures.columns import chart_blocks
 from egoequiv.report.figures.styles import Styles, row_styles
 from egoequiv.report.published import published_blocks
-from egoequiv.report.run_sections import auroc_section, configuration_section, curves_section, making_section
-from egoequiv.report.table_blocks import leakage, motion_blocks, paired_blocks, summary_blocks, summary_metrics
+from egoequiv.report.run_sections import (
+    auroc_section,
+    configuration_section,
+    curves_section,
+    leakage_of,
+    making_section,
+)
+from egoequiv.report.table_blocks import motion_blocks, paired_blocks, summary_blocks, summary_metrics
 from egoequiv.report.task_sections import in_sentences, repeated_tasks_section, task_sections
 
 FOUND, MISSING = "What was found", "What is missing"
@@ -83,7 +89,7 @@ def _facts(experiments: Sequence[Experiment]) -> dict[str, str]:
             facts[key] = experiment.command.command
         is_only = len(experiments) == len(experiment.exhibits) - len(experiment.task_exhibits) == 1
         for exhibit in experiment.exhibits:
-            leaked = leakage(exhibit.table)
+            leaked = leakage_of(exhibit)
             if leaked and not exhibit.task:
                 facts["Leakage" if is_only else f"{exhibit.title}, leakage"] = leaked
     return facts

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
+from typing import Any
 
 from egoequiv.blocks import Block, Cell, Fold, Grid, Points, Text
 from egoequiv.evaluation.metric import BEST, Metric
@@ -15,7 +16,7 @@ from egoequiv.experiments.table import (
     Table,
     words,
 )
-from egoequiv.pairs import closeness
+from egoequiv.pairs import closeness, near_copies_in_words
 from egoequiv.report.results_grid import (
     baseline_names,
     baselines_text,
@@ -29,7 +30,8 @@ from egoequiv.report.results_grid import (
 ONE_SCREEN = 30  # rows of a table that are shown at first
 MOST_COLUMNS = 6  # of a summary, which a window of 1200 pixels has room for; further ones are folded
 SIGNIFICANT = 0.05
-LEAKED, FRAMES = "leaked_validation_frames", "validation_frames"  # counts that `about` holds
+# Counts that `about` holds.
+LEAKED, NEAR_COPIES, FRAMES = "leaked_validation_frames", "near_copy_validation_frames", "validation_frames"
 CLEAR = "better than all others (p < 0.05)"
 EXCLUDED = "excluded_pairs"  # a metric with a folded table below that of single motions
 # What the baselines of rho are, by their names.
@@ -59,12 +61,18 @@ def short_blocks(table: Table) -> list[Block]:
 
 def leakage(table: Table | None) -> str | None:
     """How many validation frames have a near twin among the training frames, in words; None where it is not known."""
-    about = table.about if table is not None else {}
+    return None if table is None else leakage_in(table.about)
+
+
+def leakage_in(about: Mapping[str, Any]) -> str | None:
+    """The same from the counts of a table or of the result of a run."""
     counts = [about.get(key) for key in (LEAKED, FRAMES)]
     if not all(isinstance(count, int) for count in counts):
         return None
     split = about.get("split", "unknown")
-    return f"{words(counts[0])} of {words(counts[1])} validation frames have {closeness(split)} (split {split})"
+    leaked = f"{words(counts[0])} of {words(counts[1])} validation frames have {closeness(split)} (split {split})"
+    copies = about.get(NEAR_COPIES)
+    return f"{leaked}; {near_copies_in_words(copies, about[FRAMES])}" if isinstance(copies, int) else leaked
 
 
 def _caption(table: Table) -> str:

@@ -108,7 +108,7 @@ def join(logs: Sequence[tuple[str, Source, bool]], same_map: bool) -> Source:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """The last part of each path; the whole path where two end alike."""
+    """The last part of each path; the whole path where two have the same."""
     short = [
         Path(name).name if Path(name).suffix not in (".csv", ".txt", ".json") else _with_folder(name) for name in names
     ]

@@ -20,6 +20,7 @@ from egoequiv.pairs import (
     atomic_names,
     composite_names,
     count_leaked,
+    count_near_copies,
     count_revisited,
     declare_patterns,
     find_motion_pairs,
@@ -65,6 +66,11 @@ class OpenedData:
     def revisited(self) -> int:
         """How many validation frames are at a place that a training frame shows at another time (`count_revisited`)."""
         return count_revisited(self.store, self.split, self.config.max_gap_s)
+
+    @cached_property
+    def near_copies(self) -> int | None:
+        """How many further validation frames look nearly the same as a training frame (`count_near_copies`)."""
+        return count_near_copies(self.store, self.split, self.config.max_gap_s)
 
     def fingerprint(self) -> str:
         """A digest of the stores: others at the same place have another one."""

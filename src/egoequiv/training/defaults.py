@@ -47,7 +47,7 @@ SPLITS = ("split", "label_split", "holdout_split")  # decided together
 
 WHY_SPLIT = {
     GIVEN: "the parts that came with the data",
-    BY_RECORDING: "whole recordings, so that no validation frame has a near copy in the training part",
+    BY_RECORDING: "whole recordings, because neighbouring frames of one recording are nearly the same picture",
     BY_TIME: "blocks of time with a gap between training and validation, because whole recordings cannot be divided",
     BY_PLACE: "places that are apart, because neither whole recordings nor times can divide the frames",
     PAPER: "frames at random, because neither whole recordings nor times nor places can divide them",

@@ -115,6 +115,7 @@ class Course(ABC):
             "validation_frames": len(data.split.validation),
             "leaked_validation_frames": data.leaked,
             "revisited_validation_frames": data.revisited,
+            "near_copy_validation_frames": data.near_copies,
             "training_rows": {name: len(stream) for name, stream in data.train.items()},
             "patterns": list(data.patterns.names) if data.patterns else [],
         }

@@ -152,6 +152,7 @@ class RunFolder:
         result = read_json(path, RUN_KIND)
         kinds = ("train", "validation", "leaked_validation", "revisited_validation")
         counts = [result.get(f"{kind}_frames", 0) for kind in kinds]
+        counts.append(result.get("near_copy_validation_frames") or 0)  # null where they cannot be counted
         patterns = result.get("patterns", [])
         if not all(isinstance(count, int) for count in counts) or not _are_names(patterns):
             raise DataError(f"{path} is damaged (frames or patterns are of another kind): remove it, and train again")

@@ -49,7 +49,7 @@ def stack_key(config: TrainConfig) -> str | None:
 def _is_alone(term: Term) -> bool:
     """Whether a loss needs what networks of a stack do not have: random numbers, clips, views, parts or layers."""
     has_own = term.part != ALL or term.maps_motion or type(term).layers is not Term.layers
-    return term.draws or has_own or term.stream in ("clip", "view")
+    return term.draws or has_own or term.stream in ("clip", "view", "place", "coming")
 
 
 def run_stack(jobs: Sequence[Job], tick: Tick) -> list[Outcome]:
