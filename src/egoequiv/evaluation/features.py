@@ -53,7 +53,7 @@ def embed(
     """
     net = model if isinstance(model, EgoNet) else load_model(model)
     store = None if isinstance(data, np.ndarray) else _with_images(data)
-    if store is not None and has_cells(net, store) and (store.image_shape == net.spec.image_shape or fit):
+    if store is not None and has_cells(net, store) and _is_seen_alike(store, net, fit):
         return _of_cells(net, store, frames, part, on_progress)
     images = data if store is None else store.images
     assert isinstance(images, np.ndarray)
@@ -88,6 +88,12 @@ def _of_cells(
         z = net(torch.from_numpy(cells[rows[start : start + BATCH]]).to(net.input_mean.device))
         features[start : start + len(z)] = z[:, own].float().cpu().numpy()
     return features
+
+
+def _is_seen_alike(store: FrameStore, net: EgoNet, fit: bool) -> bool:
+    """Whether a backbone sees frames in the colours that the run learned from; it brings them to its size itself."""
+    own, wanted = store.image_shape, net.spec.image_shape
+    return own == wanted or (fit and own[2] == wanted[2])
 
 
 def _with_images(data: FrameStore | str | Path) -> FrameStore:
