@@ -64,6 +64,19 @@ def test_models_have_names_and_settings(cli: Cli, small_store: FrameStore, tmp_p
     }
 
 
+def test_one_model_in_cells_and_as_the_mean(cli: Cli, small_store: FrameStore) -> None:
+    arguments = [f"mean={TINY}", f"cells={TINY}", "--set", "layer=body", "--set", "cells.grid=2x3"]
+    measured = ["--store", small_store.path, "--motions", "up", "--limit", 60, "--no-baselines", "--json"]
+    sizes = {
+        (row["model"], row["layer"]): row["dimension"]
+        for row in json.loads(cli("audit", *arguments, *measured).out)["rows"]
+    }
+    assert sizes == {("mean", "body"): 4, ("cells", "body"): 4 * 6}
+    told = json.loads(cli("audit", TINY, "--layer", "body", "--grid", "1x2", *measured).out)
+    assert [row["dimension"] for row in told["rows"]] == [5, 8]
+    assert "tiny: maps and tokens are averaged to 1x2 cells" in told["notes"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -81,6 +94,10 @@ def test_models_have_names_and_settings(cli: Cli, small_store: FrameStore, tmp_p
         ([TINY, "--set", "dtype=int8"], "dtype must be float32 or uint8"),
         ([TINY, "--set", "dtype=uint8", "--set", "mean=0.5"], "declare no mean and std"),
         ([TINY, "--layer", "haed"], "did you mean head"),
+        ([TINY, "--grid", "3by8"], "grid='3by8': expected two numbers such as 3x8"),
+        ([TINY, "--grid", "3x8", "--pool", "flatten"], "--grid and --pool flatten both say"),
+        (["pixels", "--grid", "3x8"], "--grid 3x8: none of these models takes it; name one"),
+        ([TINY, "--set", "tiny.layer=haed"], "'haed' is not known in model tiny; did you mean head"),
         ([TINY, "--set", "size=large"], "size 'large'"),
         ([TINY, "--set", "mean=gray"], "--set mean=gray: expected numbers"),
         ([TINY, "--set", "colour=3"], "--set colour=3: no such setting"),

@@ -10,12 +10,13 @@ import pytest
 import torch
 
 from egoequiv.errors import DataError
+from egoequiv.evaluation import embed
 from egoequiv.models import EgoNet, NetSpec
 from egoequiv.models import stored as module
 from egoequiv.models.foreign.backbone import _shared_model
 from egoequiv.models.head import BackboneHead
 from egoequiv.models.stored import BATCH, changed_light, has_cells, stored_cells
-from egoequiv.store import FrameStore, ingest
+from egoequiv.store import FrameStore, fit_image, ingest
 from helpers import data_error, grid_source
 from tiny_backbones import TINY, write_tiny
 
@@ -162,3 +163,11 @@ def test_only_a_frozen_backbone_has_them(store: FrameStore, dinov2: Path) -> Non
     assert not has_cells(EgoNet(NetSpec("norb", (12, 12, 3))), store)
     in_memory = FrameStore(**{**store.__dict__, "path": Path("nowhere")})
     assert not has_cells(net(), in_memory)
+
+
+def test_a_gray_run_sees_a_log_in_colour_in_gray(store: FrameStore, dinov2: Path) -> None:
+    settings = {"backbone": str(dinov2), "size": "28x28", "feature_dim": 4, "hidden": 8}
+    net = EgoNet(NetSpec("backbone", (12, 12, 1), encoder_settings=settings)).eval()
+    gray = np.stack([fit_image(image, 12, 12, 1) for image in np.array(store.images)])
+    np.testing.assert_allclose(embed(net, store, fit=True), embed(net, gray), atol=1e-5)
+    assert not files_of(store)

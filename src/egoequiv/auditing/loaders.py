@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from egoequiv.auditing.own_models import load_pixels, load_random, load_run, load_saved, with_training
 from egoequiv.errors import ConfigError
 from egoequiv.file_names import readable
+from egoequiv.models.foreign.cells import Sides
+from egoequiv.models.foreign.layers import OUTPUT, check_layer
 from egoequiv.models.foreign.loaders import WITH_PARTS, kind_of, load_foreign
 from egoequiv.models.foreign.model import AuditedModel
 from egoequiv.models.foreign.spec import ModelSpec
@@ -33,10 +36,14 @@ def load_audited(
     declared: Mapping[str, Any] | None = None,
     device: str = "cpu",
     part: str = ALL,
+    layer: str = OUTPUT,
+    grid: Sides | None = None,
 ) -> AuditedModel:
     """Load a model of any kind to be audited on a store; `declared` holds size, channels, mean and std.
 
-    Of a run or an export that has parts, `part` is the part of its features that is measured.
+    Of a run or an export that has parts, `part` is the part of its features that is measured. In place of what
+    a model returns, a `layer` inside may be measured; `grid` says to how many rows and columns of cells maps and tokens
+    are averaged, which are pooled by default.
     """
     kind = kind_of(where)
     own_weights = Path(weights) if weights else None
@@ -49,10 +56,13 @@ def load_audited(
         raise ConfigError(
             f"model {spec.name}: weights are for package.module:factory and file.py:factory; this one has its own"
         )
-    if kind in OWN:
-        return OWN[kind](spec, store)
-    model = load_foreign(spec, kind)
-    return model if model.exported is None else with_training(model, model.exported, store)
+    model = OWN[kind](spec, store) if kind in OWN else load_foreign(spec, kind)
+    if model.exported is not None:
+        model = with_training(model, model.exported, store)
+    if layer != OUTPUT:
+        check_layer(layer, model.layer_names, f"model {spec.name}")
+        model = replace(model, layer=layer)
+    return model if grid is None else model.in_cells(grid)
 
 
 def name_of(where: Any) -> str:

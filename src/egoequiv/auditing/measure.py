@@ -23,7 +23,7 @@ from egoequiv.auditing.table import AuditRow, AuditTable, MotionAudit, MotionPai
 from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.equivariance import Features
 from egoequiv.evaluation.task import OnProgress, silent
-from egoequiv.models.foreign.layers import OUTPUT, Pooling, check_layer, check_pooling
+from egoequiv.models.foreign.layers import Pooling, check_layer, check_pooling
 from egoequiv.models.foreign.loaders import BASELINES
 from egoequiv.models.foreign.model import AuditedModel
 from egoequiv.pairs import MotionPatterns
@@ -49,8 +49,8 @@ class _Plan:
     on_progress: OnProgress
 
     def layers_of(self, model: AuditedModel) -> tuple[str, ...]:
-        """What a model returns, and those of the given layers that it has."""
-        return (OUTPUT, *(layer for layer in dict.fromkeys(self.layers) if layer in model.layer_names))
+        """What a model returns, or its layer in place of that, and those of the given layers that it has."""
+        return tuple(dict.fromkeys([model.layer, *(layer for layer in self.layers if layer in model.layer_names)]))
 
 
 def audit(

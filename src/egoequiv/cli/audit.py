@@ -60,9 +60,9 @@ def audit(
         list[str],
         typer.Argument(
             metavar="MODEL...",
-            help="A run, an export, a folder of transformers, a file .onnx, .pt2 or .pt (TorchScript), "
-            "package.module:factory, path/to/file.py:factory, pixels, random, random:norb; as NAME=MODEL under a name "
-            "of your choice.",
+            help="A run, an export, a folder of transformers, efficientnet-lite0, a file .onnx, .pt2 or .pt "
+            "(TorchScript), package.module:factory, path/to/file.py:factory, pixels, random, random:norb; as "
+            "NAME=MODEL under a name of your choice.",
         ),
     ],
     store: Annotated[str, typer.Option(help="A store, a URL, or any log that `egoequiv inspect` understands.")],
@@ -73,11 +73,20 @@ def audit(
             "--set",
             metavar="[NAME.]KEY=VALUE",
             help="Preprocessing of a model, or of all but runs and baselines: size=224, channels=3, "
-            "mean=0.485,0.456,0.406, std=..., dtype=uint8, layout=nhwc; NAME.weights=FILE; of a run or its "
-            "export NAME.part=PART.",
+            "mean=0.485,0.456,0.406, std=..., dtype=uint8, layout=nhwc; layer=LAYER in place of what it returns; "
+            "grid=3x8; NAME.weights=FILE; of a run or its export NAME.part=PART.",
         ),
     ] = None,
     part: PartOption = None,
+    grid: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROWSxCOLUMNS",
+            show_default="their mean",
+            help="Feature maps and tokens of all models but runs and baselines: averaged to so many cells, such as "
+            "3x8, so that where things are is kept; for one model --set NAME.grid=3x8.",
+        ),
+    ] = None,
     weights: Annotated[
         Path | None, typer.Option(help="The weights of a model that a factory builds, a safetensors file.")
     ] = None,
@@ -106,7 +115,9 @@ def audit(
         for name in FILES:  # before all the work
             check_writable(out / name)
     named = _named(models)
-    settings = _settings(named, setting or [], weights, part)
+    if grid is not None and measuring.pooling == "flatten":
+        raise ConfigError("--grid and --pool flatten both say what becomes of feature maps: give one of them")
+    settings = _settings(named, [*([f"grid={grid}"] if grid else []), *(setting or [])], weights, part)
     given = asdict(measuring) | {"motions": _motions(motions, patterns), "layers": measuring.layers or ()}
     table = _measure(named, settings, store, device, given)
     files = _save(table, out) if out is not None else []
@@ -135,7 +146,7 @@ def _measure(
     loaded = []
     for name, where in named.items():
         declared = dict(settings[name])
-        others = {key: declared.pop(key) for key in ("weights", "part") if key in declared}
+        others = {key: declared.pop(key) for key in ("weights", "part", "layer", "grid") if key in declared}
         loaded.append(load_audited(where, opened, name=name, declared=declared, device=place, **others))
     with progress_bar() as progress:
         return run_audit(loaded, opened, **given, device=place, on_progress=progress)
@@ -178,7 +189,8 @@ def _settings(
         (_assigned(text, named) for text in assignments), key=lambda one: one[0] is not None
     ):
         if owner is None and not takers:
-            raise ConfigError(f"--set {key}={value}: none of these models takes it; name one, as in NAME.{key}={value}")
+            how = f"--grid {value}" if key == "grid" else f"--set {key}={value}"
+            raise ConfigError(f"{how}: none of these models takes it; name one, as in --set NAME.{key}={value}")
         for name in takers if owner is None else [owner]:
             settings[name][key] = _value(key, value)
     if weights is not None:
@@ -218,12 +230,19 @@ def _numbers(text: str) -> tuple[float, ...]:
     return tuple(map(float, text.split(",")))
 
 
+def _grid(text: str) -> tuple[int, int]:
+    from egoequiv.models.foreign.cells import sides_in
+
+    return sides_in(text, "grid")
+
+
 READ: dict[str, Callable[[str], Any]] = {  # from text, what may be declared of a model
     "size": parse_size,
     "channels": int,
     "mean": _numbers,
     "std": _numbers,
-    **dict.fromkeys(("dtype", "layout", "weights", "part"), str),
+    "grid": _grid,
+    **dict.fromkeys(("dtype", "layout", "weights", "part", "layer"), str),
 }
 
 

@@ -53,7 +53,7 @@ def embed(
     """
     net = model if isinstance(model, EgoNet) else load_model(model)
     store = None if isinstance(data, np.ndarray) else _with_images(data)
-    if store is not None and has_cells(net, store) and (store.image_shape == net.spec.image_shape or fit):
+    if store is not None and has_cells(net, store) and _is_seen_alike(store, net, fit):
         return _of_cells(net, store, frames, part, on_progress)
     images = data if store is None else store.images
     assert isinstance(images, np.ndarray)
@@ -104,6 +104,12 @@ def frozen_features(net: EgoNet, store: FrameStore) -> NDArray[np.float32] | Non
     turn = torch.linalg.qr(torch.randn(size, size, generator=torch.Generator().manual_seed(0)))[0]
     chunks = [torch.from_numpy(cells[at : at + BATCH].copy()) for at in range(0, len(cells), BATCH)]
     return torch.cat([encoder.principal(chunk.to(encoder.mean.device)).cpu() @ turn for chunk in chunks]).numpy()
+
+
+def _is_seen_alike(store: FrameStore, net: EgoNet, fit: bool) -> bool:
+    """Whether a backbone sees frames in the colours that the run learned from; it brings them to its size itself."""
+    own, wanted = store.image_shape, net.spec.image_shape
+    return own == wanted or (fit and own[2] == wanted[2])
 
 
 def _with_images(data: FrameStore | str | Path) -> FrameStore:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from egoequiv.errors import DataError, EgoEquivError
 from egoequiv.models.foreign.calls import FAULTS, described, fault_of, prints_aside, words_of
+from egoequiv.models.foreign.cells import Sides, as_map, cells_of, in_words
 from egoequiv.models.foreign.layers import OUTPUT, Pooling, check_pooling, kind_of_value, pooled, to_array
 from egoequiv.models.foreign.preprocessing import Preprocessing
 from egoequiv.models.saved import SavedConfig
@@ -42,6 +43,13 @@ class AuditedModel:
     exported: SavedConfig | None = None  # what a file says that was exported from a run
     licence: str = ""  # of the weights, where it is known
     patch: int | None = None  # pixels a side of what becomes one token or one place of a map, where it is known
+    layer: str = OUTPUT  # that is measured
+    grid: Sides | None = None  # rows and columns of cells that maps and tokens are averaged to, in place of a pooling
+
+    def in_cells(self, grid: Sides) -> AuditedModel:
+        """The same model, whose maps and tokens are averaged to so many rows and columns of cells."""
+        note = f"{self.name}: maps and tokens are averaged to {in_words(grid)} cells"
+        return replace(self, kind=f"{self.kind}, grid {in_words(grid)}", grid=grid, notes=(*self.notes, note))
 
     def in_other_channels(self, images: NDArray[np.uint8]) -> AuditedModel | None:
         """The same model, shown gray images in three channels or colour in one; None if it takes these no better.
@@ -106,7 +114,7 @@ class AuditedModel:
             raise DataError(f"model {self.name}: {problem}") from problem
         except FAULTS as problem:
             raise DataError(f"model {self.name}: {self._reason(problem, images)}") from problem
-        return {layer: self._checked(outputs[layer], len(prepared), layer, pooling)[:count] for layer in layers}
+        return {layer: self._checked(outputs[layer], len(prepared), layer, pooling, images)[:count] for layer in layers}
 
     def _shown(self, images: NDArray[np.uint8]) -> tuple[int, int, int]:
         """Height, width and channels that the model sees of images (N, H, W, C)."""
@@ -123,7 +131,9 @@ class AuditedModel:
         seen = " x ".join(map(str, shape))
         return f"it {fault_of(problem)}, on images of {seen}{': ' if words else ''}{words[:300]}"
 
-    def _checked(self, value: Any, count: int, layer: str, pooling: Pooling) -> NDArray[np.float32]:
+    def _checked(
+        self, value: Any, count: int, layer: str, pooling: Pooling, images: NDArray[np.uint8]
+    ) -> NDArray[np.float32]:
         where = self._where(layer)
         try:
             array = to_array(value)
@@ -135,14 +145,29 @@ class AuditedModel:
         if array.ndim == 0 or len(array) != count:
             found = "a single number" if array.ndim == 0 else f"{len(array)} rows"
             raise DataError(f"{where}: it returned {found} for {count} images; expected a row of features for each")
-        vectors = pooled(array, pooling)
+        vectors = pooled(array, pooling) if self.grid is None else self._cells(array, self.grid, images, where)
         if not vectors.shape[1]:
             raise DataError(f"{where}: it returned no features at all, its rows are empty")
         if vectors.shape[1] > MOST_FEATURES:
-            advice = "pool them with --pool mean, or look at" if array.ndim > 2 else "look at"
+            fewer = "pool them with --pool mean" if self.grid is None else "choose a smaller grid"
+            advice = f"{fewer}, or look at" if array.ndim > 2 else "look at"
             raise DataError(
                 f"{where}: {vectors.shape[1]:,} features are more than {MOST_FEATURES:,}: {advice} a smaller layer"
             )
         if not np.isfinite(vectors).all():
             raise DataError(f"{where}: it returned features that are not finite (NaN or infinite)")
+        return vectors
+
+    def _cells(
+        self, array: NDArray[np.float32], grid: Sides, images: NDArray[np.uint8], where: str
+    ) -> NDArray[np.float32]:
+        """Feature vectors from vectors as they are, and from maps or tokens their cells."""
+        if array.ndim < 3:
+            return array.reshape(len(array), -1)
+        height, width, _ = self._shown(images)
+        try:
+            cells = cells_of(as_map(torch.from_numpy(array), height, width, self.patch), grid)
+        except DataError as problem:
+            raise DataError(f"{where}: {problem}") from problem
+        vectors: NDArray[np.float32] = cells.numpy()
         return vectors
