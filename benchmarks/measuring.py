@@ -126,10 +126,14 @@ def command_cost(command: Sequence[str], env: dict[str, str] | None = None) -> C
             command, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True, env={**os.environ, **(env or {})}
         ) as child,
     ):
-        while child.poll() is None:
-            now = [_memory(pid) for pid in _session(child.pid)]
-            own, resident = max(own, sum(a for a, _ in now)), max(resident, sum(b for _, b in now))
-            time.sleep(POLL_S)
+        try:
+            while child.poll() is None:
+                now = [_memory(pid) for pid in _session(child.pid)]
+                own, resident = max(own, sum(a for a, _ in now)), max(resident, sum(b for _, b in now))
+                time.sleep(POLL_S)
+        except BaseException:  # a Ctrl-C does not reach a session of its own
+            child.terminate()
+            raise
         if child.returncode:
             said.seek(0)
             reason = said.read().decode(errors="replace")[-2_000:]
