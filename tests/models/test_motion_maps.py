@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from egoequiv.models.motion_maps import MOST_PIECES, GeneratorMaps, MotionMaps, NetworkMaps
+from egoequiv.models.motion_maps import MOST_REACH, GeneratorMaps, MotionMaps, NetworkMaps
 
 DIM, MOTION = 6, 3
 
@@ -57,9 +57,9 @@ def test_maps_keep_lengths_compose_and_invert(size: float) -> None:
 
 def test_long_motions_take_the_matrix_and_agree_with_short_ones() -> None:
     maps, z = generators(), drawn(DIM)
-    motion = 40.0 * drawn(MOTION, seed=2)
-    assert maps._pieces(maps.generators(), motion) > MOST_PIECES
-    assert maps._pieces(maps.generators(), motion / 20) <= MOST_PIECES
+    motion = 80.0 * drawn(MOTION, seed=2)
+    assert float(maps._reach(maps.generators(), motion).max()) > MOST_REACH
+    assert float(maps._reach(maps.generators(), motion / 20).max()) <= MOST_REACH
     stepped = z
     for _ in range(20):
         stepped = maps(stepped, motion / 20)

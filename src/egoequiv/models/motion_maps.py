@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from math import ceil, isfinite
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-LARGEST_STEP = 2.0  # of the norm of a generator in one piece of the series
-ORDER = 12  # of the series: the rest is below 2^13 / 13!, about 1e-6
-MOST_PIECES = 32  # beyond, the matrix itself is computed: its cost grows with the logarithm of the motion alone
+NEGLIGIBLE = 1e-8  # a term of the series that counts less
+LEAST_REACH, MOST_REACH = 1e-2, 150.0  # beyond, the matrix is computed: its cost grows with the logarithm of the motion
 POWER_STEPS, NOT_TOO_SMALL = 12, 1.1
 HIDDEN = 32  # units of the network that makes a map from a motion
 
@@ -66,36 +66,60 @@ class GeneratorMaps(MotionMaps):
         return self.weight - self.weight.mT
 
     def forward(self, features: Tensor, motion: Tensor) -> Tensor:
-        """exp(B) z as pieces of a Taylor series on the vector: the matrix itself is not needed, and would be slow."""
+        """exp(B) z as a Chebyshev series on the vector: the matrix itself is not needed, and would be slow.
+
+        The spectrum of an antisymmetric B is in i [-R, R]. So exp(B) = J_0(R) + 2 sum_k J_k(R) P_k with Bessel
+        functions J_k, P_0 = 1, P_1 = B / R and P_{k+1} = 2 (B / R) P_k + P_{k-1}: little more than R terms.
+        """
+        if not self.motion_dim:
+            return features
         generators, scaled = self.generators(), motion / self.scale
-        pieces = self._pieces(generators, scaled)
-        if pieces > MOST_PIECES:
+        reach = self._reach(generators, scaled)
+        if reach.size and float(reach.max()) > MOST_REACH:
             matrix = torch.matrix_exp(torch.einsum("...k,kij->...ij", scaled, generators))
             return (matrix @ features.unsqueeze(-1)).squeeze(-1)
         table = generators.flatten(0, 1).T  # (D, M D): all generators in one multiplication
-        scaled = (scaled / pieces).unsqueeze(-2)  # (..., 1, M)
-        for _ in range(pieces):
-            term = features
-            for order in range(1, ORDER + 1):
-                moved = (term @ table).view(*term.shape[:-1], self.motion_dim, self.feature_dim)
-                term = (scaled @ moved).squeeze(-2) / order
-                features = features + term
-        return features
+        weights = torch.from_numpy(_bessel(reach)).to(features)  # (K, ..., 1)
+        step = (scaled / torch.from_numpy(reach).to(scaled)).unsqueeze(-2)  # (..., 1, M)
+
+        def times_b(vectors: Tensor) -> Tensor:
+            moved = (vectors @ table).view(*vectors.shape[:-1], self.motion_dim, self.feature_dim)
+            product: Tensor = (step @ moved).squeeze(-2)
+            return product
+
+        before, term = features, times_b(features)
+        result = weights[0] * before + weights[1] * term
+        for weight in weights[2:]:
+            before, term = term, 2 * times_b(term) + before
+            result = result + weight * term
+        return result
 
     @torch.no_grad()
-    def _pieces(self, generators: Tensor, scaled: Tensor) -> int:
-        """Into how many equal steps the largest motion is divided, so that the series converges."""
+    def _reach(self, generators: Tensor, scaled: Tensor) -> NDArray[np.float64]:
+        """For each motion, (..., 1), a number above the norm of B: the sum over its components."""
         if not scaled.numel() or not bool(generators.isfinite().all()):  # training says what is not finite
-            return 1
-        largest = float((scaled.abs() * _norms(generators)).sum(-1).max())
-        return max(1, ceil(largest / LARGEST_STEP)) if isfinite(largest) else 1
+            return np.full((*scaled.shape[:-1], 1), LEAST_REACH)
+        reach = (scaled.abs() * _norms(generators)).sum(-1, keepdim=True).clamp_min(LEAST_REACH)
+        numbers: NDArray[np.float64] = reach.nan_to_num(LEAST_REACH).double().cpu().numpy()
+        return numbers
+
+
+def _bessel(reach: NDArray[np.float64]) -> NDArray[np.float64]:
+    """J_0 and 2 J_k of each number, (K, ...): as many as count for the largest of them, and at least two."""
+    from scipy.special import jv
+
+    most = float(reach.max(initial=LEAST_REACH))
+    orders = np.arange(int(most + 8 * most ** (1 / 3)) + 8)
+    count = max(int(np.flatnonzero(np.abs(jv(orders, most)) > NEGLIGIBLE).max(initial=1)) + 1, 2)
+    weights = 2 * jv(orders[:count].reshape(-1, *(1,) * reach.ndim), reach)
+    weights[0] /= 2
+    return np.asarray(weights, np.float64)
 
 
 def _norms(generators: Tensor) -> Tensor:
     """The largest factor by which each generator lengthens a vector, (M, D, D) -> (M,): by power iteration.
 
-    It is a little too large or too small, which changes the number of pieces and nothing else; the exact norm takes
-    as long as half of a step of training.
+    It is a little too small, which the factor makes up for; the exact norm takes much longer.
     """
     size = generators.shape[-1]
     start = torch.randn(size, generator=torch.Generator().manual_seed(0)).to(generators)
