@@ -139,7 +139,7 @@ def test_each_part_is_judged_by_itself(parts_check: Callable[[Tensor, Tensor], d
         gone[:, where] = gone[:1, where]
         found = parts_check(z, gone)
         assert list(found) == [part]
-        assert f"the {part} part of the features of all frames are nearly equal" in found[part]
+        assert f"the {part} features of all frames are nearly equal" in found[part]
     assert parts_check(z, z) == {}
 
 

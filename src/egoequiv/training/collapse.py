@@ -71,7 +71,7 @@ class _Part:
         spread, rank = metrics.get(self.key(SPREAD)), metrics.get(self.key(RANK))
         if spread is None or rank is None:
             return None
-        which = "the features" if self.name == ALL else f"the {self.name} part of the features"
+        which = "the features" if self.name == ALL else f"the {self.name} features"
         if spread < LEAST_SPREAD or (self.name != ALL and spread < 1 and spread * float(self.spread) < LEAST_APART):
             return f"{which} of all frames are nearly equal (spread {spread:.2g}, 1 before training)"
         if rank < LEAST_RANK and not self.may_be_line:
@@ -163,7 +163,7 @@ def collapse_warning(found: Mapping[str, str], config: TrainConfig) -> str:
             changes.append(f"--set weight.{term.name}={CALM_WEIGHT:g} (now {term.weight:g})")
     if not any(isinstance(term, RelativeError) for term in terms):
         changes.append(f"lower learning_rate (now {config.learning_rate:g})")
-    changes += [] if config.use_labels else ["train with labels"]
+        changes += [] if config.use_labels else ["train with labels"]
     advice = ", or ".join([*filter(None, [", ".join(changes)]), f"choose another method than {config.method_name}"])
     return f"warning: {'; '.join(found.values())}: {advice}"
 
