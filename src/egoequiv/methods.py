@@ -135,7 +135,7 @@ ON_CELLS = MODERN | {
 
 PLACE_AND_MOTION = (
     PlaceContrast(weight=2.0),
-    RelativeError(weight=10.0, floor=0.3, rise=0.3),
+    RelativeError(weight=20.0, floor=0.3, rise=0.3),
     MotionReading(hidden=0),
 )
 # Of the relative error. With 10, as in the tables of `reproduce`, rho of grids is lower, but on a log with noisy poses

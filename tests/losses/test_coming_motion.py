@@ -33,9 +33,10 @@ def batch_of(z: Tensor, motion: Tensor) -> StreamBatch:
 
 def test_by_hand() -> None:
     net = reader([10.0, 2.0], torch.eye(2), torch.zeros(2))
-    z, motion = torch.tensor([[1.0, 2.0], [0.0, 1.0]]), torch.tensor([[10.0, 4.0], [10.0, 0.0]])
-    # In units of their size the motions are (1, 2) and (1, 0); of the second, both numbers are read wrongly by 1.
-    assert float(ComingMotion().loss(net, batch_of(z, motion))) == pytest.approx((0 + 0 + 1 + 1) / 4)
+    z, motion = torch.tensor([[1.0, 1.0], [-1.0, 1.0]]), torch.tensor([[10.0, 2.0], [-10.0, 4.0]])
+    # In units of their size the motions are (1, 1) and (-1, 2); one number is read wrongly by 1.
+    assert float(ComingMotion().loss(net, batch_of(z, motion))) == pytest.approx(1 / 4)
+    assert float(ComingMotion().loss(net, batch_of(7 * z, motion))) == pytest.approx(1 / 4)  # whatever their size
 
 
 @given(st.integers(1, 6), st.integers(1, 3), st.integers(0, 999))
@@ -44,7 +45,7 @@ def test_against_numpy(count: int, dim: int, seed: int) -> None:
     z, motion, weight, bias = (rng.normal(size=shape) for shape in ((count, 4), (count, dim), (dim, 4), dim))
     scale = rng.uniform(1, 3, dim)
     net = reader(scale.tolist(), *(torch.from_numpy(a).float() for a in (weight, bias)))
-    expected = np.mean((z @ weight.T + bias - motion / scale) ** 2)
+    expected = np.mean((z / np.sqrt(np.mean(z**2)) @ weight.T + bias - motion / scale) ** 2)
     found = ComingMotion().loss(net, batch_of(torch.from_numpy(z).float(), torch.from_numpy(motion).float()))
     assert float(found) == pytest.approx(expected, rel=1e-4)
 
@@ -63,7 +64,7 @@ def test_a_component_that_never_varies_is_not_read() -> None:
     term = ComingMotion()
     assert term.layers(7, 3) == (7, 3)
     net = reader([10.0, inf], torch.eye(2), torch.zeros(2))
-    z, motion = torch.tensor([[1.0, 5.0]]), torch.tensor([[10.0, 0.0]])
+    z, motion = torch.tensor([[1.0, -1.0]]), torch.tensor([[10.0, 0.0]])
     assert float(term.loss(net, batch_of(z, motion))) == 0
 
 

@@ -47,7 +47,8 @@ def test_the_term_reads_from_both_frames_in_their_order() -> None:
     net.set_motion_scale([10.0, inf])
     z_i, z_j = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0))
     motion = torch.tensor([[10.0, 0.0], [-5.0, 0.0], [0.0, 0.0]])
-    read = net.layers["reading"](torch.cat([z_i, z_j], dim=1))
+    z = torch.cat([z_i, z_j], dim=1)
+    read = net.layers["reading"](z / z.square().mean().sqrt())  # numbers of the size 1
     expected = (read[:, 0] - torch.tensor([1.0, -0.5, 0.0])).square().mean()
     torch.testing.assert_close(term.loss(net, StreamBatch(z_i, z_j, torch.arange(3), motion)), expected)
     assert not torch.allclose(term.loss(net, StreamBatch(z_j, z_i, torch.arange(3), motion)), expected)

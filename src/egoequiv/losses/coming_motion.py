@@ -8,7 +8,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from egoequiv.errors import ConfigError
-from egoequiv.losses.reading_motion import motion_error
+from egoequiv.losses.reading_motion import motion_error, to_read
 from egoequiv.losses.term import StreamBatch, StreamName, Term
 from egoequiv.models import Heads
 
@@ -30,4 +30,4 @@ class ComingMotion(Term):
     def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
         if batch.motion is None or net.read_scale is None:
             raise ConfigError("reading motions needs pairs with motions, and their scale")
-        return motion_error(net.layers[self.name](batch.z_i), batch.motion, net.read_scale)
+        return motion_error(net.layers[self.name](to_read(batch.z_i)), batch.motion, net.read_scale)

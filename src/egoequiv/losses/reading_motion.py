@@ -22,6 +22,12 @@ def motion_error(read: Tensor, motion: Tensor, scale: Tensor) -> Tensor:
     return (read - motion / scale)[:, varies].square().mean()
 
 
+def to_read(z: Tensor) -> Tensor:
+    """Features (B, D) with numbers of the size 1: a layer that reads features of length 1 would learn too slowly."""
+    scaled: Tensor = z * z.detach().square().mean().clamp_min(1e-12).rsqrt()
+    return scaled
+
+
 @dataclass(frozen=True)
 class MotionReading(Term):
     """The squared error of the motion that full layers read from the features of both frames of a pair.
@@ -41,5 +47,5 @@ class MotionReading(Term):
     def loss(self, net: Heads, batch: StreamBatch) -> Tensor:
         if batch.motion is None or net.read_scale is None:
             raise ConfigError("reading motions needs pairs with motions, and their scale")
-        read = net.layers[self.name](torch.cat([batch.z_i, batch.z_j], dim=1))
+        read = net.layers[self.name](to_read(torch.cat([batch.z_i, batch.z_j], dim=1)))
         return motion_error(read, batch.motion, net.read_scale)

@@ -140,12 +140,13 @@ class BackboneHead(Encoder):
     @torch.no_grad()
     def fit_whitening(self, cells: Tensor) -> None:
         """Fit mean and principal components to the cells of training frames, (N, D)."""
-        cells = cells.float()
+        cells = cells.to(torch.float32, copy=True)
         self.mean.copy_(cells.mean(0))
+        cells -= self.mean
         count = min(self.whitening.shape[1], *cells.shape)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            _, sizes, axes = torch.svd_lowrank(cells - self.mean, min(count + SPARE, *cells.shape), niter=4)
+            _, sizes, axes = torch.svd_lowrank(cells, min(count + SPARE, *cells.shape), niter=4)
         variances = sizes[:count].square() / len(cells)
         self.whitening.zero_()
         self.whitening[:, :count] = (

@@ -32,7 +32,7 @@ from egoequiv.models.head import BackboneHead
 from egoequiv.store import FrameStore
 
 FOLDER = "cells"  # in the folder of a store
-BATCH = 64
+BATCH = 32
 ROWS = 1_024  # cells that are whitened at once
 LARGEST = 6e4  # a float16 holds no more
 Cells = NDArray[np.float16]

@@ -114,7 +114,7 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
         why = _why_no_labels(found, values)
         others = "" if why else ", --set use_labels=true takes those of the log"
         chosen["use_labels"] = (False, f"no labels are used{why}; --labels labels.csv gives some{others}")
-    return chosen | _for_images(store, own, values.get("encoder") == BACKBONE)
+    return chosen | _for_images(store, own, values.get("encoder", own.get("encoder")) == BACKBONE)
 
 
 def with_backbone(values: Mapping[str, Any], backbone: str | None, is_log: bool) -> tuple[dict[str, Any], str]:
