@@ -1,7 +1,7 @@
 """The losses a method is made of."""
 
 from egoequiv.losses.classification import Classification
-from egoequiv.losses.coming_motion import ComingMotion
+from egoequiv.losses.coming_motion import ComingMotion, PassedMotion
 from egoequiv.losses.contrastive import contrastive
 from egoequiv.losses.equivariance import Equivariance, Separation, equivariance_loss, separation_loss
 from egoequiv.losses.gaussian import Gaussian, MotionPrediction, epps_pulley, gaussian_loss
@@ -30,6 +30,7 @@ LOSSES: dict[str, type[Term]] = {
         RecordingContrast,
         PlaceContrast,
         ComingMotion,
+        PassedMotion,
         MotionContrast,
         RelativeError,
         NullMotion,
@@ -57,6 +58,7 @@ __all__ = [
     "MotionReading",
     "MotionVariance",
     "NullMotion",
+    "PassedMotion",
     "PlaceContrast",
     "RecordingContrast",
     "RelativeError",

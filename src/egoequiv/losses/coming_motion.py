@@ -8,7 +8,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from egoequiv.errors import ConfigError
-from egoequiv.losses.reading_motion import motion_error, to_read
+from egoequiv.losses.reading_motion import MotionReading, motion_error, to_read
 from egoequiv.losses.term import StreamBatch, StreamName, Term
 from egoequiv.models import Heads
 
@@ -31,3 +31,15 @@ class ComingMotion(Term):
         if batch.motion is None or net.read_scale is None:
             raise ConfigError("reading motions needs pairs with motions, and their scale")
         return motion_error(net.layers[self.name](to_read(batch.z_i)), batch.motion, net.read_scale)
+
+
+@dataclass(frozen=True)
+class PassedMotion(MotionReading):
+    """The squared error of the same motion, read by one full layer from the frames before and after it.
+
+    All pairs are equally far apart in time, so that one layer can read the speed, as a linear probe does.
+    """
+
+    name: ClassVar[str] = "passed"
+    stream: ClassVar[StreamName] = "coming"
+    hidden: int = 0

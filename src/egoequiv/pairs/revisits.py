@@ -64,7 +64,7 @@ def place_positions(store: FrameStore) -> NDArray[np.float64] | None:
     are one above the other show the same.
     """
     positions = positions_of(store)
-    if positions is not None and not np.isfinite(store.poses).all():
+    if positions is not None and not (np.isfinite(positions).all() and np.isfinite(store.poses).all()):
         raise DataError(f"{store.place}: poses are not finite, so places are not known: ingest the log again")
     if positions is None or positions.shape[1] < 3 or not store.has_images:
         return positions

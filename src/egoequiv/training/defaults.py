@@ -38,6 +38,7 @@ LOG_ITERATIONS = 3_000  # of a method of the paper, where a log is learned from 
 # Of larger images, and of few, fewer are looked at: a few minutes on two cores, and no frame hundreds of times.
 USUAL_PIXELS, USUAL_FRAMES, FEWEST_ITERATIONS = 32 * 32, 16_000, 300
 CELL_FRAMES = 4_000  # frames for which a head on a backbone is trained for the usual time; for fewer, less
+LOG_FRACTION = 0.85  # of the time of a single recording, to train a head on; the rest is measured on
 NO_BACKBONE = "none"
 FEWEST_CLIPS = 3  # of the training part, so that there are some to tell apart
 MANY_AXES, SPACE_CLUSTERS, SPACE_KEPT = 3, 12, 8  # a hand-held camera has more motions than a car
@@ -104,6 +105,9 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
     if is_log:
         chosen |= _for_log(store)
     chosen |= _motions_for(store)
+    if is_log and values.get("encoder") == BACKBONE and len(np.unique(store.recording)) == 1:
+        why = f"{LOG_FRACTION:.0%} of the time is learned from, because there is one recording"
+        chosen["train_fraction"] = (LOG_FRACTION, f"{why}; --set train_fraction=0.7 leaves more to measure on")
     if named is None:
         name, why = _method_for(store, values)
         chosen["method"] = (name, f"method {name}: {get_method(name).about}{why}; --method chooses another")

@@ -134,7 +134,7 @@ def risen(weights: Tensor, rises: Tensor, done: float) -> list[Tensor]:
 
 def pieces(stream: StreamName) -> int:
     """How many images a row of the stream has."""
-    return 1 if stream in ("labelled", "coming") else 2
+    return 1 if stream == "labelled" else 2
 
 
 def term_losses(net: Heads, method: Method, batches: Mapping[StreamName, StreamBatch]) -> list[Tensor]:

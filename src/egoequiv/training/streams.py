@@ -160,7 +160,7 @@ def _stream(
                 f"{store.place}: no frame has another {config.max_gap_s:g} s after it, and method {config.method!r} "
                 "learns what comes next: choose another method, such as recording+motion"
             )
-        return Stream(store, i, None, i, np.asarray(store.space.difference(store.poses[i], store.poses[j]), np.float32))
+        return Stream(store, i, j, i, np.asarray(store.space.difference(store.poses[i], store.poses[j]), np.float32))
     neighbours = sample_neighbour_pairs(
         store, frames, count=config.neighbour_pairs, max_gap_s=config.neighbour_gap_s, seed=config.pair_seed
     )
