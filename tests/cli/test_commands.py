@@ -1,7 +1,6 @@
 """The commands, used as a user would."""
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -97,7 +96,7 @@ def test_search(cli: Cli, toys: Path, tmp_path: Path) -> None:
 def test_methods(cli: Cli) -> None:
     assert list(json.loads(cli("methods", "--json").out)) == list_methods()
     shown = cli("methods").out
-    assert "recording (invariant)" in re.sub(r"\s+", " ", shown.replace("│", " "))
+    assert "(invariant)" in shown
     assert "temperature" not in shown
     own = cli("methods", "sie").out
     assert "equivariance.motion-variance=4.5" in own

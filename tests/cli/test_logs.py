@@ -100,10 +100,11 @@ def test_one_command_from_a_log_to_rho(cli: Cli, drives: Path) -> None:
     few = ("--iterations", 5, "--set", "batch_size=8")
     done = cli("train", drives, "-o", "run", *few, "--json")
     found = json.loads(done.out)
-    assert [one["subject"]["task"] for one in found["measurements"]] == ["equivariance"]
+    assert [one["subject"]["task"] for one in found["measurements"]] == ["equivariance", "log"]
     store = FrameStore.open("run-frames")
-    assert store.image_shape == (32, 64, 1)  # already smaller than 64 x 64 pixels in area
+    assert store.image_shape == (32, 64, 3)  # already small enough; a backbone sees colours
     assert "no labels are used" in done.err
+    assert "verdict: these features are" in found["verdict"]
     written = Path("run-frames/frames.npy").stat().st_mtime_ns
     again = cli("train", drives, "-o", "run", "--resume", *few)
     assert "ingested before" in again.err

@@ -147,7 +147,7 @@ def test_the_store_of_the_run_is_the_default(cli: Cli, run: Path, shapes: Path) 
 
 def test_without_a_task_recognition_and_equivariance_are_measured(cli: Cli, run: Path, tmp_path: Path) -> None:
     said = tasks_in(cli("evaluate", run, "-o", tmp_path, "--json").out)
-    assert list(said) == ["recognition", "equivariance"]
+    assert list(said) == ["recognition", "equivariance", "log"]
     assert json.loads((tmp_path / "equivariance.json").read_text()) == said["equivariance"]
     rho = next(value for value in said["equivariance"]["values"] if value["metric"]["name"] == "rho_up")
     assert set(rho["baselines"]) == {"constant", "untrained", "pixels"}

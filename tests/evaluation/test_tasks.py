@@ -80,7 +80,11 @@ def found(grid_data: TaskData, track_data: TaskData) -> dict[tuple[str, str], Fi
     findings = {}
     for world, data in (("grid", grid_data), ("track", track_data)):
         for name, task in TASKS.items():
-            if (world, name) in (("track", "recognition"), ("track", "plan")):  # without labels; not on a grid
+            if (world, name) in (
+                ("track", "recognition"),
+                ("track", "plan"),
+                ("grid", "log"),
+            ):  # without labels; not on a grid; on a grid
                 continue
             measured = data
             if name == "probe":  # never on frames that it was fitted on

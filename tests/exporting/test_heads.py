@@ -74,8 +74,8 @@ def test_all_files_give_the_features_of_the_run(kind: str, drives: FrameStore, t
     for engine in ("onnx", "torch"):
         opened = open_model(tmp_path / "model", engine=engine)
         for count in (1, len(images)):
-            np.testing.assert_allclose(opened.embed(images[:count]), expected[:count], atol=2e-5)
-        np.testing.assert_allclose(opened.after(expected[:, opened.mapped], motion), after, atol=2e-5)
+            np.testing.assert_allclose(opened.embed(images[:count]), expected[:count], atol=5e-5)
+        np.testing.assert_allclose(opened.after(expected[:, opened.mapped], motion), after, atol=5e-5)
     gallery = Gallery.embed(open_model(tmp_path / "model"), drives, lambda *_: None)  # what is served
     assert len(gallery.rows) == len(drives)
     assert "Its backbone is" in " ".join((tmp_path / "model" / CARD).read_text().split())

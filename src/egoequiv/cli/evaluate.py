@@ -81,12 +81,17 @@ def evaluate(
         say(f"saved: {', '.join(files)}")
 
 
-def measure_basics(run: Path, *, quiet: bool = False) -> list[dict[str, Any]]:
-    """Measure a finished run as `egoequiv evaluate` does; what cannot be measured is said, and is not an error."""
+def measure_basics(run: Path, *, quiet: bool = False) -> dict[str, Any]:
+    """Measure a finished run as `egoequiv evaluate` does; what cannot be measured is said, and is not an error.
+
+    Returns:
+        The measurements and the verdict, as --json prints them.
+    """
     from egoequiv.evaluation.task import TaskOptions
     from egoequiv.evaluation.tasks import get_tasks
     from egoequiv.experiments import RunMeasurer
     from egoequiv.experiments.measure import BASIC
+    from egoequiv.report.verdict import verdict
 
     measurer = RunMeasurer(run)
     tasks = get_tasks([*(BASIC if measurer.opened.recognition is not None else ["equivariance"]), LOG])
@@ -94,8 +99,9 @@ def measure_basics(run: Path, *, quiet: bool = False) -> list[dict[str, Any]]:
         found = _measure(measurer, tasks, TaskOptions(), is_basic=True, quiet=quiet)
     except DataError as problem:
         say(f"rho is not measured: {problem}")
-        return []
-    return [one.model_dump(mode="json") for one in found]
+        return {"measurements": [], "verdict": ""}
+    line = verdict([one for one in found if one.problem is None])
+    return {"measurements": [one.model_dump(mode="json") for one in found], "verdict": line}
 
 
 def _default_tasks(has_store: bool, has_labels: bool) -> list[str]:

@@ -142,13 +142,13 @@ def train(
     values, why = with_backbone(learning.values(), learning.backbone, is_log)
     is_begun = _check(store, values, out, resume)
     if store is not None:
-        if why and not is_begun:
-            say(why)
         images = log.for_backbone() if values.get("encoder") == BACKBONE else None
         with stopped_as("finished work is kept; to continue, repeat the command"):
             values["data"] = local_store(
                 store, frames_of(out), log, motion=motion, may_replace=not is_begun, options=images
             )
+        if why and not is_begun:
+            say(why)
     run = _train(_settings(values, out, resume, is_log), out, resume, tensorboard)
     if run is None:  # another of the processes that torchrun started speaks
         return
@@ -257,7 +257,7 @@ def _report(run: TrainedRun, as_json: bool, is_log: bool) -> None:
         title = f"{config.method_name}, {plural(config.iterations, 'iteration')}"
         save_figure(curves_figure({config.method_name: metrics}, title), out / "curves.png")
     if as_json:
-        more = {"measurements": measure_basics(out, quiet=True)} if is_log else {}
+        more = measure_basics(out, quiet=True) if is_log else {}
         print_json({"run": str(out), **run.result, **more})
         return
     top1 = run.result["metrics"].get("validation_top1")

@@ -15,6 +15,7 @@ from egoequiv.pairs.shared import comparable_places
 from egoequiv.store import FrameStore
 
 PLACE_S = 0.3  # a place is as large as the way of the camera in this time
+SLACK = 1.1  # of a step between frames
 TURN_DEG = 20.0  # between two headings at one place
 APART = 10.0  # sizes of a place between what is in different maps, or in different recordings without positions
 QUATERNION, YAW = ("qx", "qy", "qz", "qw"), "yaw_deg"
@@ -51,10 +52,21 @@ def place_coordinates(store: FrameStore, place_m: float | None = None) -> tuple[
         times = store.frame.astype(np.float64) if store.times_s is None else np.asarray(store.times_s)
         size = 1.0 if store.times_s is None else PLACE_S
         return np.column_stack([times / size, APART * 1e6 * store.recording]), None
-    size = place_m or max(PLACE_S * usual_place_m(store), 1e-9)
+    size = place_m or usual_size_m(store)
     maps = np.unique(comparable_places(store), return_inverse=True)[1]
     columns = [(positions - positions.mean(0)) / size, maps[:, None] * 1e6 * APART, *_heading_columns(store)]
     return np.concatenate(columns, axis=1), size
+
+
+def usual_size_m(store: FrameStore) -> float:
+    """How large a place is: the way of 0.3 s, and at least a step between frames; without times, two steps."""
+    usual, positions = usual_place_m(store), positions_of(store)
+    if store.times_s is None or positions is None:
+        return max(usual, 1e-9)
+    order = np.lexsort((store.times_s, store.recording))
+    steps = np.linalg.norm(np.diff(positions[order], axis=0), axis=1)[np.diff(store.recording[order]) == 0]
+    step = float(np.median(steps)) if len(steps) else 0.0
+    return max(PLACE_S * usual, SLACK * step, 1e-9)
 
 
 def place_positions(store: FrameStore) -> NDArray[np.float64] | None:
@@ -68,7 +80,7 @@ def place_positions(store: FrameStore) -> NDArray[np.float64] | None:
         raise DataError(f"{store.place}: poses are not finite, so places are not known: ingest the log again")
     if positions is None or positions.shape[1] < 3 or not store.has_images:
         return positions
-    size = max(PLACE_S * usual_place_m(store), 1e-9)
+    size = usual_size_m(store)
     flat = np.column_stack([positions[:, :2] / size, *_heading_columns(store)])
     i, j = _one_above_the_other(store, flat, positions[:, 2] / size)
     return positions[:, :2] if len(i) and share_that_resemble(store, i, j) > SAME else positions

@@ -81,6 +81,8 @@ def join(logs: Sequence[tuple[str, Source, bool]], same_map: bool) -> Source:
                 f"{name} has poses with the columns {', '.join(source.pose_columns) or 'none'}, and {first_name} "
                 f"{', '.join(first.pose_columns) or 'none'}: logs of one run need the same columns and motions"
             )
+    if len({name for name, _, _ in logs}) < len(logs):
+        raise DataError(f"{first_name} is given twice: give each log once")
     is_divided = any(is_test for _, _, is_test in logs)
     names = _distinct([name for name, _, _ in logs])
     recordings: list[Recording] = []

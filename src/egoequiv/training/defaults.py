@@ -26,6 +26,7 @@ from egoequiv.models.pretrained import INSTALL, has_packages
 from egoequiv.models.pretrained import NAME as LITE
 from egoequiv.pairs import Split, make_split
 from egoequiv.pairs.clips import clip_numbers
+from egoequiv.pairs.revisits import find_coming_pairs, find_place_pairs
 from egoequiv.pairs.splits import AUTO, BY_PLACE, BY_RECORDING, BY_TIME, GIVEN, PAPER, first_fitting
 from egoequiv.plurals import plural
 from egoequiv.sources.formats import FORMATS
@@ -37,6 +38,7 @@ SMALLEST_CONV, LARGEST_DENSE = 12, 96  # pixels a side
 LOG_ITERATIONS = 3_000  # of a method of the paper, where a log is learned from in one command
 # Of larger images, and of few, fewer are looked at: a few minutes on two cores, and no frame hundreds of times.
 USUAL_PIXELS, USUAL_FRAMES, FEWEST_ITERATIONS = 32 * 32, 16_000, 300
+FEWEST_PLACES = 10  # frames with another one at their place, in each part of the split
 CELL_FRAMES = 4_000  # frames for which a head on a backbone is trained for the usual time; for fewer, less
 LOG_FRACTION = 0.85  # of the time of a single recording, to train a head on; the rest is measured on
 NO_BACKBONE = "none"
@@ -109,7 +111,7 @@ def settings_for(values: Mapping[str, Any], is_log: bool = False) -> dict[str, t
         why = f"{LOG_FRACTION:.0%} of the time is learned from, because there is one recording"
         chosen["train_fraction"] = (LOG_FRACTION, f"{why}; --set train_fraction=0.7 leaves more to measure on")
     if named is None:
-        name, why = _method_for(store, values)
+        name, why = _method_for(store, {**{name: value for name, (value, _) in chosen.items()}, **values})
         chosen["method"] = (name, f"method {name}: {get_method(name).about}{why}; --method chooses another")
         own = get_method(name).defaults
     if table is not None and found.numbers:
@@ -148,17 +150,35 @@ def with_backbone(values: Mapping[str, Any], backbone: str | None, is_log: bool)
     return values, "" if backbone else f"backbone {settings['backbone']}: a head is trained on it; --backbone chooses"
 
 
-def _method_on_backbone(store: FrameStore) -> tuple[str, str]:
+def _method_on_backbone(store: FrameStore, values: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The method for a head; None where too few frames are at one place in one part of the split."""
+    split = _split_before(store, values)
+    parts = (split.train, split.validation)
+    if min(len(find_place_pairs(store, rows, place_m=None, seed=0)) for rows in parts) < FEWEST_PLACES:
+        return None
     if not store.space.axes:
         return ON_BACKBONE_UNPOSED, " (there are no poses)"
-    return (ON_BACKBONE_UNTIMED, " (there are no times)") if store.times_s is None else (ON_BACKBONE, "")
+    gap_s = float(values.get("max_gap_s", TrainConfig.model_fields["max_gap_s"].default))
+    if store.times_s is None or not all(len(find_coming_pairs(store, rows, gap_s)[0]) for rows in parts):
+        return ON_BACKBONE_UNTIMED, " (there are no times, or no second with a frame at its end)"
+    return ON_BACKBONE, ""
+
+
+def _split_before(store: FrameStore, values: Mapping[str, Any]) -> Split:
+    """How the frames will be divided, as far as it is known before the method."""
+    fraction = float(values.get("train_fraction", TrainConfig.model_fields["train_fraction"].default))
+    try:
+        return make_split(store, str(values.get("split", AUTO)), train_fraction=fraction)
+    except EgoEquivError:
+        every = np.arange(len(store))
+        return Split(every, every, "all")
 
 
 def _method_for(store: FrameStore, values: Mapping[str, Any]) -> tuple[str, str]:
     """The method that suits the data, and in a few words why it is not the usual one."""
     is_single = len(np.unique(store.recording)) == len(store)
-    if values.get("encoder") == BACKBONE and not is_single:
-        return _method_on_backbone(store)
+    if values.get("encoder") == BACKBONE and not is_single and (chosen := _method_on_backbone(store, values)):
+        return chosen
     clips = _training_clips(store, values)
     is_short = clips < FEWEST_CLIPS
     if is_single:
@@ -173,14 +193,8 @@ def _method_for(store: FrameStore, values: Mapping[str, Any]) -> tuple[str, str]
 
 def _training_clips(store: FrameStore, values: Mapping[str, Any]) -> int:
     """How many clips the training part has; of clips that follow each other, every second counts."""
-    default = TrainConfig.model_fields
-    clips = clip_numbers(store, float(values.get("clip_s", default["clip_s"].default)))
-    try:
-        fraction = float(values.get("train_fraction", default["train_fraction"].default))
-        train = make_split(store, str(values.get("split", AUTO)), train_fraction=fraction).train
-    except EgoEquivError:
-        train = np.arange(len(store))
-    return len(np.unique(clips[train] // 2))
+    clips = clip_numbers(store, float(values.get("clip_s", TrainConfig.model_fields["clip_s"].default)))
+    return len(np.unique(clips[_split_before(store, values).train] // 2))
 
 
 def _for_images(store: FrameStore, own: Mapping[str, Any], has_backbone: bool) -> dict[str, tuple[Any, str]]:

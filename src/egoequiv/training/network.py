@@ -77,7 +77,7 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
     if isinstance(net.encoder, BackboneHead):
         rows = data.split.train[np.unique(np.linspace(0, len(data.split.train) - 1, FITTED).astype(np.int64))]
         net.encoder.fit_whitening(torch.from_numpy(_cells(net, data.store, rows)))
-    if not net.encoder.own_preprocessing:
+    if not getattr(net.encoder, "own_preprocessing", False):  # perhaps the module of a user
         net.set_normalisation(*(statistics or pixel_statistics(data.store, data.split.train, net.encoder.unit_length)))
     clips = data.train.get("clip")
     if net.motion_scale is not None and clips is not None and clips.motion is not None:
