@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.folds import group_folds
-from egoequiv.evaluation.frame_features import fold_groups, groups_of
+from egoequiv.evaluation.frame_features import fold_groups, groups_of, time_stretches
 from egoequiv.evaluation.statistics import group_interval, group_ratio
 from egoequiv.models import EgoNet
 from egoequiv.models.maps import FEWEST_SCORED, RANK_TOLERANCE, fewest_pairs
@@ -27,6 +27,7 @@ Features = NDArray[np.float32] | NDArray[np.float64]
 # Two images whose features are this close, relative to the mean distance, have the same features but for rounding.
 SAME = 1e-6
 PENALTIES = tuple(10.0**k for k in range(-7, 3))  # of the change of features, as shares of their total variance
+DAMPED = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of the change of features that a map may predict
 FOLDS = 5
 
 
@@ -52,6 +53,7 @@ class MotionError:
     part: str | None = None  # of which there are too few, training or validation, where they are kept apart
     ratio_interval: tuple[float, float] = (nan, nan)  # 95 %, over recordings
     ratio_constant: float = nan  # the ratio of means of the map that always predicts the mean of z(x)
+    is_copied: bool = False  # whether the map that was chosen changes nothing
 
     def why_undefined(self) -> str | None:
         """Why there is no rho, in words; nothing where there is one."""
@@ -78,20 +80,32 @@ def fit_map(z_from: Features, z_to: Features) -> NDArray[np.float64]:
     return np.concatenate([linear, (target_mean - source_mean @ linear)[None]])
 
 
-def fit_change(z_from: Features, z_to: Features, groups: NDArray[np.int64]) -> NDArray[np.float64]:
+def fit_change(
+    z_from: Features, z_to: Features, groups: NDArray[np.int64], stretches: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
     """An affine map as `fit_map` gives it, by ridge regression of the change z_to - z_from; (N, D), (N, D), (N,).
 
     It is for recordings that are not among those it is fitted on: a strong penalty makes it a copy of the features with
     a shift. The penalty is the best one on groups that it was not fitted on, in up to five folds.
+
+    With `stretches`, the penalty is chosen on stretches of time, of which -1 is a gap between two. So few recordings
+    say little of others, so a map may also predict a share of the change alone: none, if what is fitted on some
+    stretches does not help on another.
     """
     source, change = np.asarray(z_from, np.float64), np.asarray(z_to, np.float64) - z_from
-    codes = groups if len(np.unique(groups)) > 1 else np.arange(len(groups)) * FOLDS // len(groups)
-    errors = np.zeros(len(PENALTIES))
-    for fit, held in group_folds(codes, FOLDS):
-        for number, affine in enumerate(_ridges(source[fit], change[fit])):
-            left = change[held] - apply_map(affine, source[held])
-            errors[number] += float((left**2).sum())
-    best = _ridges(source, change)[int(errors.argmin())]
+    codes, shares = (groups, DAMPED[-1:]) if stretches is None else (stretches, DAMPED)
+    if stretches is None and len(np.unique(groups)) < 2:
+        codes = np.arange(len(groups)) * FOLDS // len(groups)
+    inside = np.flatnonzero(codes >= 0) if stretches is not None else np.arange(len(codes))
+    errors = np.zeros((len(PENALTIES), len(shares)))
+    if len(np.unique(codes[inside])) > 1:
+        for fit, held in group_folds(codes[inside], FOLDS):
+            fit, held = inside[fit], inside[held]
+            for number, affine in enumerate(_ridges(source[fit], change[fit])):
+                predicted = apply_map(affine, source[held])
+                errors[number] += [float(((change[held] - share * predicted) ** 2).sum()) for share in shares]
+    penalty, share = np.unravel_index(int(errors.argmin()), errors.shape)
+    best = shares[share] * _ridges(source, change)[penalty]
     best[:-1] += np.eye(len(best) - 1)
     return best
 
@@ -142,6 +156,12 @@ class MotionFeatures:
     groups: NDArray[np.int64]
     training: MotionFeatures | None = None  # what maps are fitted on; None: a random half of these pairs
     is_ridge: bool = False  # whether a map is fitted by `fit_change` on a half of these pairs too
+    stretches: NDArray[np.int64] | None = None  # of time, on which maps are chosen, where recordings are too few
+
+    @classmethod
+    def of_pairs(cls, store: FrameStore, i: Indices, z_i: Features, z_j: Features) -> MotionFeatures:
+        """What maps are fitted on: the features of pairs of training frames, i before the motion."""
+        return cls(z_i, z_j, fold_groups(store, i), stretches=time_stretches(store, i))
 
     def __len__(self) -> int:
         return len(self.z_i)
@@ -160,7 +180,7 @@ class MotionFeatures:
     def turned(self) -> MotionFeatures:
         """The pairs of the inverse motion."""
         other = None if self.training is None else self.training.turned()
-        return MotionFeatures(self.z_j, self.z_i, self.groups, other)
+        return replace(self, z_i=self.z_j, z_j=self.z_i, training=other)
 
     @cached_property
     def lacking(self) -> tuple[int, int, str | None] | None:
@@ -181,7 +201,7 @@ class MotionFeatures:
         fit, _ = self.divided(seed)
         if self.training is None and not self.is_ridge:
             return fit_map(fit.z_j, fit.z_i)
-        return fit_change(fit.z_j, fit.z_i, fit.groups)
+        return fit_change(fit.z_j, fit.z_i, fit.groups, fit.stretches)
 
     def error(self, motion: str, seed: int = 0, back: NDArray[np.float64] | None = None) -> MotionError:
         """Rho by the map of `fit_back`; not a number, with no pairs fitted, where there are too few."""
@@ -190,10 +210,12 @@ class MotionFeatures:
         if (lacking := self.lacking) is not None:
             found, needed, part = lacking
             return MotionError(motion, nan, (nan, nan), nan, 0, found, 0, needed, part=part)
-        mapped = apply_map(self.fit_back(seed) if back is None else back, held.z_j)
+        back = self.fit_back(seed) if back is None else back
+        mapped = apply_map(back, held.z_j)
         error = score_mapped(mapped, held.z_i, held.z_j, held.groups, motion, len(fit))
         constant = score_constant(fit.z_i, held.z_i, held.z_j, held.groups)
-        return replace(error, constant=constant.rho, ratio_constant=constant.ratio_of_means)
+        is_copied = back.shape[0] == back.shape[1] + 1 and np.array_equal(back, np.eye(*back.shape))
+        return replace(error, constant=constant.rho, ratio_constant=constant.ratio_of_means, is_copied=is_copied)
 
 
 def check_finite(motion: str, *features: Features) -> None:
@@ -275,7 +297,7 @@ def errors_of_pairs(
         own, fitted = pairs.of(name), None
         if training is not None:
             fit = training.of(name)
-            fitted = MotionFeatures(features[place[fit.i]], features[place[fit.j]], fold_groups(store, fit.i))
+            fitted = MotionFeatures.of_pairs(store, fit.i, features[place[fit.i]], features[place[fit.j]])
         z_i, z_j = features[place[own.i]], features[place[own.j]]
         error = MotionFeatures(z_i, z_j, recordings[own.i], fitted, is_ridge).error(name, seed)
         if error.pairs_needed is not None and not is_ridge and error.part != "validation":

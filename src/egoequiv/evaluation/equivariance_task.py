@@ -177,8 +177,19 @@ def _finding(errors: Sequence[MotionError], others: Others, fitted: Sequence[str
         values=[*means, *values, count],
         tables=[_table(kind, errors, own, undefined) for kind, own in measures.items()],
         details={"motions": plain([asdict(error) for error in errors])},
-        notes=[*undefined, *_far_apart(errors), *notes_of(values), *fitted],
+        notes=[*undefined, *_copied(errors), *_far_apart(errors), *notes_of(values), *fitted],
     )
+
+
+def _copied(errors: Sequence[MotionError]) -> list[str]:
+    """A note on the motions for which no map was found that holds in all of the training part."""
+    names = [error.motion for error in errors if error.is_copied]
+    if not names:
+        return []
+    return [
+        f"{', '.join(names)}: a map that is fitted on one part of the training time does not help in another (or the "
+        "motion occurs in one part alone), so the features are copied; more recordings would tell"
+    ]
 
 
 def _far_apart(errors: Sequence[MotionError]) -> list[str]:
