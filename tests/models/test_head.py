@@ -12,7 +12,7 @@ from torch import Tensor
 
 from egoequiv.errors import ConfigError
 from egoequiv.models import EgoNet, NetSpec, initialise
-from egoequiv.models.head import SMALLEST_VARIANCE, BackboneHead
+from egoequiv.models.head import KEPT_LENGTH, LEAST_SIZE, SMALLEST_VARIANCE, BackboneHead
 from tiny_backbones import WIDTH, write_tiny
 
 
@@ -22,7 +22,7 @@ def dinov2(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def head(folder: Path, **changes: Any) -> BackboneHead:
-    settings = {"size": "28x42", "hidden": 8, "feature_dim": 6, **changes}
+    settings = {"size": "28x42", "hidden": 8, "feature_dim": 6, "kept": 0, **changes}
     return BackboneHead((12, 12, 3), str(folder), **settings).eval()
 
 
@@ -86,6 +86,32 @@ def test_the_branches_do_not_mix(dinov2: Path) -> None:
     assert not torch.equal(after[:, 2:], before[:, 2:])
 
 
+def test_what_is_kept_against_numpy(dinov2: Path) -> None:
+    """The main components of the mean token: a linear function of the cells, and part of the invariant features."""
+    encoder, cells = head(dinov2, kept=3), drawn_cells(300, 6 * WIDTH)
+    encoder.fit_whitening(cells)
+    means = cells.double().numpy().reshape(300, WIDTH, 6).mean(2)
+    means -= means.mean(0)
+    size = means.std(0, ddof=1)
+    scaled = means / (size + LEAST_SIZE * size.mean())
+    variances, axes = np.linalg.eigh(scaled.T @ scaled / 300)
+    expected = scaled @ axes[:, ::-1][:, :3] / np.sqrt(variances[::-1][:3] + SMALLEST_VARIANCE * variances[-1])
+    read = encoder.whitened(cells)[:, encoder.components :]
+    np.testing.assert_allclose(np.abs(read.numpy()), np.abs(expected), rtol=2e-2, atol=2e-2)
+    features = encoder.from_cells(cells)
+    assert encoder.part_sizes == (5, 4)
+    torch.testing.assert_close(features[:, 2:5], KEPT_LENGTH * read / read.norm(dim=1, keepdim=True))
+    torch.testing.assert_close(features[:, :2].norm(dim=1), torch.ones(300))
+
+
+def test_training_leaves_out_the_same_components_of_all_frames(dinov2: Path) -> None:
+    encoder = head(dinov2, dropout=0.5, noise=0.0, components=12).train()
+    same = drawn_cells(1, 6 * WIDTH).expand(4, -1)
+    first, second = encoder.from_cells(same), encoder.from_cells(same)
+    torch.testing.assert_close(first, first[:1].expand_as(first))
+    assert not torch.equal(first, second)
+
+
 def test_noise_is_of_training_alone(dinov2: Path) -> None:
     encoder, cells = head(dinov2, dropout=0.0), drawn_cells(4, 6 * WIDTH)
     assert torch.equal(encoder.from_cells(cells), encoder.from_cells(cells))
@@ -95,7 +121,7 @@ def test_noise_is_of_training_alone(dinov2: Path) -> None:
 
 
 def test_a_network_takes_cells_and_pictures_alike(dinov2: Path) -> None:
-    settings = {"backbone": str(dinov2), "size": "28x42", "feature_dim": 6}
+    settings = {"backbone": str(dinov2), "size": "28x42", "feature_dim": 6, "kept": 0}
     spec = NetSpec("backbone", (12, 12, 3), encoder_settings=settings, parts={"invariant": 3, "equivariant": 3})
     net = EgoNet(spec).eval()
     initialise(net, torch.Generator().manual_seed(0))
@@ -111,11 +137,11 @@ def test_a_network_takes_cells_and_pictures_alike(dinov2: Path) -> None:
 def test_weights_are_drawn_again_and_the_backbone_keeps_its_own(dinov2: Path) -> None:
     encoder = head(dinov2)
     weight = encoder.backbone.module.encoder.layer[1].mlp.fc1.weight
-    before, kept = encoder.branches[0][1].weight.clone(), weight.clone()
+    before, kept = encoder.branches[0][0].weight.clone(), weight.clone()
     encoder.draw_weights(torch.Generator().manual_seed(0))
-    first = encoder.branches[0][1].weight.clone()
+    first = encoder.branches[0][0].weight.clone()
     encoder.draw_weights(torch.Generator().manual_seed(0))
-    assert torch.equal(encoder.branches[0][1].weight, first)
+    assert torch.equal(encoder.branches[0][0].weight, first)
     assert not torch.equal(first, before)
     assert torch.equal(weight, kept)
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from egoequiv.models.motion_maps import MOST_REACH, GeneratorMaps, MotionMaps, NetworkMaps
+from egoequiv.models.motion_maps import MOST_REACH, BlockMaps, GeneratorMaps, MotionMaps, NetworkMaps
 
 DIM, MOTION = 6, 3
 
@@ -55,6 +55,25 @@ def test_maps_keep_lengths_compose_and_invert(size: float) -> None:
     torch.testing.assert_close(maps(z, torch.zeros_like(motion)), z)
 
 
+@pytest.mark.parametrize("size", [0.1, 3.0, 200.0])
+def test_blocks_against_matrix_exp(size: float) -> None:
+    """Two blocks of 24 features: what is in one never reaches the other."""
+    maps = BlockMaps(MOTION, 48).double().requires_grad_(False)
+    maps.weight.copy_(0.2 * drawn(MOTION, 2, 24, 24, seed=7))
+    generators, z, motion = maps.generators(), drawn(4, 5, 48), size * drawn(4, 5, MOTION, seed=2)
+    assert not generators[:, :24, 24:].any()
+    assert not generators[:, 24:, :24].any()
+    matrix = torch.matrix_exp(torch.einsum("...k,kij->...ij", motion, generators))
+    torch.testing.assert_close(maps(z, motion), (matrix @ z.unsqueeze(-1)).squeeze(-1), atol=2e-6, rtol=1e-5)
+    z[..., 24:] = 0
+    assert not maps(z, motion)[..., 24:].any()
+
+
+@pytest.mark.parametrize(("features", "size"), [(192, 32), (48, 24), (5, 5), (193, 193), (62, 31)])
+def test_blocks_are_as_large_as_divides_the_features(features: int, size: int) -> None:
+    assert BlockMaps(1, features).weight.shape == (1, features // size, size, size)
+
+
 def test_long_motions_take_the_matrix_and_agree_with_short_ones() -> None:
     maps, z = generators(), drawn(DIM)
     motion = 80.0 * drawn(MOTION, seed=2)
@@ -66,7 +85,7 @@ def test_long_motions_take_the_matrix_and_agree_with_short_ones() -> None:
     torch.testing.assert_close(maps(z, motion), stepped, atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("build", [GeneratorMaps, NetworkMaps])
+@pytest.mark.parametrize("build", [GeneratorMaps, BlockMaps, NetworkMaps])
 @pytest.mark.parametrize("size", [1.0, 200.0])
 def test_many_motions_of_many_features_at_once(build: type[MotionMaps], size: float) -> None:
     maps = build(MOTION, DIM).double().requires_grad_(False)
@@ -79,7 +98,7 @@ def test_many_motions_of_many_features_at_once(build: type[MotionMaps], size: fl
             torch.testing.assert_close(found[b, g], maps(z[b, 0], motion[g]), atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("build", [GeneratorMaps, NetworkMaps])
+@pytest.mark.parametrize("build", [GeneratorMaps, BlockMaps, NetworkMaps])
 def test_a_component_of_infinite_scale_changes_nothing(build: type[MotionMaps]) -> None:
     maps = build(2, DIM).requires_grad_(False)
     maps.reset(seeded())
@@ -91,7 +110,7 @@ def test_a_component_of_infinite_scale_changes_nothing(build: type[MotionMaps]) 
     torch.testing.assert_close(maps.state_dict()["scale"], torch.tensor([2.0, inf]))  # kept with the weights
 
 
-@pytest.mark.parametrize("build", [GeneratorMaps, NetworkMaps])
+@pytest.mark.parametrize("build", [GeneratorMaps, BlockMaps, NetworkMaps])
 def test_maps_begin_near_the_identity_and_all_their_weights_learn(build: type[MotionMaps]) -> None:
     maps, again = build(MOTION, 32), build(MOTION, 32)
     maps.reset(seeded(3))

@@ -11,7 +11,7 @@ from egoequiv.losses.null_motion import NullMotion, null_motion_loss
 from egoequiv.losses.place_contrast import PlaceContrast, place_contrast
 from egoequiv.losses.reading_motion import MotionReading, motion_error
 from egoequiv.losses.recording_contrast import RecordingContrast, clip_contrast
-from egoequiv.losses.relative_error import RelativeError, relative_error
+from egoequiv.losses.relative_error import RatioOfMeans, RelativeError, ratio_of_means, relative_error
 from egoequiv.losses.slowness import Slowness, slowness_loss
 from egoequiv.losses.term import StreamBatch, StreamName, Term
 from egoequiv.losses.variance import InvariantVariance, MotionVariance, VarianceViews, vicreg
@@ -33,6 +33,7 @@ LOSSES: dict[str, type[Term]] = {
         PassedMotion,
         MotionContrast,
         RelativeError,
+        RatioOfMeans,
         NullMotion,
         MotionReading,
         MotionPrediction,
@@ -60,6 +61,7 @@ __all__ = [
     "NullMotion",
     "PassedMotion",
     "PlaceContrast",
+    "RatioOfMeans",
     "RecordingContrast",
     "RelativeError",
     "Separation",
@@ -79,6 +81,7 @@ __all__ = [
     "motion_error",
     "null_motion_loss",
     "place_contrast",
+    "ratio_of_means",
     "relative_error",
     "separation_loss",
     "slowness_loss",

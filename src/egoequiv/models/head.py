@@ -9,14 +9,17 @@ from typing import Annotated
 import torch
 from pydantic import AfterValidator, Field
 from torch import Tensor, nn
+from torch.nn import functional
 
 from egoequiv.errors import ConfigError
 from egoequiv.models.encoder import Count, Encoder, ImageShape, equivariant_part
 from egoequiv.names import full_name
 
 NAME = "backbone"  # the encoder, in settings
+LEAST_SIZE = 0.05  # of the mean size of a channel: smaller ones are not scaled up to the size of the others
 SMALLEST_VARIANCE = 1e-3  # of the first component: smaller ones are not scaled up to the size of the others
 SHARE = 0.75  # of the features, the equivariant ones
+KEPT_LENGTH = 0.7  # of the kept features, beside those of the invariant branch
 SPARE = 16  # components that are computed beside those that are read, so that the last of these are right
 Share = Annotated[float, Field(ge=0, lt=1)]
 Size = Annotated[float, Field(ge=0)]
@@ -47,6 +50,8 @@ class BackboneHead(Encoder):
         feature_dim: number of features.
         equivariant_share: of the features, those of the second branch; by default the setting of the run.
         components: principal components of the cells that are read, at most.
+        kept: principal components of the mean cells of each layer, which are invariant features as they are: they tell
+            apart what the log does not show, and places from another side.
         dropout: the share of the components that is left out in training.
         noise: standard deviation of the noise on the components in training.
         variants: how often the backbone is also run under changed light, for training.
@@ -68,6 +73,7 @@ class BackboneHead(Encoder):
         feature_dim: Count = 256,
         equivariant_share: Annotated[float, Field(gt=0, lt=1)] = SHARE,
         components: Count = 256,
+        kept: Annotated[int, Field(ge=0, le=1_024)] = 32,
         dropout: Share = 0.2,
         noise: Size = 0.3,
         variants: Annotated[int, Field(ge=0, le=16)] = 2,
@@ -98,21 +104,21 @@ class BackboneHead(Encoder):
         self.variants, self.noise, self.fine_tune = 0 if fine_tune else variants, noise, fine_tune
         for block in self.backbone.last_blocks(fine_tune) if fine_tune else []:
             block.requires_grad_(True)
-        self.feature_dim, equivariant = feature_dim, equivariant_part(feature_dim, equivariant_share)
-        self.part_sizes = (feature_dim - equivariant, equivariant)
-        cells = self.backbone.feature_dim
-        read = min(components, cells)
+        equivariant, cells = equivariant_part(feature_dim, equivariant_share), self.backbone.feature_dim
+        self.components, self.kept = min(components, cells), min(kept, sum(self.backbone.channels))
+        self.feature_dim = feature_dim + self.kept
+        self.part_sizes = (feature_dim - equivariant + self.kept, equivariant)
         self.register_buffer("mean", torch.zeros(cells))
-        self.register_buffer("whitening", torch.eye(cells, read))
+        self.register_buffer("whitening", torch.eye(cells, self.components + self.kept))
+        self.dropout = dropout
+        sizes = (feature_dim - equivariant, equivariant)
         self.branches = nn.ModuleList(
-            nn.Sequential(
-                nn.Dropout(dropout), nn.Linear(read, hidden), nn.LayerNorm(hidden), nn.GELU(), nn.Linear(hidden, size)
-            )
-            for size in self.part_sizes
+            nn.Sequential(nn.Linear(self.components, hidden), nn.LayerNorm(hidden), nn.GELU(), nn.Linear(hidden, size))
+            for size in sizes
         )
 
     mean: Tensor  # (D,) of the cells of training frames
-    whitening: Tensor  # (D, K) to their principal components
+    whitening: Tensor  # (D, K) to their principal components, and to those of their means that are kept
 
     def forward(self, images: Tensor) -> Tensor:
         """Features of images (B, C, H, W) with values of 0 to 1."""
@@ -124,18 +130,26 @@ class BackboneHead(Encoder):
 
     def principal(self, cells: Tensor) -> Tensor:
         """The principal components in the scale that they have in the cells, (B, D) -> (B, K): a frozen baseline."""
-        scale: Tensor = torch.linalg.vector_norm(self.whitening, dim=0)
-        return self.whitened(cells) / scale.clamp_min(1e-12)
+        components = self.whitening[:, : self.components]
+        scale: Tensor = torch.linalg.vector_norm(components, dim=0)
+        return (cells.float() - self.mean) @ components / scale.clamp_min(1e-12)
 
     def from_cells(self, cells: Tensor) -> Tensor:
         """Features of what the backbone gave, (B, D)."""
         return self.from_components(self.whitened(cells))
 
     def from_components(self, read: Tensor) -> Tensor:
-        """Features of the principal components of what the backbone gave, (B, K)."""
-        if self.training and self.noise:
-            read = read + self.noise * torch.randn_like(read)
-        return torch.cat([branch(read) for branch in self.branches], dim=1)
+        """Features of what `whitened` gave, (B, K): invariant ones, those that are kept, and equivariant ones."""
+        read, kept = read.split([self.components, self.kept], dim=1)
+        if self.training:
+            # One choice of components for all frames: what is left out of one alone would look like motion.
+            left = torch.empty(self.components, device=read.device).bernoulli_(1 - self.dropout)
+            read = read * (left / (1 - self.dropout)) + self.noise * torch.randn_like(read)
+        invariant, equivariant = (branch(read) for branch in self.branches)
+        if not self.kept:
+            return torch.cat([invariant, equivariant], dim=1)
+        scaled = (functional.normalize(invariant, dim=1), KEPT_LENGTH * functional.normalize(kept, dim=1))
+        return torch.cat([*scaled, functional.normalize(equivariant, dim=1)], dim=1)
 
     @torch.no_grad()
     def fit_whitening(self, cells: Tensor) -> None:
@@ -143,17 +157,32 @@ class BackboneHead(Encoder):
         cells = cells.to(torch.float32, copy=True)
         self.mean.copy_(cells.mean(0))
         cells -= self.mean
-        count = min(self.whitening.shape[1], *cells.shape)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            _, sizes, axes = torch.svd_lowrank(cells, min(count + SPARE, *cells.shape), niter=4)
-        variances = sizes[:count].square() / len(cells)
         self.whitening.zero_()
-        self.whitening[:, :count] = (
-            axes[:, :count] / (variances + SMALLEST_VARIANCE * variances[0]).clamp_min(1e-12).sqrt()
-        )
+        components, kept = self.whitening.split([self.components, self.kept], dim=1)
+        axes, variances = _principal(cells, self.components)
+        components[:, : len(variances)] = axes / _spread(variances)
+        if self.kept:
+            means = self.backbone.means(cells)
+            size = means.std(0)
+            size = (size + LEAST_SIZE * size.mean()).clamp_min(1e-12)
+            axes, variances = _principal(means / size, self.kept)
+            kept[:, : len(variances)] = self.backbone.spread(axes / size[:, None] / _spread(variances))
 
     def draw_weights(self, generator: torch.Generator) -> None:
         """Draw the weights of the head; the backbone keeps its own."""
         for branch in self.branches:
             Encoder.draw_weights(branch, generator)  # type: ignore[arg-type]
+
+
+def _spread(variances: Tensor) -> Tensor:
+    """By what components of these variances, the largest first, are divided to have variance 1."""
+    return (variances + SMALLEST_VARIANCE * variances[0]).clamp_min(1e-12).sqrt()
+
+
+def _principal(centred: Tensor, most: int) -> tuple[Tensor, Tensor]:
+    """The axes (D, K) and variances (K,) of the main components of centred rows (N, D)."""
+    count = min(most, *centred.shape)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        _, sizes, axes = torch.svd_lowrank(centred, min(count + SPARE, *centred.shape), niter=4)
+    return axes[:, :count], sizes[:count].square() / len(centred)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 NEGLIGIBLE = 1e-8  # a term of the series that counts less
 LEAST_REACH, MOST_REACH = 1e-2, 150.0  # beyond, the matrix is computed: its cost grows with the logarithm of the motion
 POWER_STEPS, NOT_TOO_SMALL = 12, 1.1
+BLOCK, LEAST_BLOCK = 32, 8  # features that a motion mixes with each other, where generators have blocks
 HIDDEN = 32  # units of the network that makes a map from a motion
 
 
@@ -65,6 +66,15 @@ class GeneratorMaps(MotionMaps):
         """The generators A_k, (M, D, D)."""
         return self.weight - self.weight.mT
 
+    def _blocks(self) -> Tensor:
+        """What the generators are made of, (..., S, S)."""
+        return self.generators()
+
+    def _by_each(self, blocks: Tensor, vectors: Tensor) -> Tensor:
+        """Vectors multiplied by each generator, in one multiplication; (..., D) -> (..., M, D)."""
+        table = blocks.flatten(0, 1).T  # (D, M D)
+        return (vectors @ table).view(*vectors.shape[:-1], self.motion_dim, self.feature_dim)
+
     def forward(self, features: Tensor, motion: Tensor) -> Tensor:
         """exp(B) z as a Chebyshev series on the vector: the matrix itself is not needed, and would be slow.
 
@@ -73,18 +83,16 @@ class GeneratorMaps(MotionMaps):
         """
         if not self.motion_dim:
             return features
-        generators, scaled = self.generators(), motion / self.scale
-        reach = self._reach(generators, scaled)
+        blocks, scaled = self._blocks(), motion / self.scale
+        reach = self._reach(blocks, scaled)
         if reach.size and float(reach.max()) > MOST_REACH:
-            matrix = torch.matrix_exp(torch.einsum("...k,kij->...ij", scaled, generators))
+            matrix = torch.matrix_exp(torch.einsum("...k,kij->...ij", scaled, self.generators()))
             return (matrix @ features.unsqueeze(-1)).squeeze(-1)
-        table = generators.flatten(0, 1).T  # (D, M D): all generators in one multiplication
         weights = torch.from_numpy(_bessel(reach)).to(features)  # (K, ..., 1)
         step = (scaled / torch.from_numpy(reach).to(scaled)).unsqueeze(-2)  # (..., 1, M)
 
         def times_b(vectors: Tensor) -> Tensor:
-            moved = (vectors @ table).view(*vectors.shape[:-1], self.motion_dim, self.feature_dim)
-            product: Tensor = (step @ moved).squeeze(-2)
+            product: Tensor = (step @ self._by_each(blocks, vectors)).squeeze(-2)
             return product
 
         before, term = features, times_b(features)
@@ -95,13 +103,44 @@ class GeneratorMaps(MotionMaps):
         return result
 
     @torch.no_grad()
-    def _reach(self, generators: Tensor, scaled: Tensor) -> NDArray[np.float64]:
+    def _reach(self, blocks: Tensor, scaled: Tensor) -> NDArray[np.float64]:
         """For each motion, (..., 1), a number above the norm of B: the sum over its components."""
-        if not scaled.numel() or not bool(generators.isfinite().all()):  # training says what is not finite
+        if not scaled.numel() or not bool(blocks.isfinite().all()):  # training says what is not finite
             return np.full((*scaled.shape[:-1], 1), LEAST_REACH)
-        reach = (scaled.abs() * _norms(generators)).sum(-1, keepdim=True).clamp_min(LEAST_REACH)
+        norms = _norms(blocks.flatten(0, -3)).view(self.motion_dim, -1).amax(1)
+        reach = (scaled.abs() * norms).sum(-1, keepdim=True).clamp_min(LEAST_REACH)
         numbers: NDArray[np.float64] = reach.nan_to_num(LEAST_REACH).double().cpu().numpy()
         return numbers
+
+
+class BlockMaps(GeneratorMaps):
+    """The same with blocks on the diagonal of each generator: a step takes a part of the time.
+
+    A motion then mixes features of one block alone. With fewer weights the maps also overfit less.
+    """
+
+    def __init__(self, motion_dim: int, feature_dim: int) -> None:
+        super().__init__(motion_dim, feature_dim)
+        sizes = (size for size in range(BLOCK, LEAST_BLOCK - 1, -1) if feature_dim % size == 0)
+        self.size = next(sizes, feature_dim)
+        self.weight = nn.Parameter(torch.zeros(motion_dim, feature_dim // self.size, self.size, self.size))
+
+    def generators(self) -> Tensor:
+        """The generators A_k, (M, D, D)."""
+        blocks = self._blocks()
+        if not len(blocks):
+            return blocks.new_zeros(0, self.feature_dim, self.feature_dim)
+        return torch.stack([torch.block_diag(*generator) for generator in blocks])
+
+    def _blocks(self) -> Tensor:
+        """The blocks of the generators, (M, N, S, S)."""
+        return self.weight - self.weight.mT
+
+    def _by_each(self, blocks: Tensor, vectors: Tensor) -> Tensor:
+        table = blocks.permute(1, 3, 0, 2).flatten(2)  # (N, S, M S)
+        parts = vectors.reshape(-1, len(table), self.size).transpose(0, 1)  # (N, B, S)
+        moved = (parts @ table).unflatten(-1, (self.motion_dim, self.size))  # (N, B, M, S)
+        return moved.permute(1, 2, 0, 3).reshape(*vectors.shape[:-1], self.motion_dim, self.feature_dim)
 
 
 def _bessel(reach: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -153,5 +192,6 @@ class NetworkMaps(MotionMaps):
 
 MOTION_MAPS: dict[str, Callable[[int, int], MotionMaps]] = {
     "generators": GeneratorMaps,
+    "blocks": BlockMaps,
     "network": NetworkMaps,
 }

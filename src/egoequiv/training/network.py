@@ -65,7 +65,7 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
     encoder = build_encoder(spec.encoder, spec.image_shape, spec.encoder_settings)
     if is_built_in(encoder):
         spec = replace(spec, encoder_settings={**spec.encoder_settings, **encoder.found_settings})
-    made = _with_heads(spec, encoder.feature_dim, config, data)
+    made = _with_heads(spec, encoder, config, data)
     if made.parts and encoder.part_sizes and encoder.part_sizes != tuple(made.parts.values()):
         raise ConfigError(
             f"encoder {spec.encoder} makes parts of {' and '.join(map(str, encoder.part_sizes))} features, and "
@@ -109,11 +109,11 @@ def _cells(net: EgoNet, store: FrameStore, rows: Rows) -> NDArray[np.float16]:
         return torch.cat([net.encoder.backbone(chunk) for chunk in chunks]).half().numpy()
 
 
-def _with_heads(spec: NetSpec, features: int, config: TrainConfig, data: RunData) -> NetSpec:
+def _with_heads(spec: NetSpec, encoder: Encoder, config: TrainConfig, data: RunData) -> NetSpec:
     """The spec with what the losses ask for: parts of the features, maps of motions, layers of their own."""
     terms = config.objective().terms
     motion = len(data.store.space.axes)
-    parts = _parts(features, config)
+    features, parts = encoder.feature_dim, _parts(encoder, config)
     layers = {term.name: term.layers(parts.get(term.part, features), motion) for term in terms}
     return replace(
         spec,
@@ -124,9 +124,9 @@ def _with_heads(spec: NetSpec, features: int, config: TrainConfig, data: RunData
     )
 
 
-def _parts(features: int, config: TrainConfig) -> dict[str, int]:
-    """The sizes of the parts of so many features, by name; none where all losses look at all features."""
-    terms = config.objective().terms
+def _parts(encoder: Encoder, config: TrainConfig) -> dict[str, int]:
+    """The sizes of the parts of the features, by name; none where all losses look at all features."""
+    features, terms = encoder.feature_dim, config.objective().terms
     if all(term.part == ALL for term in terms):
         return {}
     if features < 2:
@@ -139,6 +139,8 @@ def _parts(features: int, config: TrainConfig) -> dict[str, int]:
             f"method {config.method_name}: loss {whole[0]!r} maps all features, and another loss divides them into "
             "parts: leave one of them out"
         )
+    if isinstance(encoder, BackboneHead):
+        return dict(zip((INVARIANT, EQUIVARIANT), encoder.part_sizes, strict=True))
     equivariant = equivariant_part(features, config.equivariant_share)
     return {INVARIANT: features - equivariant, EQUIVARIANT: equivariant}
 

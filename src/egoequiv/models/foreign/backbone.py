@@ -183,13 +183,26 @@ class Backbone(nn.Module):
             grids.append(usual_grid(maps.shape[2], maps.shape[3], most) if maps.dim() == 4 else (1, 1))
         return tuple(grids)
 
+    def means(self, cells: Tensor) -> Tensor:
+        """The mean cell of each layer, (B, D) -> (B, C): what is seen, wherever it is."""
+        layers = cells.split(self._sizes, dim=1)
+        return torch.cat([layer.unflatten(1, (count, -1)).mean(2) for layer, count in zip(layers, self.channels)], dim=1)
+
+    def spread(self, weights: Tensor) -> Tensor:
+        """The weights of cells, (D, K), that are those of their means, (C, K)."""
+        layers = zip(weights.split(self.channels), self.channels, self._sizes)
+        return torch.cat([layer.repeat_interleave(size // count, 0) * (count / size) for layer, count, size in layers])
+
     @torch.no_grad()
     def _count(self, image_shape: tuple[int, int, int]) -> int:
         height, width, channels = image_shape
         try:
             images = torch.zeros(2, channels, height, width)
             self.grids = self.grids or self._choose_grids(images)
-            cells = self(images)
+            layers = [self.from_values(v, k) for k, v in enumerate(self._values(self.preprocessing.prepare(images)))]
+            cells = torch.cat(layers, dim=1)
+            self._sizes = [layer.shape[1] for layer in layers]
+            self.channels = [size // (rows * columns) for size, (rows, columns) in zip(self._sizes, self.grids)]
         except (ConfigError, DataError) as problem:
             raise ConfigError(f"backbone {self.kind}, layer {self.layer}: {problem}") from problem
         except FAULTS as problem:
