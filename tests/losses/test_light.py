@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log
+from math import log, pi
 
 import pytest
 import torch
@@ -104,3 +104,27 @@ def test_the_field_is_that_of_a_cubic_interpolation(height: int, width: int) -> 
     knots = torch.randn(3, 1, 4, 4, generator=generator) * 0.5
     expected = functional.interpolate(knots, (height, width), mode="bicubic", align_corners=True)[:, 0].exp()
     torch.testing.assert_close(only(field=0.5)(images, seeded(4))[..., 0], expected)
+
+
+def test_shade_is_added_and_as_large_as_it_says() -> None:
+    images = torch.zeros(4_000, 6, 6, 1)
+    added = only(shade=2.0, knots=6)(images, seeded())[..., 0]  # as many knots as pixels: each is a pixel
+    assert float(added.std()) == pytest.approx(2.0, rel=0.02)
+    at_corners = added[:, 0, 0], added[:, 5, 5]
+    assert abs(float((at_corners[0] * at_corners[1]).mean())) < 0.2
+
+
+def test_a_curve_takes_pixels_of_one_brightness_to_one_brightness_by_hand() -> None:
+    images = torch.tensor([0.0, 1.0, 0.0, -2.0]).view(1, 2, 2, 1)
+    changed = only(curve=0.5)(images, seeded(3)).flatten()
+    assert changed[0] == changed[2]
+    again = seeded(3)
+    between = [torch.rand(1, 1, 1, generator=again) for _ in range(4)]  # gain, offset, angle and slope
+    torch.randn(1, 1, 4, 4, generator=again)  # the field
+    assert len(between) == 4
+    expected = images.flatten().clone()
+    for wave in (1.0, 2.0, 3.5):
+        height = 0.5 * torch.randn(1, generator=again)
+        phase = 2 * pi * torch.rand(1, generator=again)
+        expected += height * (wave * images.flatten() + phase).sin()
+    torch.testing.assert_close(changed, expected)

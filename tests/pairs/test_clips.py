@@ -88,6 +88,38 @@ def test_pairs_with_named_motions_are_found_in_both_directions(store: FrameStore
     check(store, frames, pairs)
 
 
+def test_pairs_go_to_any_recording_in_the_same_map() -> None:
+    # Two recordings of one toy and one of another, each at azimuths 0 and 60.
+    store = bare_store(np.array([[30.0, 0.0], [30.0, 60.0]] * 3), [0, 0, 1, 1, 2, 2])
+    right = declare_patterns(store.space, ["right"])
+    maps = np.array([0, 0, 0, 0, 1, 1])
+    drawn = [found(store, patterns=right, maps=maps, seed=seed) for seed in range(20)]
+    seen = {frozenset((int(i), int(j))) for pairs in drawn for i, j in zip(pairs.i, pairs.j, strict=True)}
+    assert seen == {frozenset(pair) for pair in [(0, 1), (0, 3), (2, 1), (2, 3), (4, 5)]}
+    assert drawn[0].clip.tolist() == [0, 0, 2]  # the recordings of one toy are one clip
+
+
+@given(grid_stores(), st.integers(0, 99))
+def test_the_motion_of_a_pair_does_not_depend_on_the_recording_that_it_goes_to(store: FrameStore, seed: int) -> None:
+    frames, patterns = some_frames(store, seed), declare_patterns(store.space, ["up", "right"])
+    maps = store.recording % 2
+    try:
+        plain = found(store, frames, patterns=patterns)
+    except DataError:
+        return
+    pairs = found(store, frames, patterns=patterns, maps=maps)
+    assert set(pairs.j) <= set(frames.tolist())
+    np.testing.assert_array_equal(maps[pairs.i], maps[pairs.j])
+    np.testing.assert_array_equal(pairs.clip, 2 * maps[pairs.i])
+    expected = store.space.difference(store.poses[pairs.i], store.poses[pairs.j])
+    np.testing.assert_allclose(pairs.motion, expected, atol=1e-5)
+
+    def moved(some: ClipPairs) -> list[tuple[float, ...]]:
+        return sorted(map(tuple, np.round(np.column_stack([some.i, some.motion]), 3).tolist()))
+
+    assert moved(pairs) == moved(plain)
+
+
 def check(store: FrameStore, frames: np.ndarray, pairs: ClipPairs) -> None:
     """Pairs are of the given frames, in the order of the clips of their first frames, with the motion between them."""
     assert set(pairs.i) | set(pairs.j) <= set(frames.tolist())

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from egoequiv.errors import DataError
+from egoequiv.errors import ConfigError, DataError
 from egoequiv.evaluation.frame_features import groups_of
 from egoequiv.pairs import Split, count_leaked, make_split
-from egoequiv.pairs.shared import clocks_of, groups_of_recordings
+from egoequiv.pairs.shared import clocks_of, groups_of_recordings, maps_by
 from egoequiv.pose import SE2Space
 from egoequiv.store import FrameStore
 from egoequiv.store.starts import start_s
@@ -125,3 +125,11 @@ def test_starts_are_dates_or_seconds() -> None:
     assert start_s("2024-05-01T12:00:00+02:00") == 1714557600
     assert start_s("1714557600.5") == 1714557600.5
     assert np.isnan(start_s("yesterday"))
+
+
+def test_recordings_of_one_value_share_a_map_and_those_without_one_have_their_own() -> None:
+    store = bare_store(np.zeros((6, 2)), [0, 0, 1, 2, 3, 4])
+    store = replace(store, attributes={"toy": np.array(["car", "car", "owl", "car", "", ""])})
+    assert maps_by(store, "toy").tolist() == [0, 0, 1, 0, 5, 6]
+    with pytest.raises(ConfigError, match="no attribute 'lamp'"):
+        maps_by(store, "lamp")

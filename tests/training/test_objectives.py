@@ -326,3 +326,16 @@ def test_a_method_that_is_named_is_trained_as_if_it_were_chosen(small_store: Fra
 
 def test_labels_are_left_out_where_a_class_has_too_few(small_store: FrameStore) -> None:
     assert chosen_for(small_store, per_class=10_000)["use_labels"] is False
+
+
+def test_recordings_that_share_a_map_are_one_clip_of_a_grid(small_store: FrameStore, tmp_path: Path) -> None:
+    settings = {"method": "recording+motion", "use_labels": False, "split": "paper", "same_map": "shape"}
+    clip = prepare_data(config_of(small_store, **settings)).train["clip"]
+    assert clip.j is not None
+    shape, recording = small_store.attributes["shape"], small_store.recording
+    assert (shape[clip.i] == shape[clip.j]).all()
+    assert 0.3 < (recording[clip.i] != recording[clip.j]).mean() < 0.7  # two recordings of each shape
+    photographs = Source("photographs", SE3Space(), [Photographs("thing", ring(24))])
+    store = ingest(photographs, tmp_path / "store", workers=1)
+    with pytest.raises(ConfigError, match="is for grids of poses"):
+        prepare_data(config_of(store, **settings))

@@ -57,6 +57,7 @@ def find_clip_pairs(
     most: int,
     seed: int,
     patterns: MotionPatterns | None = None,
+    maps: Indices | None = None,
 ) -> ClipPairs:
     """Pairs of frames that are close to each other, with their motions, about as many from each clip.
 
@@ -68,13 +69,15 @@ def find_clip_pairs(
         most: How many pairs there are at most.
         seed: Draws them, and which frame of a pair is the first.
         patterns: Only pairs with these motions; by default with any.
+        maps: The map of each frame, (N,), if recordings share maps. All recordings in one map are then one clip, and
+            the second frame of a pair is replaced by any that has its pose in its map, at random.
 
     Returns:
         The pairs, in the order of their clips.
 
     """
     rng = np.random.default_rng([seed, len(frames)])
-    clips = clip_numbers(store, clip_s)
+    clips = clip_numbers(store, clip_s) if maps is None else 2 * maps
     if patterns is None:
         pairs = _drawn(store, frames, max_gap_s, most, rng)
     else:
@@ -90,8 +93,20 @@ def find_clip_pairs(
     pairs[is_swapped] = pairs[is_swapped, ::-1]
     pairs = _evenly(pairs, clips[pairs[:, 0]], most)
     i, j = pairs.T
+    if maps is not None:
+        j = _at_same_pose(store, maps, frames, j, rng)
     motion = store.space.difference(store.poses[i], store.poses[j]) if store.space.axes else np.empty((len(i), 0))
     return ClipPairs(i, j, clips[i], np.asarray(motion, np.float32))
+
+
+def _at_same_pose(
+    store: FrameStore, maps: Indices, frames: Indices, rows: Indices, rng: np.random.Generator
+) -> Indices:
+    """For each of the rows any of the frames with its pose in its map, at random, perhaps itself; (N,) -> (N,)."""
+    place = np.unique(np.column_stack([maps, np.round(store.poses, 6)]), axis=0, return_inverse=True)[1].ravel()
+    ordered = frames[np.argsort(place[frames], kind="stable")]
+    first, after = (np.searchsorted(place[ordered], place[rows], side) for side in ("left", "right"))
+    return ordered[rng.integers(first, after)]
 
 
 def _drawn(

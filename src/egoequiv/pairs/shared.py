@@ -94,6 +94,14 @@ def maps_of(store: FrameStore) -> tuple[Indices, NDArray[np.bool_]]:
     return np.where(is_said, -1 - codes, store.recording), is_said
 
 
+def maps_by(store: FrameStore, attribute: str) -> Indices:
+    """The map of each frame, (N,): one for each value of an attribute; a recording without a value has its own."""
+    values = store.classes(attribute)[0]
+    own = values.max(initial=-1) + 1 + store.recording
+    found: Indices = np.where(values >= 0, values, own)
+    return found
+
+
 def comparable_places(store: FrameStore) -> Indices:
     """Codes (N,): frames of one code may be at one place. Only maps that are all said to differ are kept apart."""
     maps, is_said = maps_of(store)

@@ -64,6 +64,11 @@ class TrainConfig(BaseModel):
         2.0, description="frames of one clip show the same things: so many seconds of a recording; without times, all"
     )
     clip_pairs: PositiveInt = Field(4, description="pairs from one clip in a batch")
+    same_map: str | None = Field(
+        None,
+        description="an attribute such as toy: recordings of a grid with one value of it show the same at one pose, "
+        "and pairs go from one of them to another",
+    )
     neighbour_gap_s: Annotated[float, Field(gt=0)] = Field(2.0, description="neighbours are at most this far apart")
     neighbour_pairs: int = Field(50_000, ge=4, le=MOST, description="slowness pairs, one in four a neighbour")
 
@@ -97,10 +102,10 @@ class TrainConfig(BaseModel):
     normalise: Literal["dataset", "image"] = Field(
         "dataset", description="pixels are centred and scaled by the statistics of all images, or of each image"
     )
-    augment: Literal["none", "light", "light+shift"] = Field(
+    augment: Literal["none", "light", "strong-light", "light+shift"] = Field(
         "none",
-        description="light: train under random changes of light; light+shift: of place and size in the picture too, "
-        "for methods without motion",
+        description="light: train under random changes of light; strong-light: under larger ones, which also change "
+        "brightness by a random curve; light+shift: of place and size in the picture too, for methods without motion",
     )
     augment_labelled: Literal["none", "shift+mirror"] = Field(
         "none",

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from egoequiv.losses.light import LightJitter
+from egoequiv.losses.light import STRONG, LightJitter
 from egoequiv.losses.shift import ShiftJitter
 from egoequiv.models.network import Change
 from egoequiv.training.config import TrainConfig
@@ -34,7 +34,8 @@ def light_at(config: TrainConfig, iteration: int, rank: int = 0, labelled: slice
     if config.augment == "light+shift":
         steps.append(partial(ShiftJitter(), generator=generator))
     if config.augment != "none":
-        steps.append(partial(LightJitter(), generator=generator))
+        jitter = STRONG if config.augment == "strong-light" else LightJitter()
+        steps.append(partial(jitter, generator=generator))
     return lambda pixels: reduce(lambda changed, step: step(changed), steps, pixels)
 
 

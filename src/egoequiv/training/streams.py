@@ -22,6 +22,7 @@ from egoequiv.pairs import (
 from egoequiv.pairs.candidates import Indices
 from egoequiv.pairs.clips import find_clip_pairs
 from egoequiv.pairs.revisits import find_coming_pairs, find_place_pairs
+from egoequiv.pairs.shared import maps_by
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
 from egoequiv.training.data import OpenedData, Recognition, choose_patterns, open_data
@@ -135,6 +136,7 @@ def _stream(
             most=config.motion_pairs,
             seed=config.pair_seed,
             patterns=declare_patterns(store.space, names) if names else None,
+            maps=_declared_maps(store, config),
         )
         if is_training and any(term.needs_motion for term in config.objective().terms) and not clips.motion.any():
             raise DataError(
@@ -165,6 +167,18 @@ def _stream(
         store, frames, count=config.neighbour_pairs, max_gap_s=config.neighbour_gap_s, seed=config.pair_seed
     )
     return Stream(store, neighbours.i, neighbours.j, neighbours.is_neighbour.astype(np.int64))
+
+
+def _declared_maps(store: FrameStore, config: TrainConfig) -> Indices | None:
+    """The map of each frame where recordings are said to share maps; None where nothing is said."""
+    if config.same_map is None:
+        return None
+    if not store.space.named_motions():
+        raise ConfigError(
+            f"same_map={config.same_map} is for grids of poses, where frames of several recordings have one pose, and "
+            f"{store.place} has other poses: leave it out, and choose a method with the loss place"
+        )
+    return maps_by(store, config.same_map)
 
 
 def _place_stream(store: FrameStore, frames: Indices, config: TrainConfig) -> Stream:

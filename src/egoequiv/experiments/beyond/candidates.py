@@ -34,6 +34,18 @@ JOINT_SETTINGS: Settings = {"augment_labelled": "shift+mirror", "batch_size": 48
 ON_GRIDS: Settings = {"weight": {"relative": 10.0}}
 # Of the residual encoder: its last two stages are there once for each half of the features.
 OWN_STAGES: Settings = {"own_stages": 2}
+# For walks to a goal in another light; chosen on lightings 0 to 3 of small NORB.
+FAR: Settings = {
+    "motions": (
+        *("up", "right", "up+up", "right+right", "up+up+right+right", "up+up+left+left"),
+        *("+".join(["up"] * 4), "+".join(["up"] * 6)),
+        *("+".join(["right"] * steps) for steps in (3, 6, 9)),
+        *("+".join(["up"] * 4 + [side] * 4) for side in ("right", "left")),
+    ),
+    "augment": "strong-light",
+    "weight": {"relative": 1.0},
+    "encoder_settings": {"feature_dim": 256},
+}
 SMALL = (32, 32, 1)  # images with which an encoder is tried
 
 
@@ -45,6 +57,7 @@ class Candidate:
     method: str
     settings: Settings = field(default_factory=dict)
     labels: Labels = "no"
+    is_of_grids: bool = False  # its motions are steps of a grid
     is_papers: bool = False  # with the paper's network and the settings that were chosen for it
 
     def lacks(self) -> str | None:
@@ -89,6 +102,8 @@ def _all() -> list[Candidate]:
         Candidate(NO_MAPS, NO_MAPS),
         Candidate(f"{WINNER}-own-stages", WINNER, {**ON_GRIDS, "encoder_settings": OWN_STAGES}),
         Candidate(f"{NO_MAPS}-own-stages", NO_MAPS, {"encoder_settings": OWN_STAGES}),
+        Candidate(f"{WINNER}-far", WINNER, FAR, is_of_grids=True),
+        Candidate(f"{WINNER}-far-same-map", WINNER, {**FAR, "same_map": "toy"}, is_of_grids=True),
         Candidate("motion", "motion", ON_GRIDS),
         *(Candidate(name, name) for name in RIVALS),
         Candidate("efficientnet-lite0", "random", {"iterations": 0, "encoder": "efficientnet-lite0"}),

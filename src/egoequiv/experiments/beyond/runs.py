@@ -48,6 +48,9 @@ def train_candidates(
     splits = [world.split(stores.video, repetition) for repetition in range(effort.repeats)]
     planned, notes = [], []
     for row in rows:
+        if row.is_of_grids and not world.is_grid:
+            notes.append(f"method {row.name} is left out of {world.name}: its motions are steps of a grid")
+            continue
         labels = row.labels_in(world)
         if labels is None:
             notes.append(f"method {row.name} is left out of {world.name}: it learns from classes, and there are none")
