@@ -281,30 +281,6 @@ def test_a_map_of_the_change_by_hand() -> None:
     np.testing.assert_allclose(affine[-1], 2.0, atol=0.15)
 
 
-def test_a_map_that_holds_in_one_stretch_alone_is_a_copy() -> None:
-    """The first stretch turns to the left, the second to the right: a map of either is wrong in the other."""
-    z = np.random.default_rng(0).normal(size=(200, 2))
-    stretches = np.repeat([0, -1, 1], [90, 20, 90])
-    sign = np.where(np.arange(200) < 100, 1.0, -1.0)[:, None]
-    turned = sign * z @ np.array([[0.0, 1.0], [-1.0, 0.0]]) + sign
-    affine = equivariance.fit_change(z, z + turned, np.zeros(200, np.int64), stretches)
-    np.testing.assert_array_equal(affine, np.eye(3, 2))
-    same = equivariance.fit_change(z, 2 * z + 1, np.zeros(200, np.int64), stretches)
-    np.testing.assert_allclose(equivariance.apply_map(same, z), 2 * z + 1, atol=1e-4)
-    alone = equivariance.fit_change(z, 2 * z + 1, np.zeros(200, np.int64), np.zeros(200, np.int64))
-    np.testing.assert_array_equal(alone, np.eye(3, 2))  # nothing says whether it holds elsewhere
-
-
-def test_the_gap_between_stretches_does_not_choose_a_map_but_fits_it() -> None:
-    """What happens in the gap alone is part of the final map."""
-    z = np.random.default_rng(1).normal(size=(120, 2))
-    z[:40, 1] = z[80:, 1] = 0
-    change = np.column_stack([z[:, 0], z[:, 1]])
-    stretches = np.repeat([0, -1, 1], 40)
-    affine = equivariance.fit_change(z, z + change, np.zeros(120, np.int64), stretches)
-    np.testing.assert_allclose(affine[:-1], 2 * np.eye(2), atol=1e-3)
-
-
 @pytest.mark.parametrize("penalty", [equivariance.PENALTIES[0], equivariance.PENALTIES[6]])
 def test_ridges_are_those_of_scikit_learn(penalty: float) -> None:
     from sklearn.linear_model import Ridge

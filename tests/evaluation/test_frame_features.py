@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from egoequiv.errors import ConfigError
-from egoequiv.evaluation.frame_features import FrameFeatures, fold_groups, groups_of, time_stretches
+from egoequiv.evaluation.frame_features import FrameFeatures, fold_groups, groups_of
 from egoequiv.store import FrameStore
 from evaluation.grid_features import grid_store
 from helpers import bare_store, data_error
@@ -54,18 +54,3 @@ def test_folds_are_recordings_where_they_are_five_or_have_no_times() -> None:
     photographs = bare_store(np.zeros((4, 2)), [0, 0, 1, 1])
     assert np.array_equal(fold_groups(photographs, np.arange(4)), photographs.recording)
     assert len(fold_groups(many, np.empty(0, np.int64))) == 0
-
-
-def test_stretches_of_time_have_gaps_of_a_second() -> None:
-    one = bare_store(np.zeros((201, 2)), [0] * 201, np.arange(201) / 10)  # 20 s: stretches of 4 s
-    stretches = time_stretches(one, np.arange(201))
-    assert stretches is not None
-    assert np.flatnonzero(stretches == -1).tolist() == [at + k for at in (31, 71, 111, 151) for k in range(9)]
-    assert np.unique(stretches).tolist() == [-1, 0, 1, 2, 3, 4]
-    assert time_stretches(one, np.arange(10)).tolist() == [0] * 10  # type: ignore[union-attr]
-
-
-def test_there_are_no_stretches_of_many_recordings_or_without_times() -> None:
-    many = bare_store(np.zeros((10, 2)), [0, 1, 2, 3, 4] * 2, range(10))
-    assert time_stretches(many, np.arange(10)) is None
-    assert time_stretches(bare_store(np.zeros((4, 2)), [0, 0, 1, 1]), np.arange(4)) is None

@@ -16,6 +16,7 @@ from egoequiv.evaluation.equivariance_task import rho_metric, rho_value
 from egoequiv.evaluation.findings import LEAKED_PAIRS, cell, notes_of, some_of
 from egoequiv.evaluation.fitted_on import MOST_FITTED, fitted_apart_notes, halved_notes, training_frames
 from egoequiv.evaluation.forward_maps import Affine
+from egoequiv.evaluation.frame_features import fold_groups
 from egoequiv.evaluation.metric import Metric, Value
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions, counted, silent
 from egoequiv.files import plain
@@ -198,7 +199,7 @@ def _pairs_of(data: TaskData, z: Features, rows: Rows) -> dict[Motions, MotionFe
     for motions, ((i, j), fitted) in rows.items():
         other = None
         if fitted is not None:
-            other = MotionFeatures.of_pairs(data.store, fitted[0], z[fitted[0]], z[fitted[1]])
+            other = MotionFeatures(z[fitted[0]], z[fitted[1]], fold_groups(data.store, fitted[0]))
         pairs[motions] = MotionFeatures(z[i], z[j], recording[i], other)
     return pairs
 

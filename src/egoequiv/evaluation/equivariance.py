@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite, nan
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from egoequiv.errors import DataError, TooFewPairsError
 from egoequiv.evaluation.features import embed
 from egoequiv.evaluation.folds import group_folds
-from egoequiv.evaluation.frame_features import fold_groups, groups_of, time_stretches
+from egoequiv.evaluation.frame_features import fold_groups, groups_of
 from egoequiv.evaluation.statistics import group_interval, group_ratio
 from egoequiv.models import EgoNet
 from egoequiv.models.maps import FEWEST_SCORED, RANK_TOLERANCE, fewest_pairs
@@ -27,8 +28,9 @@ Features = NDArray[np.float32] | NDArray[np.float64]
 # Two images whose features are this close, relative to the mean distance, have the same features but for rounding.
 SAME = 1e-6
 PENALTIES = tuple(10.0**k for k in range(-7, 3))  # of the change of features, as shares of their total variance
-DAMPED = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of the change of features that a map may predict
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the change that a map predicts
 FOLDS = 5
+GAP = 0.1  # of the frames of a recording, between its two halves
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class MotionError:
     part: str | None = None  # of which there are too few, training or validation, where they are kept apart
     ratio_interval: tuple[float, float] = (nan, nan)  # 95 %, over recordings
     ratio_constant: float = nan  # the ratio of means of the map that always predicts the mean of z(x)
-    is_copied: bool = False  # whether the map that was chosen changes nothing
+    is_copied: bool = False  # whether nothing was better than a map that changes nothing
 
     def why_undefined(self) -> str | None:
         """Why there is no rho, in words; nothing where there is one."""
@@ -80,32 +82,20 @@ def fit_map(z_from: Features, z_to: Features) -> NDArray[np.float64]:
     return np.concatenate([linear, (target_mean - source_mean @ linear)[None]])
 
 
-def fit_change(
-    z_from: Features, z_to: Features, groups: NDArray[np.int64], stretches: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
+def fit_change(z_from: Features, z_to: Features, groups: NDArray[np.int64]) -> NDArray[np.float64]:
     """An affine map as `fit_map` gives it, by ridge regression of the change z_to - z_from; (N, D), (N, D), (N,).
 
     It is for recordings that are not among those it is fitted on: a strong penalty makes it a copy of the features with
     a shift. The penalty is the best one on groups that it was not fitted on, in up to five folds.
-
-    With `stretches`, the penalty is chosen on stretches of time, of which -1 is a gap between two. So few recordings
-    say little of others, so a map may also predict a share of the change alone: none, if what is fitted on some
-    stretches does not help on another.
     """
     source, change = np.asarray(z_from, np.float64), np.asarray(z_to, np.float64) - z_from
-    codes, shares = (groups, DAMPED[-1:]) if stretches is None else (stretches, DAMPED)
-    if stretches is None and len(np.unique(groups)) < 2:
-        codes = np.arange(len(groups)) * FOLDS // len(groups)
-    inside = np.flatnonzero(codes >= 0) if stretches is not None else np.arange(len(codes))
-    errors = np.zeros((len(PENALTIES), len(shares)))
-    if len(np.unique(codes[inside])) > 1:
-        for fit, held in group_folds(codes[inside], FOLDS):
-            fit, held = inside[fit], inside[held]
-            for number, affine in enumerate(_ridges(source[fit], change[fit])):
-                predicted = apply_map(affine, source[held])
-                errors[number] += [float(((change[held] - share * predicted) ** 2).sum()) for share in shares]
-    penalty, share = np.unravel_index(int(errors.argmin()), errors.shape)
-    best = shares[share] * _ridges(source, change)[penalty]
+    codes = groups if len(np.unique(groups)) > 1 else np.arange(len(groups)) * FOLDS // len(groups)
+    errors = np.zeros(len(PENALTIES))
+    for fit, held in group_folds(codes, FOLDS):
+        for number, affine in enumerate(_ridges(source[fit], change[fit])):
+            left = change[held] - apply_map(affine, source[held])
+            errors[number] += float((left**2).sum())
+    best = _ridges(source, change)[int(errors.argmin())]
     best[:-1] += np.eye(len(best) - 1)
     return best
 
@@ -122,6 +112,53 @@ def _ridges(source: NDArray[np.float64], target: NDArray[np.float64]) -> list[ND
         linear = axes @ (seen / strength[:, None])
         maps.append(np.concatenate([linear, (target_mean - source_mean @ linear)[None]]))
     return maps
+
+
+def predict_other_half(
+    z_from: Features, z_to: Features, fit: tuple[Features, Features], halves: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], bool]:
+    """What z_to is predicted to be, (N, D), by maps that are fitted elsewhere, and whether it is a copy of z_from.
+
+    A map is fitted on the pairs `fit` alone: by ridge regression of the change of features, of which it predicts a
+    share. How strong the penalty is and how large the share are chosen on one half of the measured pairs for the other
+    half, and the other way round: a network that was trained on the pairs of the fit knows them too well to choose.
+
+    Args:
+        z_from: (N, D).
+        z_to: (N, D).
+        fit: the same of other pairs.
+        halves: (N,) of 0 and 1, and of -2 and -1 for those of a half that are too near to the other one to choose.
+    """
+    source, target = (np.asarray(z, np.float64) for z in fit)
+    measured, change = np.asarray(z_from, np.float64), np.asarray(z_to, np.float64) - z_from
+    changes = [apply_map(affine, measured) for affine in _ridges(source, target - source)]
+    squares = np.array([[((change - share * found) ** 2).sum(axis=1) for share in SHARES] for found in changes])
+    predicted, shares = measured.copy(), []
+    for half in (0, 1):
+        own, other = halves % 2 == half, halves == 1 - half
+        penalty, share = np.unravel_index(squares[:, :, other].sum(axis=2).argmin(), squares.shape[:2])
+        predicted[own] += SHARES[share] * changes[penalty][own]
+        shares.append(SHARES[share])
+    return predicted, not any(shares)
+
+
+def halves_of(store: FrameStore, rows: Indices) -> NDArray[np.int64] | None:
+    """The half of each of the measured frames of video, (N,), for `predict_other_half`; None without times.
+
+    Halves are recordings; of a single one, the first and the second half of its frames in time.
+    """
+    if store.times_s is None or len(rows) < 2:
+        return None
+    recordings, sizes = np.unique(groups_of(store, "recording")[rows], return_counts=True)
+    if len(recordings) > 1:
+        first, _ = group_folds(groups_of(store, "recording")[rows], 2)[0]
+        halves = np.ones(len(rows), np.int64)
+        halves[first] = 0
+        return halves
+    place = np.empty(len(rows))
+    place[np.argsort(np.asarray(store.times_s)[rows], kind="stable")] = np.linspace(0, 1, len(rows))
+    halves = (place >= 0.5).astype(np.int64)
+    return np.where(np.abs(place - 0.5) < GAP / 2, halves - 2, halves)
 
 
 def apply_map(affine: NDArray[np.float64], z: Features) -> NDArray[np.float64]:
@@ -156,12 +193,7 @@ class MotionFeatures:
     groups: NDArray[np.int64]
     training: MotionFeatures | None = None  # what maps are fitted on; None: a random half of these pairs
     is_ridge: bool = False  # whether a map is fitted by `fit_change` on a half of these pairs too
-    stretches: NDArray[np.int64] | None = None  # of time, on which maps are chosen, where recordings are too few
-
-    @classmethod
-    def of_pairs(cls, store: FrameStore, i: Indices, z_i: Features, z_j: Features) -> MotionFeatures:
-        """What maps are fitted on: the features of pairs of training frames, i before the motion."""
-        return cls(z_i, z_j, fold_groups(store, i), stretches=time_stretches(store, i))
+    halves: NDArray[np.int64] | None = None  # of these pairs, where a map of `training` is chosen on them
 
     def __len__(self) -> int:
         return len(self.z_i)
@@ -180,7 +212,7 @@ class MotionFeatures:
     def turned(self) -> MotionFeatures:
         """The pairs of the inverse motion."""
         other = None if self.training is None else self.training.turned()
-        return replace(self, z_i=self.z_j, z_j=self.z_i, training=other)
+        return MotionFeatures(self.z_j, self.z_i, self.groups, other)
 
     @cached_property
     def lacking(self) -> tuple[int, int, str | None] | None:
@@ -201,7 +233,7 @@ class MotionFeatures:
         fit, _ = self.divided(seed)
         if self.training is None and not self.is_ridge:
             return fit_map(fit.z_j, fit.z_i)
-        return fit_change(fit.z_j, fit.z_i, fit.groups, fit.stretches)
+        return fit_change(fit.z_j, fit.z_i, fit.groups)
 
     def error(self, motion: str, seed: int = 0, back: NDArray[np.float64] | None = None) -> MotionError:
         """Rho by the map of `fit_back`; not a number, with no pairs fitted, where there are too few."""
@@ -210,12 +242,19 @@ class MotionFeatures:
         if (lacking := self.lacking) is not None:
             found, needed, part = lacking
             return MotionError(motion, nan, (nan, nan), nan, 0, found, 0, needed, part=part)
-        back = self.fit_back(seed) if back is None else back
-        mapped = apply_map(back, held.z_j)
+        is_copied = False
+        if back is None and self.training is not None and _can_choose(self.halves):
+            mapped, is_copied = predict_other_half(held.z_j, held.z_i, (fit.z_j, fit.z_i), self.halves)
+        else:
+            mapped = apply_map(self.fit_back(seed) if back is None else back, held.z_j)
         error = score_mapped(mapped, held.z_i, held.z_j, held.groups, motion, len(fit))
         constant = score_constant(fit.z_i, held.z_i, held.z_j, held.groups)
-        is_copied = back.shape[0] == back.shape[1] + 1 and np.array_equal(back, np.eye(*back.shape))
         return replace(error, constant=constant.rho, ratio_constant=constant.ratio_of_means, is_copied=is_copied)
+
+
+def _can_choose(halves: NDArray[np.int64] | None) -> TypeGuard[NDArray[np.int64]]:
+    """Whether each half has pairs enough to choose a map for the other."""
+    return halves is not None and min((halves == half).sum() for half in (0, 1)) >= FEWEST_SCORED // 2
 
 
 def check_finite(motion: str, *features: Features) -> None:
@@ -297,9 +336,10 @@ def errors_of_pairs(
         own, fitted = pairs.of(name), None
         if training is not None:
             fit = training.of(name)
-            fitted = MotionFeatures.of_pairs(store, fit.i, features[place[fit.i]], features[place[fit.j]])
+            fitted = MotionFeatures(features[place[fit.i]], features[place[fit.j]], fold_groups(store, fit.i))
         z_i, z_j = features[place[own.i]], features[place[own.j]]
-        error = MotionFeatures(z_i, z_j, recordings[own.i], fitted, is_ridge).error(name, seed)
+        halves = None if store.space.named_motions() else halves_of(store, own.i)
+        error = MotionFeatures(z_i, z_j, recordings[own.i], fitted, is_ridge, halves).error(name, seed)
         if error.pairs_needed is not None and not is_ridge and error.part != "validation":
             # A few pairs cannot show all dimensions that the features have, and as more are added it takes more.
             seen = fewest_pairs(features[np.isfinite(features).all(axis=1)]) // (1 if training is None else 2)

@@ -182,13 +182,13 @@ def _finding(errors: Sequence[MotionError], others: Others, fitted: Sequence[str
 
 
 def _copied(errors: Sequence[MotionError]) -> list[str]:
-    """A note on the motions for which no map was found that holds in all of the training part."""
+    """A note on the motions for which no map is better than a copy."""
     names = [error.motion for error in errors if error.is_copied]
     if not names:
         return []
     return [
-        f"{', '.join(names)}: a map that is fitted on one part of the training time does not help in another (or the "
-        "motion occurs in one part alone), so the features are copied; more recordings would tell"
+        f"{', '.join(names)}: what maps learn from training frames does not help on validation frames, so nothing is "
+        "better than copying the features: more recordings would tell"
     ]
 
 

@@ -100,7 +100,7 @@ def frozen_features(net: EgoNet, store: FrameStore) -> NDArray[np.float32] | Non
     if not isinstance(net.encoder, BackboneHead) or not has_cells(net, store):
         return None
     cells, encoder = stored_cells(net.encoder, store), net.encoder
-    size = encoder.whitening.shape[1]
+    size = encoder.components
     turn = torch.linalg.qr(torch.randn(size, size, generator=torch.Generator().manual_seed(0)))[0]
     chunks = [torch.from_numpy(cells[at : at + BATCH].copy()) for at in range(0, len(cells), BATCH)]
     return torch.cat([encoder.principal(chunk.to(encoder.mean.device)).cpu() @ turn for chunk in chunks]).numpy()

@@ -19,7 +19,6 @@ Features = NDArray[np.float32] | NDArray[np.float64]
 SIDE = 16  # pixels of the images that a probe reads as a baseline, at most
 AT_ONCE = 256  # images made smaller
 BLOCKS = 10  # of time, where recordings are too few for folds
-STRETCHES, GAP_S = 5, 1.0  # of time on which maps are chosen, and the gap between two
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,27 +101,3 @@ def fold_groups(store: FrameStore, rows: Indices) -> Indices:
         own = own[np.argsort(store.frame[rows[own]], kind="stable")]
         groups[own] = number * each + np.arange(len(own)) * each // len(own)
     return groups
-
-
-def time_stretches(store: FrameStore, rows: Indices) -> Indices | None:
-    """The stretch of time that each row is in, (M,), -1 in the gap before the next one; None where folds are recordings.
-
-    Neighbouring frames are nearly the same picture, so maps that are right in one block are right in the next one, and
-    only a stretch with a gap before it says what a map is worth elsewhere.
-    """
-    recording = groups_of_recordings(store)
-    names = np.unique(recording[rows])
-    if len(names) >= FEWEST_GROUPS or store.times_s is None or not len(rows):
-        return None
-    stretches, times = np.empty(len(rows), np.int64), np.asarray(store.times_s)
-    each = -(-STRETCHES // len(names))
-    for number, name in enumerate(names):
-        own = recording[rows] == name
-        begin, end = times[recording == name].min(), times[recording == name].max()
-        length = max((end - begin) / each, 1e-9)
-        place = np.minimum((times[rows[own]] - begin) / length, each - 1e-9)
-        stretch = place.astype(np.int64)
-        left_s = (stretch + 1 - place) * length
-        in_gap = (left_s < min(GAP_S, length / 2)) & (stretch < each - 1)
-        stretches[own] = np.where(in_gap, -1, number * each + stretch)
-    return stretches

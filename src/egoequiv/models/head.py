@@ -52,7 +52,7 @@ class BackboneHead(Encoder):
         components: principal components of the cells that are read, at most.
         kept: principal components of the mean cells of each layer, which are invariant features as they are: they tell
             apart what the log does not show, and places from another side.
-        dropout: the share of the components that is left out in training.
+        dropout: the share of the components that is left out in training, the same ones of all frames of a batch.
         noise: standard deviation of the noise on the components in training.
         variants: how often the backbone is also run under changed light, for training.
         fine_tune: so many of the backbone's last blocks are trained too; cells are then not stored.
@@ -74,7 +74,7 @@ class BackboneHead(Encoder):
         equivariant_share: Annotated[float, Field(gt=0, lt=1)] = SHARE,
         components: Count = 256,
         kept: Annotated[int, Field(ge=0, le=1_024)] = 32,
-        dropout: Share = 0.2,
+        dropout: Share = 0.5,
         noise: Size = 0.3,
         variants: Annotated[int, Field(ge=0, le=16)] = 2,
         fine_tune: Annotated[int, Field(ge=0, le=100)] = 0,
