@@ -7,12 +7,21 @@ import pytest
 
 from egoequiv.errors import ConfigError
 from egoequiv.evaluation.composition import composition
-from egoequiv.evaluation.equivariance import MotionFeatures, errors_of_pairs, fit_change, fit_map, score_constant
+from egoequiv.evaluation.equivariance import (
+    MotionFeatures,
+    errors_of_pairs,
+    fit_change,
+    fit_map,
+    halves_of,
+    predict_other_half,
+    score_constant,
+)
 from egoequiv.evaluation.equivariance_task import equivariance
 from egoequiv.evaluation.fitted_on import AS_IN_THE_PAPER, FITTED_APART
 from egoequiv.evaluation.task import Finding, TaskOptions, silent
 from egoequiv.pairs import declare_patterns
 from evaluation.task_worlds import FRAMES, MadeData, made_data, turning_world
+from helpers import bare_store
 
 RECORDINGS, TRAINED = 24, 12
 HALF, TRAINING = TaskOptions(fit_on="half"), TaskOptions(fit_on="training")
@@ -99,6 +108,57 @@ def test_pairs_by_hand() -> None:
     halved = MotionFeatures(2 * z_j + 1, z_j, pairs.groups)
     np.testing.assert_allclose(halved.fit_back(3), fit_map(z_j, 2 * z_j + 1), atol=1e-9)
     assert score_constant(fit.z_i, z_j, z_j + 1, pairs.groups).rho > 0
+
+
+def test_a_map_that_holds_is_chosen_and_one_that_does_not_is_a_copy() -> None:
+    """Fitted: z doubles. In the first measured pairs it doubles, then in others it halves: neither half says so."""
+    rng = np.random.default_rng(0)
+    fit, z = rng.normal(size=(200, 2)), rng.normal(size=(100, 2))
+    halves = np.repeat([0, -2, -1, 1], [45, 5, 5, 45])
+    predicted, is_copied = predict_other_half(z, 2 * z + 1, (fit, 2 * fit + 1), halves)
+    np.testing.assert_allclose(predicted, 2 * z + 1, atol=1e-4)
+    assert not is_copied
+    predicted, is_copied = predict_other_half(z, 0.5 * z, (fit, 2 * fit), halves)
+    np.testing.assert_array_equal(predicted, z)
+    assert is_copied
+    # Right in the second half alone: the first half is predicted by it, the second one is a copy.
+    truth = np.where(np.arange(100)[:, None] < 50, 0.5 * z, 2 * z)
+    predicted, is_copied = predict_other_half(z, truth, (fit, 2 * fit), halves)
+    np.testing.assert_allclose(predicted[:50], 2 * z[:50], atol=1e-4)
+    np.testing.assert_array_equal(predicted[50:], z[50:])
+    assert not is_copied
+
+
+def test_half_of_the_change_is_predicted_where_half_is_right() -> None:
+    rng = np.random.default_rng(0)
+    fit, z = rng.normal(size=(400, 2)), rng.normal(size=(60, 2))
+    predicted, _ = predict_other_half(z, z + 1, (fit, fit + 2), np.repeat([0, 1], 30))
+    np.testing.assert_allclose(predicted, z + 1, atol=1e-4)
+
+
+def test_halves_are_recordings_or_the_time_of_one() -> None:
+    one = bare_store(np.zeros((100, 2)), [0] * 100, np.arange(100))
+    halves = halves_of(one, np.arange(100)[::-1])
+    assert halves is not None
+    assert halves[::-1].tolist() == [0] * 45 + [-2] * 5 + [-1] * 5 + [1] * 45
+    three = bare_store(np.zeros((60, 2)), np.repeat([0, 1, 2], [30, 20, 10]), np.arange(60))
+    found = halves_of(three, np.arange(60))
+    assert found is not None
+    assert [set(found[three.recording == number]) for number in range(3)] == [{1}, {0}, {0}]
+    assert halves_of(bare_store(np.zeros((4, 2)), [0] * 4), np.arange(4)) is None
+
+
+def test_what_a_network_knows_by_heart_does_not_choose_its_maps() -> None:
+    """Training pairs follow a map exactly, validation pairs do not at all: the error is that of a copy."""
+    rng = np.random.default_rng(0)
+    known, z_j = rng.normal(size=(300, 3)), rng.normal(size=(80, 3))
+    z_i = z_j + 0.1 * rng.normal(size=(80, 3))
+    training = MotionFeatures(known[:, ::-1], known, np.arange(300) % 6)
+    chosen = MotionFeatures(z_i, z_j, np.zeros(80, np.int64), training, halves=np.repeat([0, 1], 40)).error("up")
+    assert chosen.is_copied
+    assert chosen.ratio_of_means == pytest.approx(1)
+    believed = MotionFeatures(z_i, z_j, np.zeros(80, np.int64), training).error("up")
+    assert believed.ratio_of_means > 5
 
 
 def test_too_few_pairs_of_either_kind() -> None:

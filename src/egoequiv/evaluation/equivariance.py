@@ -149,9 +149,9 @@ def halves_of(store: FrameStore, rows: Indices) -> NDArray[np.int64] | None:
     """
     if store.times_s is None or len(rows) < 2:
         return None
-    recordings, sizes = np.unique(groups_of(store, "recording")[rows], return_counts=True)
-    if len(recordings) > 1:
-        first, _ = group_folds(groups_of(store, "recording")[rows], 2)[0]
+    recordings = groups_of(store, "recording")[rows]
+    if len(np.unique(recordings)) > 1:
+        first, _ = group_folds(recordings, 2)[0]
         halves = np.ones(len(rows), np.int64)
         halves[first] = 0
         return halves

@@ -57,7 +57,7 @@ class RelativeError(MotionTerm):
 
 @dataclass(frozen=True)
 class RatioOfMeans(MotionTerm):
-    """The ratio of means over the pairs of a batch, of features of length 1; its weight rises over a share of the run."""
+    """The ratio of means over the pairs of a batch, of features of length 1; its weight may rise in training."""
 
     name: ClassVar[str] = "ratio"
     rise: float = 0.0

@@ -140,7 +140,7 @@ class BackboneHead(Encoder):
 
     def from_components(self, read: Tensor) -> Tensor:
         """Features of what `whitened` gave, (B, K): invariant ones, those that are kept, and equivariant ones."""
-        read, kept = read.split([self.components, self.kept], dim=1)
+        read, kept = torch.split(read, [self.components, self.kept], dim=1)
         if self.training:
             # One choice of components for all frames: what is left out of one alone would look like motion.
             left = torch.empty(self.components, device=read.device).bernoulli_(1 - self.dropout)
@@ -158,7 +158,7 @@ class BackboneHead(Encoder):
         self.mean.copy_(cells.mean(0))
         cells -= self.mean
         self.whitening.zero_()
-        components, kept = self.whitening.split([self.components, self.kept], dim=1)
+        components, kept = torch.split(self.whitening, [self.components, self.kept], dim=1)
         axes, variances = _principal(cells, self.components)
         components[:, : len(variances)] = axes / _spread(variances)
         if self.kept:

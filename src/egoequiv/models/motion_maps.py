@@ -128,9 +128,11 @@ class BlockMaps(GeneratorMaps):
     def generators(self) -> Tensor:
         """The generators A_k, (M, D, D)."""
         blocks = self._blocks()
-        if not len(blocks):
-            return blocks.new_zeros(0, self.feature_dim, self.feature_dim)
-        return torch.stack([torch.block_diag(*generator) for generator in blocks])
+        count, size = blocks.shape[1:3]
+        whole = blocks.new_zeros(self.motion_dim, count, size, count, size)
+        each = torch.arange(count, device=blocks.device)
+        whole[:, each, :, each] = blocks.transpose(0, 1)
+        return whole.view(self.motion_dim, self.feature_dim, self.feature_dim)
 
     def _blocks(self) -> Tensor:
         """The blocks of the generators, (M, N, S, S)."""
@@ -139,7 +141,7 @@ class BlockMaps(GeneratorMaps):
     def _by_each(self, blocks: Tensor, vectors: Tensor) -> Tensor:
         table = blocks.permute(1, 3, 0, 2).flatten(2)  # (N, S, M S)
         parts = vectors.reshape(-1, len(table), self.size).transpose(0, 1)  # (N, B, S)
-        moved = (parts @ table).unflatten(-1, (self.motion_dim, self.size))  # (N, B, M, S)
+        moved = (parts @ table).view(len(table), -1, self.motion_dim, self.size)  # (N, B, M, S)
         return moved.permute(1, 2, 0, 3).reshape(*vectors.shape[:-1], self.motion_dim, self.feature_dim)
 
 

@@ -116,7 +116,8 @@ class TrainConfig(BaseModel):
         0.5, gt=0, lt=1, description="of the features, where a method divides them into an invariant and this part"
     )
     motion_maps: Literal["generators", "blocks", "network"] = Field(
-        "generators", description="maps of any motion: exp(sum y_k A_k), A_k whole or in blocks; or made by a small network"
+        "generators",
+        description="maps of any motion: exp(sum y_k A_k), A_k whole or in blocks; or by a small network",
     )
     map_init: Literal["identity", "xavier"] = Field("identity", description="how the equivariance maps begin")
     weight: dict[str, float] = Field(default_factory=dict, description="weight.TERM of each loss term")

@@ -14,7 +14,7 @@ from egoequiv.errors import ConfigError
 from egoequiv.losses import Equivariance, ImaginedViews
 from egoequiv.models import EgoNet, NetSpec, build_encoder, initialise
 from egoequiv.models.devices import choose_device
-from egoequiv.models.encoder import equivariant_part
+from egoequiv.models.encoder import Encoder, equivariant_part
 from egoequiv.models.head import NAME as BACKBONE
 from egoequiv.models.head import BackboneHead
 from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT

@@ -185,13 +185,15 @@ class Backbone(nn.Module):
 
     def means(self, cells: Tensor) -> Tensor:
         """The mean cell of each layer, (B, D) -> (B, C): what is seen, wherever it is."""
-        layers = cells.split(self._sizes, dim=1)
-        return torch.cat([layer.unflatten(1, (count, -1)).mean(2) for layer, count in zip(layers, self.channels)], dim=1)
+        layers = torch.split(cells, self._sizes, dim=1)
+        means = [layer.reshape(len(layer), count, -1).mean(2) for layer, count in zip(layers, self.channels, strict=True)]
+        return torch.cat(means, dim=1)
 
     def spread(self, weights: Tensor) -> Tensor:
         """The weights of cells, (D, K), that are those of their means, (C, K)."""
-        layers = zip(weights.split(self.channels), self.channels, self._sizes)
-        return torch.cat([layer.repeat_interleave(size // count, 0) * (count / size) for layer, count, size in layers])
+        cells = [size // count for size, count in zip(self._sizes, self.channels, strict=True)]
+        layers = zip(torch.split(weights, self.channels), cells, strict=True)
+        return torch.cat([layer.repeat_interleave(count, 0) / count for layer, count in layers])
 
     @torch.no_grad()
     def _count(self, image_shape: tuple[int, int, int]) -> int:
@@ -199,10 +201,12 @@ class Backbone(nn.Module):
         try:
             images = torch.zeros(2, channels, height, width)
             self.grids = self.grids or self._choose_grids(images)
-            layers = [self.from_values(v, k) for k, v in enumerate(self._values(self.preprocessing.prepare(images)))]
+            values = self._values(self.preprocessing.prepare(images))
+            layers = [self.from_values(value, number) for number, value in enumerate(values)]
             cells = torch.cat(layers, dim=1)
             self._sizes = [layer.shape[1] for layer in layers]
-            self.channels = [size // (rows * columns) for size, (rows, columns) in zip(self._sizes, self.grids)]
+            grids = [(1, 1) if value.dim() == 2 else grid for value, grid in zip(values, self.grids, strict=True)]
+            self.channels = [size // (rows * columns) for size, (rows, columns) in zip(self._sizes, grids, strict=True)]
         except (ConfigError, DataError) as problem:
             raise ConfigError(f"backbone {self.kind}, layer {self.layer}: {problem}") from problem
         except FAULTS as problem:
