@@ -53,7 +53,7 @@ class BackboneHead(Encoder):
         kept: principal components of the mean cells of each layer, which are invariant features as they are: they tell
             apart what the log does not show, and places from another side.
         dropout: the share of the components that is left out in training, the same ones of all frames of a batch.
-        noise: standard deviation of the noise on the components in training.
+        noise: standard deviation of the noise on the components in training; by default a run with few frames has more.
         variants: how often the backbone is also run under changed light, for training.
         fine_tune: so many of the backbone's last blocks are trained too; cells are then not stored.
         digest: of the backbone's weights, so that a run notices another backbone at the same place.

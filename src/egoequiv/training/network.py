@@ -28,6 +28,7 @@ from egoequiv.user_code import is_built_in
 
 MAPPED = (Equivariance, ImaginedViews)  # losses with a map for each pattern
 FITTED = 4_000  # frames to which a whitening is fitted, at most
+LEAST_NOISE, MOST_NOISE, NOISE_FRAMES = 0.3, 0.8, 4_000  # of a head; from so many frames on, the least
 SMALL = 0.05  # of the largest component of its unit: smaller ones are not scaled up
 Statistics = tuple[list[float], list[float]]  # mean and scale of each channel
 
@@ -54,6 +55,7 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
     settings = dict(config.encoder_settings)
     if data.config.encoder == BACKBONE:  # its branches are the parts that the method divides the features into
         settings.setdefault("equivariant_share", config.equivariant_share)
+        settings.setdefault("noise", noise_for(len(data.split.train)))
     spec = NetSpec(
         encoder=data.config.encoder,
         image_shape=data.store.image_shape,
@@ -84,6 +86,11 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
         scale = motion_scale(data.store.space, clips.motion)
         net.set_motion_scale(scale, unit_scale(data.store.space, scale))
     return net
+
+
+def noise_for(frames: int) -> float:
+    """The noise on what a head reads, where it learns from so many frames: few are soon known by heart."""
+    return float(np.clip(LEAST_NOISE * NOISE_FRAMES / max(frames, 1), LEAST_NOISE, MOST_NOISE))
 
 
 def store_cells(config: TrainConfig, on_progress: Callable[[str, int, int], None]) -> None:
