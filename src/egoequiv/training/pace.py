@@ -13,6 +13,7 @@ from egoequiv.errors import EgoEquivError
 from egoequiv.files import read_json, write_json
 from egoequiv.models import build_encoder
 from egoequiv.models.checkpoint import RUN_KIND
+from egoequiv.models.head import NAME as BACKBONE
 from egoequiv.names import is_code
 from egoequiv.store import FrameStore
 from egoequiv.training.config import TrainConfig
@@ -83,7 +84,7 @@ def work_of(jobs: Sequence[Job]) -> dict[Path, int]:
 
 def _operations(config: TrainConfig) -> int:
     """How many operations the encoder needs for one image; nothing is computed, and code of a user is not run."""
-    if is_code(config.encoder):
+    if is_code(config.encoder) or config.encoder == BACKBONE:  # a head does little
         return 0
     from torch.utils.flop_counter import FlopCounterMode  # here, because the import takes a second
 

@@ -11,8 +11,9 @@ from egoequiv.experiments import driving, norb
 from egoequiv.experiments.beyond.worlds import World
 from egoequiv.experiments.options import Settings
 from egoequiv.method_names import get_method, list_methods
-from egoequiv.methods import DEFAULT, MODERN
+from egoequiv.methods import DEFAULT, MODERN, ON_BACKBONE
 from egoequiv.models.encoders import DOOR, build_encoder
+from egoequiv.models.pretrained import NAME as LITE
 
 Labels = Literal["no", "few", "all"]
 FEW_LABELS = 6  # a class
@@ -57,7 +58,7 @@ class Candidate:
     method: str
     settings: Settings = field(default_factory=dict)
     labels: Labels = "no"
-    is_of_grids: bool = False  # its motions are steps of a grid
+    on: Literal["all", "grids", "video"] = "all"  # the settings that it is for
     is_papers: bool = False  # with the paper's network and the settings that were chosen for it
 
     def lacks(self) -> str | None:
@@ -102,11 +103,12 @@ def _all() -> list[Candidate]:
         Candidate(NO_MAPS, NO_MAPS),
         Candidate(f"{WINNER}-own-stages", WINNER, {**ON_GRIDS, "encoder_settings": OWN_STAGES}),
         Candidate(f"{NO_MAPS}-own-stages", NO_MAPS, {"encoder_settings": OWN_STAGES}),
-        Candidate(f"{WINNER}-far", WINNER, FAR, is_of_grids=True),
-        Candidate(f"{WINNER}-far-same-map", WINNER, {**FAR, "same_map": "toy"}, is_of_grids=True),
+        Candidate(f"{WINNER}-far", WINNER, FAR, on="grids"),
+        Candidate(f"{WINNER}-far-same-map", WINNER, {**FAR, "same_map": "toy"}, on="grids"),
         Candidate("motion", "motion", ON_GRIDS),
         *(Candidate(name, name) for name in RIVALS),
-        Candidate("efficientnet-lite0", "random", {"iterations": 0, "encoder": "efficientnet-lite0"}),
+        Candidate(f"{LITE}-head", ON_BACKBONE, on="video"),
+        Candidate(LITE, "random", {"iterations": 0, "encoder": LITE}),
         Candidate(f"{WINNER}-labels", WINNER, ON_GRIDS, labels="few"),
         *(Candidate(name, name, labels="few", is_papers=True) for name in PAPER),
         *(Candidate(f"{name}-residual", name, modern, labels="few") for name in PAPER),

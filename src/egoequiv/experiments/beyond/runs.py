@@ -48,8 +48,8 @@ def train_candidates(
     splits = [world.split(stores.video, repetition) for repetition in range(effort.repeats)]
     planned, notes = [], []
     for row in rows:
-        if row.is_of_grids and not world.is_grid:
-            notes.append(f"method {row.name} is left out of {world.name}: its motions are steps of a grid")
+        if row.on == ("video" if world.is_grid else "grids"):
+            notes.append(f"method {row.name} is left out of {world.name}: it is for {row.on}")
             continue
         labels = row.labels_in(world)
         if labels is None:

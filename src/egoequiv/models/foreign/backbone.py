@@ -186,7 +186,9 @@ class Backbone(nn.Module):
     def means(self, cells: Tensor) -> Tensor:
         """The mean cell of each layer, (B, D) -> (B, C): what is seen, wherever it is."""
         layers = torch.split(cells, self._sizes, dim=1)
-        means = [layer.reshape(len(layer), count, -1).mean(2) for layer, count in zip(layers, self.channels, strict=True)]
+        means = [
+            layer.reshape(len(layer), count, -1).mean(2) for layer, count in zip(layers, self.channels, strict=True)
+        ]
         return torch.cat(means, dim=1)
 
     def spread(self, weights: Tensor) -> Tensor:
