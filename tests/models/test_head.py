@@ -88,7 +88,7 @@ def test_the_branches_do_not_mix(dinov2: Path) -> None:
 
 def test_what_is_kept_against_numpy(dinov2: Path) -> None:
     """The main components of the mean token: a linear function of the cells, and part of the invariant features."""
-    encoder, cells = head(dinov2, kept=3), drawn_cells(300, 6 * WIDTH)
+    encoder, cells = head(dinov2, kept=3, feature_dim=12), drawn_cells(300, 6 * WIDTH)
     encoder.fit_whitening(cells)
     means = cells.double().numpy().reshape(300, WIDTH, 6).mean(2)
     means -= means.mean(0)
@@ -99,7 +99,7 @@ def test_what_is_kept_against_numpy(dinov2: Path) -> None:
     read = encoder.whitened(cells)[:, encoder.components :]
     np.testing.assert_allclose(np.abs(read.numpy()), np.abs(expected), rtol=2e-2, atol=2e-2)
     features = encoder.from_cells(cells)
-    assert encoder.part_sizes == (5, 4)
+    assert encoder.part_sizes == (5, 7)
     torch.testing.assert_close(features[:, 2:5], KEPT_LENGTH * read / read.norm(dim=1, keepdim=True))
     torch.testing.assert_close(features[:, :2].norm(dim=1), torch.ones(300))
 

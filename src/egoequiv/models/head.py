@@ -47,11 +47,11 @@ class BackboneHead(Encoder):
         size: height and width of the picture that the backbone sees, such as 80x256; None: by the shape of the images.
         grid: rows and columns of the cells of each layer, such as 5x16+3x8; None: by the size of its maps.
         hidden: units of the full layer of each branch.
-        feature_dim: number of features.
-        equivariant_share: of the features, those of the second branch; by default the setting of the run.
+        feature_dim: number of features, with those that are kept.
+        equivariant_share: of the features that are learned, those of the second branch; by default the setting of the run.
         components: principal components of the cells that are read, at most.
-        kept: principal components of the mean cells of each layer, which are invariant features as they are: they tell
-            apart what the log does not show, and places from another side.
+        kept: principal components of the mean cells of each layer, which are invariant features as they are, at most a
+            quarter of all: they tell apart what the log does not show, and places from another side.
         dropout: the share of the components that is left out in training, the same ones of all frames of a batch.
         noise: standard deviation of the noise on the components in training; by default a run with few frames has more.
         variants: how often the backbone is also run under changed light, for training.
@@ -70,7 +70,7 @@ class BackboneHead(Encoder):
         size: str | None = None,
         grid: str | None = None,
         hidden: Count = 512,
-        feature_dim: Count = 256,
+        feature_dim: Count = 288,
         equivariant_share: Annotated[float, Field(gt=0, lt=1)] = SHARE,
         components: Count = 256,
         kept: Annotated[int, Field(ge=0, le=1_024)] = 32,
@@ -104,14 +104,15 @@ class BackboneHead(Encoder):
         self.variants, self.noise, self.fine_tune = 0 if fine_tune else variants, noise, fine_tune
         for block in self.backbone.last_blocks(fine_tune) if fine_tune else []:
             block.requires_grad_(True)
-        equivariant, cells = equivariant_part(feature_dim, equivariant_share), self.backbone.feature_dim
-        self.components, self.kept = min(components, cells), min(kept, sum(self.backbone.channels))
-        self.feature_dim = feature_dim + self.kept
-        self.part_sizes = (feature_dim - equivariant + self.kept, equivariant)
+        cells = self.backbone.feature_dim
+        self.components, self.kept = min(components, cells), min(kept, sum(self.backbone.channels), feature_dim // 4)
+        learned = feature_dim - self.kept
+        equivariant = equivariant_part(learned, equivariant_share)
+        self.feature_dim, self.part_sizes = feature_dim, (feature_dim - equivariant, equivariant)
         self.register_buffer("mean", torch.zeros(cells))
         self.register_buffer("whitening", torch.eye(cells, self.components + self.kept))
         self.dropout = dropout
-        sizes = (feature_dim - equivariant, equivariant)
+        sizes = (learned - equivariant, equivariant)
         self.branches = nn.ModuleList(
             nn.Sequential(nn.Linear(self.components, hidden), nn.LayerNorm(hidden), nn.GELU(), nn.Linear(hidden, size))
             for size in sizes
