@@ -20,10 +20,10 @@ from benchmarks.measuring import Cost, Measured, command_cost, egoequiv, run_com
 from benchmarks.workbench import QUICK, Scale, Workbench
 from egoequiv.cache import CACHE_VARIABLE
 
-# The options of each path; those of a user who names no method, where the first cannot be computed, are the second.
+# The options of each path; without any, the first is what a user gets where the backbone is installed.
 PATHS: Mapping[str, Sequence[str]] = {
-    "place+motion": ("--method", "place+motion"),
-    "residual": ("--method", "recording+motion", "--encoder", "residual"),
+    "backbone": ("--backbone", "efficientnet-lite0"),
+    "residual": ("--backbone", "none"),
 }
 BACKBONE, NETWORK = PATHS
 

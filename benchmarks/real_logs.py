@@ -87,8 +87,9 @@ def section(name: str, trained: Sequence[Measured]) -> Iterator[str]:
     if rows:
         yield f"\n| measured | pairs | run | {' | '.join(BESIDE)} |\n|---|---|---|{'---|' * len(BESIDE)}"
         yield from rows
-    for measurement in first["measurements"]:
-        yield from (f"\n- {note}" for note in measurement["notes"] if "are copied" in note or "not looked for" in note)
+    copied = {motion["motion"] for run in trained for motion in _motions(run) if motion["is_copied"]}
+    if copied:
+        yield f"\nNo map is better than a copy: {', '.join(sorted(copied))}."
 
 
 def _rows(trained: Sequence[Measured]) -> Iterator[str]:
@@ -107,8 +108,8 @@ def _rows(trained: Sequence[Measured]) -> Iterator[str]:
 def _values(run: Measured) -> dict[str, Measured]:
     """By the title of each number: its value, its baselines and the pairs that it is of."""
     found: dict[str, Measured] = {}
+    pairs = {motion["motion"]: motion["pairs_scored"] for motion in _motions(run)}
     for measurement in run["measurements"]:
-        pairs = {motion["motion"]: motion["pairs_scored"] for motion in measurement["details"].get("motions", ())}
         for value in measurement["values"]:
             metric = value["metric"]
             if metric["family"] == "ratio" and pairs.get(metric["motion"] or "", 0) < FEWEST:
@@ -116,6 +117,11 @@ def _values(run: Measured) -> dict[str, Measured]:
             if metric["family"] in ("ratio", "R2", "recall"):
                 found[metric["title"]] = value | {"pairs": pairs.get(metric["motion"] or "", 0)}
     return found
+
+
+def _motions(run: Measured) -> list[Measured]:
+    """What the task equivariance says of each motion."""
+    return [motion for measurement in run["measurements"] for motion in measurement["details"].get("motions", ())]
 
 
 def _mean(values: Sequence[float | None]) -> str:

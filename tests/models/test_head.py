@@ -67,9 +67,10 @@ def test_fewer_frames_than_components_leave_the_others_zero(dinov2: Path) -> Non
     assert not encoder.whitening[:, 5:].any()
 
 
-def test_cells_that_never_vary_are_finite(dinov2: Path) -> None:
-    encoder = head(dinov2)
-    cells = torch.ones(10, 6 * WIDTH)
+@pytest.mark.parametrize("count", [1, 10])
+def test_cells_that_never_vary_are_finite(dinov2: Path, count: int) -> None:
+    encoder = head(dinov2, feature_dim=12, kept=3)
+    cells = torch.ones(count, 6 * WIDTH)
     encoder.fit_whitening(cells)
     assert torch.isfinite(encoder.from_cells(cells)).all()
 
@@ -92,7 +93,7 @@ def test_what_is_kept_against_numpy(dinov2: Path) -> None:
     encoder.fit_whitening(cells)
     means = cells.double().numpy().reshape(300, WIDTH, 6).mean(2)
     means -= means.mean(0)
-    size = means.std(0, ddof=1)
+    size = means.std(0)
     scaled = means / (size + LEAST_SIZE * size.mean())
     variances, axes = np.linalg.eigh(scaled.T @ scaled / 300)
     expected = scaled @ axes[:, ::-1][:, :3] / np.sqrt(variances[::-1][:3] + SMALLEST_VARIANCE * variances[-1])
@@ -163,6 +164,10 @@ def test_what_is_found_is_recorded_and_other_weights_are_noticed(dinov2: Path) -
         "size": "28x42",
         "grid": "2x3",
         "digest": head(dinov2).backbone.digest,
+        "hidden": 8,
+        "feature_dim": 6,
+        "components": 256,
+        "kept": 0,
     }
     head(dinov2, **{key: value for key, value in found.items() if key != "backbone"})
     with pytest.raises(ConfigError, match=r"has other weights than when the run was trained .*: put those back"):

@@ -25,7 +25,7 @@ def test_what_is_ahead_and_what_is_not() -> None:
         ]
     )
     assert line == (
-        "verdict: these features are ahead of every baseline in following each motion (ratio of means) 0.400; place "
+        "verdict: these features are ahead of every baseline in following motions (ratio of means, their mean) 0.400; place "
         "0.970. Not ahead in R2 of yaw 0.900, where frozen has 0.950"
     )
 

@@ -329,7 +329,7 @@ def test_labels_are_left_out_where_a_class_has_too_few(small_store: FrameStore) 
 
 
 def test_recordings_that_share_a_map_are_one_clip_of_a_grid(small_store: FrameStore, tmp_path: Path) -> None:
-    settings = {"method": "recording+motion", "use_labels": False, "split": "paper", "same_map": "shape"}
+    settings = {"method": "recording+motion", "use_labels": False, "split": "paper", "pairs_across": "shape"}
     clip = prepare_data(config_of(small_store, **settings)).train["clip"]
     assert clip.j is not None
     shape, recording = small_store.attributes["shape"], small_store.recording

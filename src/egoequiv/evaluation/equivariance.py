@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite, nan
-from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,8 @@ SAME = 1e-6
 PENALTIES = tuple(10.0**k for k in range(-7, 3))  # of the change of features, as shares of their total variance
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the change that a map predicts
 FOLDS = 5
-GAP = 0.1  # of the frames of a recording, between its two halves
+GAP = 0.1  # of the pairs of a motion in time, between their two halves
+LEAST_HALF = 8  # pairs of a half on which a map is chosen
 
 
 @dataclass(frozen=True)
@@ -143,20 +143,22 @@ def predict_other_half(
 
 
 def halves_of(store: FrameStore, rows: Indices) -> NDArray[np.int64] | None:
-    """The half of each of the measured frames of video, (N,), for `predict_other_half`; None without times.
+    """The half of each measured pair of video, (N,), for `predict_other_half`; None without times, or of too few pairs.
 
-    Halves are recordings; of a single one, the first and the second half of its frames in time.
+    `rows` are the first frames of the pairs. Halves are recordings where each has pairs enough; otherwise the first and
+    the second half in time.
     """
-    if store.times_s is None or len(rows) < 2:
+    if store.times_s is None or len(rows) < FEWEST_SCORED:
         return None
     recordings = groups_of(store, "recording")[rows]
     if len(np.unique(recordings)) > 1:
         first, _ = group_folds(recordings, 2)[0]
-        halves = np.ones(len(rows), np.int64)
-        halves[first] = 0
-        return halves
+        if LEAST_HALF <= len(first) <= len(rows) - LEAST_HALF:
+            halves = np.ones(len(rows), np.int64)
+            halves[first] = 0
+            return halves
     place = np.empty(len(rows))
-    place[np.argsort(np.asarray(store.times_s)[rows], kind="stable")] = np.linspace(0, 1, len(rows))
+    place[np.lexsort((np.asarray(store.times_s)[rows], recordings))] = np.linspace(0, 1, len(rows))
     halves = (place >= 0.5).astype(np.int64)
     return np.where(np.abs(place - 0.5) < GAP / 2, halves - 2, halves)
 
@@ -236,25 +238,20 @@ class MotionFeatures:
         return fit_change(fit.z_j, fit.z_i, fit.groups)
 
     def error(self, motion: str, seed: int = 0, back: NDArray[np.float64] | None = None) -> MotionError:
-        """Rho by the map of `fit_back`; not a number, with no pairs fitted, where there are too few."""
+        """Rho by maps that `halves` choose, or by the map of `fit_back`; not a number where there are too few pairs."""
         fit, held = self.divided(seed)
         check_finite(motion, fit.z_i, fit.z_j, held.z_i, held.z_j)
         if (lacking := self.lacking) is not None:
             found, needed, part = lacking
             return MotionError(motion, nan, (nan, nan), nan, 0, found, 0, needed, part=part)
         is_copied = False
-        if back is None and self.training is not None and _can_choose(self.halves):
+        if back is None and self.training is not None and self.halves is not None:
             mapped, is_copied = predict_other_half(held.z_j, held.z_i, (fit.z_j, fit.z_i), self.halves)
         else:
             mapped = apply_map(self.fit_back(seed) if back is None else back, held.z_j)
         error = score_mapped(mapped, held.z_i, held.z_j, held.groups, motion, len(fit))
         constant = score_constant(fit.z_i, held.z_i, held.z_j, held.groups)
         return replace(error, constant=constant.rho, ratio_constant=constant.ratio_of_means, is_copied=is_copied)
-
-
-def _can_choose(halves: NDArray[np.int64] | None) -> TypeGuard[NDArray[np.int64]]:
-    """Whether each half has pairs enough to choose a map for the other."""
-    return halves is not None and min((halves == half).sum() for half in (0, 1)) >= FEWEST_SCORED // 2
 
 
 def check_finite(motion: str, *features: Features) -> None:

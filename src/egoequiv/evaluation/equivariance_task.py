@@ -12,7 +12,13 @@ import numpy as np
 from egoequiv.blocks import Grid
 from egoequiv.evaluation.equivariance import Features, MotionError, errors_of_pairs
 from egoequiv.evaluation.findings import LEAKED_PAIRS, baseline_texts, cell, measured, notes_of
-from egoequiv.evaluation.fitted_on import MOST_FITTED, fitted_apart_notes, halved_notes, training_frames
+from egoequiv.evaluation.fitted_on import (
+    CHOSEN_ON_HALVES,
+    MOST_FITTED,
+    fitted_apart_notes,
+    halved_notes,
+    training_frames,
+)
 from egoequiv.evaluation.frame_features import SIDE, gray_images
 from egoequiv.evaluation.metric import Metric, Value, with_best_of_each
 from egoequiv.evaluation.task import Finding, OnProgress, TaskData, TaskOptions
@@ -130,6 +136,8 @@ def equivariance(data: TaskData, options: TaskOptions, _: OnProgress) -> Finding
             ("rho of pixels", rows, *key, options.seed),
             lambda: measure(gray_images(store, rows).z, is_ridge=True),
         )
+    if training is not None and store.times_s is not None and not store.space.named_motions():
+        notes = [*notes, CHOSEN_ON_HALVES]
     return _finding(errors, others, notes)
 
 

@@ -13,8 +13,11 @@ from egoequiv.plurals import plural
 MOST_FITTED = 10_000  # pairs of each motion, of other frames
 FITTED_APART = (
     "maps are fitted on pairs of training frames, by ridge regression of the change of features, and measured on pairs "
-    "of validation frames; in video, how strong the penalty is, and which share of the change is predicted, is chosen "
-    "on one half of these for the other"
+    "of validation frames"
+)
+CHOSEN_ON_HALVES = (
+    "how strongly a map is penalised, and which share of the change it predicts, is chosen on one half of the "
+    "validation pairs for the other half"
 )
 AS_IN_THE_PAPER = (
     "maps are fitted on a random half of the pairs and measured on the other, as in the paper: both are of the same "

@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from egoequiv.losses.motion_term import MotionTerm, Prediction
 
+LEAST_MOVED = 1e-3  # of features of length 1: what moves less is noise
 SHORTEST = 1e-12  # features that are shorter are not scaled up further
 
 
@@ -33,7 +34,7 @@ def ratio_of_means(predicted_i: Tensor, z_i: Tensor, z_j: Tensor) -> Tensor:
     """
     error = torch.linalg.vector_norm(predicted_i - z_i, dim=-1).mean(-1)
     moved = torch.linalg.vector_norm(z_j - z_i, dim=-1).mean(-1)
-    loss: Tensor = error / moved.clamp_min(SHORTEST)
+    loss: Tensor = error / moved.clamp_min(LEAST_MOVED)
     return loss
 
 

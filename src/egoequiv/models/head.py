@@ -48,7 +48,7 @@ class BackboneHead(Encoder):
         grid: rows and columns of the cells of each layer, such as 5x16+3x8; None: by the size of its maps.
         hidden: units of the full layer of each branch.
         feature_dim: number of features, with those that are kept.
-        equivariant_share: of the features that are learned, those of the second branch; by default the setting of the run.
+        equivariant_share: of the learned features, those of the second branch; by default the setting of the run.
         components: principal components of the cells that are read, at most.
         kept: principal components of the mean cells of each layer, which are invariant features as they are, at most a
             quarter of all: they tell apart what the log does not show, and places from another side.
@@ -100,6 +100,11 @@ class BackboneHead(Encoder):
             "size": in_words(self.backbone.size),
             "grid": self.backbone.grid,
             "digest": digest or self.backbone.digest,
+            # Not the defaults of a later version.
+            "hidden": hidden,
+            "feature_dim": feature_dim,
+            "components": components,
+            "kept": kept,
         }
         self.variants, self.noise, self.fine_tune = 0 if fine_tune else variants, noise, fine_tune
         for block in self.backbone.last_blocks(fine_tune) if fine_tune else []:
@@ -144,13 +149,13 @@ class BackboneHead(Encoder):
         read, kept = torch.split(read, [self.components, self.kept], dim=1)
         if self.training:
             # One choice of components for all frames: what is left out of one alone would look like motion.
-            left = torch.empty(self.components, device=read.device).bernoulli_(1 - self.dropout)
-            read = read * (left / (1 - self.dropout)) + self.noise * torch.randn_like(read)
+            taken = torch.empty(self.components, device=read.device).bernoulli_(1 - self.dropout)
+            read = read * (taken / (1 - self.dropout)) + self.noise * torch.randn_like(read)
         invariant, equivariant = (branch(read) for branch in self.branches)
         if not self.kept:
             return torch.cat([invariant, equivariant], dim=1)
-        scaled = (functional.normalize(invariant, dim=1), KEPT_LENGTH * functional.normalize(kept, dim=1))
-        return torch.cat([*scaled, functional.normalize(equivariant, dim=1)], dim=1)
+        kept = KEPT_LENGTH * functional.normalize(kept, dim=1)
+        return torch.cat([functional.normalize(invariant, dim=1), kept, equivariant], dim=1)
 
     @torch.no_grad()
     def fit_whitening(self, cells: Tensor) -> None:
@@ -164,7 +169,7 @@ class BackboneHead(Encoder):
         components[:, : len(variances)] = axes / _spread(variances)
         if self.kept:
             means = self.backbone.means(cells)
-            size = means.std(0)
+            size = means.std(0, correction=0)
             size = (size + LEAST_SIZE * size.mean()).clamp_min(1e-12)
             axes, variances = _principal(means / size, self.kept)
             kept[:, : len(variances)] = self.backbone.spread(axes / size[:, None] / _spread(variances))

@@ -8,7 +8,10 @@ from math import isfinite
 from egoequiv.evaluation.measurement import Measurement
 from egoequiv.evaluation.metric import Value
 
-TITLES = {"rho_atomic": "following each motion (rho)", "ratio_atomic": "following each motion (ratio of means)"}
+TITLES = {
+    "rho_atomic": "following motions (rho, their mean)",
+    "ratio_atomic": "following motions (ratio of means, their mean)",
+}
 
 
 def verdict(measurements: Sequence[Measurement]) -> str:

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from egoequiv.errors import DataError
-from egoequiv.losses import RelativeError
+from egoequiv.losses import RatioOfMeans, RelativeError
+from egoequiv.models.head import BackboneHead
 from egoequiv.models.network import ALL, EQUIVARIANT, INVARIANT
 from egoequiv.pairs.clips import clip_numbers
 from egoequiv.store import FrameStore
@@ -103,7 +104,7 @@ class FeatureCheck:
         self._parts = [
             _Part.of(
                 name,
-                untrained.part(name),
+                _learned(untrained, name),
                 np.searchsorted(self._rows, own),
                 z,
                 may_be_line=bool(two_classes) or name == INVARIANT,
@@ -125,6 +126,13 @@ class FeatureCheck:
             metrics: Of a validation.
         """
         return {part.name: how for part in self._parts if (how := part.collapse(metrics)) is not None}
+
+
+def _learned(net: Encodes, name: str) -> slice:
+    """Where a part of the features is, without those that a head keeps as they are: these cannot collapse."""
+    part, encoder = net.part(name), getattr(net, "encoder", None)
+    kept = encoder.kept if isinstance(encoder, BackboneHead) and name == INVARIANT else 0
+    return slice(part.start, part.stop - kept)
 
 
 def some_of(frames: Rows) -> Rows:
@@ -161,7 +169,9 @@ def collapse_warning(found: Mapping[str, str], config: TrainConfig) -> str:
         elif isinstance(term, RelativeError) and term.weight > CALM_WEIGHT:
             # Its minimum is a single point, and no learning rate keeps it from winning against the contrast.
             changes.append(f"--set weight.{term.name}={CALM_WEIGHT:g} (now {term.weight:g})")
-    if not any(isinstance(term, RelativeError) for term in terms):
+        elif isinstance(term, RatioOfMeans):
+            changes.append(f"lower weight.{term.name} (now {term.weight:g})")
+    if not any(isinstance(term, RelativeError | RatioOfMeans) for term in terms):
         changes.append(f"lower learning_rate (now {config.learning_rate:g})")
         changes += [] if config.use_labels else ["train with labels"]
     advice = ", or ".join([*filter(None, [", ".join(changes)]), f"choose another method than {config.method_name}"])

@@ -64,7 +64,7 @@ class TrainConfig(BaseModel):
         2.0, description="frames of one clip show the same things: so many seconds of a recording; without times, all"
     )
     clip_pairs: PositiveInt = Field(4, description="pairs from one clip in a batch")
-    same_map: str | None = Field(
+    pairs_across: str | None = Field(
         None,
         description="an attribute such as toy: recordings of a grid with one value of it show the same at one pose, "
         "and pairs go from one of them to another",

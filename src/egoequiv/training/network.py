@@ -74,6 +74,11 @@ def build_net(config: TrainConfig, data: RunData, statistics: Statistics | None 
             f"equivariant_share={config.equivariant_share:g} asks for {' and '.join(map(str, made.parts.values()))}: "
             "change one of them"
         )
+    if isinstance(encoder, BackboneHead) and not encoder.fine_tune and config.augment not in ("none", "light"):
+        raise ConfigError(
+            f"augment={config.augment} changes pictures, and a head learns from stored cells: leave it out; "
+            "encoder.variants says how often the backbone is run under other light"
+        )
     net = EgoNet(made, encoder)
     initialise(net, torch.Generator().manual_seed(config.seed), config.map_init)
     if isinstance(net.encoder, BackboneHead):

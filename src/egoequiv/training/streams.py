@@ -66,6 +66,11 @@ def draw_streams(opened: OpenedData, patterns: MotionPatterns | None = None) -> 
     """
     config, store, split = opened.config, opened.store, opened.split
     streams = config.objective().streams
+    if config.pairs_across is not None and "clip" not in streams:
+        raise ConfigError(
+            f"pairs_across={config.pairs_across} has no effect on method {config.method!r}, without pairs of clips: "
+            "leave it out, or choose recording+motion"
+        )
     needs_motion = "motion" in streams or any(term.needs_motion for term in config.objective().terms)
     if needs_motion and not store.space.axes:
         raise DataError(
@@ -171,14 +176,14 @@ def _stream(
 
 def _declared_maps(store: FrameStore, config: TrainConfig) -> Indices | None:
     """The map of each frame where recordings are said to share maps; None where nothing is said."""
-    if config.same_map is None:
+    if config.pairs_across is None:
         return None
     if not store.space.named_motions():
         raise ConfigError(
-            f"same_map={config.same_map} is for grids of poses, where frames of several recordings have one pose, and "
-            f"{store.place} has other poses: leave it out, and choose a method with the loss place"
+            f"pairs_across={config.pairs_across} is for grids of poses, where frames of several recordings have one "
+            f"pose, and {store.place} has other poses: leave it out, and choose a method with the loss place"
         )
-    return maps_by(store, config.same_map)
+    return maps_by(store, config.pairs_across)
 
 
 def _place_stream(store: FrameStore, frames: Indices, config: TrainConfig) -> Stream:

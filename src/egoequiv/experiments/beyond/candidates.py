@@ -13,6 +13,7 @@ from egoequiv.experiments.options import Settings
 from egoequiv.method_names import get_method, list_methods
 from egoequiv.methods import DEFAULT, MODERN, ON_BACKBONE
 from egoequiv.models.encoders import DOOR, build_encoder
+from egoequiv.models.head import NAME as BACKBONE
 from egoequiv.models.pretrained import NAME as LITE
 
 Labels = Literal["no", "few", "all"]
@@ -104,10 +105,10 @@ def _all() -> list[Candidate]:
         Candidate(f"{WINNER}-own-stages", WINNER, {**ON_GRIDS, "encoder_settings": OWN_STAGES}),
         Candidate(f"{NO_MAPS}-own-stages", NO_MAPS, {"encoder_settings": OWN_STAGES}),
         Candidate(f"{WINNER}-far", WINNER, FAR, on="grids"),
-        Candidate(f"{WINNER}-far-same-map", WINNER, {**FAR, "same_map": "toy"}, on="grids"),
+        Candidate(f"{WINNER}-far-across", WINNER, {**FAR, "pairs_across": "toy"}, on="grids"),
         Candidate("motion", "motion", ON_GRIDS),
         *(Candidate(name, name) for name in RIVALS),
-        Candidate(f"{LITE}-head", ON_BACKBONE, on="video"),
+        Candidate(f"{LITE}-head", ON_BACKBONE, {"encoder": BACKBONE}, on="video"),
         Candidate(LITE, "random", {"iterations": 0, "encoder": LITE}),
         Candidate(f"{WINNER}-labels", WINNER, ON_GRIDS, labels="few"),
         *(Candidate(name, name, labels="few", is_papers=True) for name in PAPER),
