@@ -131,8 +131,9 @@ class FeatureCheck:
 def _learned(net: Encodes, name: str) -> slice:
     """Where a part of the features is, without those that a head keeps as they are: these cannot collapse."""
     part, encoder = net.part(name), getattr(net, "encoder", None)
-    kept = encoder.kept if isinstance(encoder, BackboneHead) and name == INVARIANT else 0
-    return slice(part.start, part.stop - kept)
+    if isinstance(encoder, BackboneHead) and name == INVARIANT:
+        return slice(part.start, part.stop - encoder.kept)
+    return part
 
 
 def some_of(frames: Rows) -> Rows:

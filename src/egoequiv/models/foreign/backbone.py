@@ -184,7 +184,7 @@ class Backbone(nn.Module):
         return tuple(grids)
 
     def means(self, cells: Tensor) -> Tensor:
-        """The mean cell of each layer, (B, D) -> (B, C): what is seen, wherever it is."""
+        """The mean cell of each layer, (B, D) -> (B, C): what is seen, without where it is."""
         layers = torch.split(cells, self._sizes, dim=1)
         means = [
             layer.reshape(len(layer), count, -1).mean(2) for layer, count in zip(layers, self.channels, strict=True)
