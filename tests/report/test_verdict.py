@@ -25,8 +25,8 @@ def test_what_is_ahead_and_what_is_not() -> None:
         ]
     )
     assert line == (
-        "verdict: these features are ahead of every baseline in following motions (ratio of means, their mean) 0.400; place "
-        "0.970. Not ahead in R2 of yaw 0.900, where frozen has 0.950"
+        "verdict: these features are ahead of every baseline in following motions (ratio of means, their mean) 0.400; "
+        "place 0.970. Not ahead in R2 of yaw 0.900, where frozen has 0.950"
     )
 
 
